@@ -1,0 +1,63 @@
+//! Bytes of memory, known before flashing.
+
+use core::mem::{align_of, size_of};
+
+/// What [`bytes()`] answers, for `c` landmarks of `d` features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// RAM that [`crate::Stack`] holds: selecting landmarks, and their features afterwards.
+    pub select: usize,
+    /// RAM that [`crate::RidgeStack`] holds beside it: learning.
+    pub learn: usize,
+    /// Flash or RAM that a model's landmarks and weights take: predicting.
+    pub predict: usize,
+}
+
+/// The bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by
+/// it, or refuse to compile when it is over its budget.
+///
+/// ```
+/// use dpp_nystrom_core::bytes;
+///
+/// const NEED: dpp_nystrom_core::Bytes = bytes::<f32>(16, 4);
+/// const _: () = assert!(NEED.select + NEED.learn < 4_096);
+/// assert_eq!(NEED.predict, 16 * 4 * (4 + 1));
+/// ```
+pub const fn bytes<T>(c: usize, d: usize) -> Bytes {
+    let number = size_of::<T>();
+    let numbers = c * c * number + c * number + 2 * c * number;
+    Bytes {
+        select: padded::<T>(numbers + c * size_of::<usize>()),
+        learn: (c * c + 3 * c) * number,
+        predict: (c * d + c) * number,
+    }
+}
+
+/// A struct of numbers and indices is padded to the stricter alignment of the two.
+const fn padded<T>(bytes: usize) -> usize {
+    let index = align_of::<usize>();
+    let align = if align_of::<T>() > index { align_of::<T>() } else { index };
+    bytes.div_ceil(align) * align
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+    use crate::{RidgeStack, Stack};
+
+    fn agree<T: crate::Scalar, const C: usize>() {
+        assert_eq!(size_of::<Stack<T, C>>(), bytes::<T>(C, 0).select, "{C}");
+        assert_eq!(size_of::<RidgeStack<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
+    }
+
+    #[test]
+    fn what_is_promised_is_what_the_arrays_take() {
+        agree::<f32, 1>();
+        agree::<f32, 3>();
+        agree::<f32, 8>();
+        agree::<f32, 33>();
+        agree::<f64, 1>();
+        agree::<f64, 7>();
+        agree::<f64, 64>();
+    }
+}

@@ -1,0 +1,57 @@
+//! One more member, at the last place.
+
+use super::Cholesky;
+use super::solve::forward;
+use crate::memory::{check_capacity, check_width, row_mut};
+use crate::scalar::dot;
+use crate::{Error, Scalar};
+
+impl<T: Scalar> Cholesky<'_, T> {
+    /// Adds a member, given its entries with the present ones in their order, and its own.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless `column` has an entry per member, [`Error::Capacity`] when full,
+    /// [`Error::NotFinite`], and [`Error::NotPositive`] when the new member depends on the others.
+    pub fn append(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
+        self.load(column, diagonal)?;
+        self.append_loaded(diagonal)
+    }
+
+    /// Copies a checked column to the working column.
+    pub(super) fn load(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
+        check_width(self.order, column.len())?;
+        let entries = column.iter().chain(core::iter::once(&diagonal));
+        if let Some(at) = entries.into_iter().position(|entry| !entry.is_finite()) {
+            return Err(Error::NotFinite { row: self.order, column: at });
+        }
+        for (working, &entry) in self.column.iter_mut().zip(column) {
+            *working = entry;
+        }
+        Ok(())
+    }
+
+    /// [`append`](Self::append) of the working column.
+    pub(crate) fn append_loaded(&mut self, diagonal: T) -> Result<(), Error> {
+        let order = self.order;
+        check_capacity(order + 1, self.stride)?;
+        let z = self.column.get_mut(..order).unwrap_or(&mut []);
+        forward(self.square, self.stride, order, z);
+        let residual = diagonal - dot(z, z);
+        if !(residual > Self::floor(order, diagonal)) {
+            return Err(Error::NotPositive { pivot: order });
+        }
+        self.write_row(order, residual);
+        self.order = order + 1;
+        Ok(())
+    }
+
+    /// Writes the working column and the root of its residual as row `i`.
+    pub(super) fn write_row(&mut self, i: usize, residual: T) {
+        if let Some((pivot, left)) = row_mut(self.square, self.stride, i, i + 1).split_last_mut() {
+            for (entry, &z) in left.iter_mut().zip(self.column.iter()) {
+                *entry = z;
+            }
+            *pivot = residual.sqrt();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A Cholesky factor `K_YY = L Lᵀ` of fixed capacity, whose members come and go.
+//!
+//! | call | cost | source |
+//! | --- | --- | --- |
+//! | [`append`](Cholesky::append) | `c²/2` | a forward substitution |
+//! | [`remove`](Cholesky::remove), [`move_to_last`](Cholesky::move_to_last) | `3(c - i)²` | Givens rotations: a rank-one update of the rows after `i`, Golub and Van Loan §6.5.4 |
+//! | [`swap`](Cholesky::swap) | `c²/2 + 3(c - i)²` | the same rotations without writing them |
+//! | [`replace`](Cholesky::replace) | the two together | |
+//! | [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix anew |
+//!
+//! (in multiply-adds, `i` the member's place.) Removal is an update, never a downdate, so it is
+//! stable and cannot fail. A pivot counts as positive when it is above `c ε k(v, v)`, the rounding
+//! error of the difference that makes it: below, a number would be noise.
+
+mod append;
+mod refactor;
+mod remove;
+mod replace;
+mod solve;
+
+use crate::memory::{FactorMemory, check_capacity, row};
+use crate::{Error, Scalar};
+
+/// The lower triangular factor of a symmetric positive definite matrix, on lent memory.
+///
+/// ```
+/// use dpp_nystrom_core::{Cholesky, Stack};
+///
+/// let mut memory = Stack::<f64, 3>::new();
+/// let mut factor = Cholesky::new(memory.lend().factor)?;
+/// factor.append(&[], 4.0)?;
+/// factor.append(&[2.0], 5.0)?;
+/// assert!((factor.log_det() - 16.0_f64.ln()).abs() < 1e-15);
+///
+/// let mut x = [8.0, 9.0]; // [4 2; 2 5] x = [8, 9]
+/// factor.solve(&mut x)?;
+/// assert!((x[0] - 1.375).abs() < 1e-15 && (x[1] - 1.25).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Cholesky<'a, T> {
+    /// Row-major with `stride` entries a row; the lower triangle of the first `order` rows counts.
+    square: &'a mut [T],
+    column: &'a mut [T],
+    rotations: &'a mut [[T; 2]],
+    stride: usize,
+    order: usize,
+}
+
+impl<'a, T: Scalar> Cholesky<'a, T> {
+    /// A factor without members, of the capacity that `memory.column` has.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] when the square or the rotations are too small for that capacity.
+    pub fn new(memory: FactorMemory<'a, T>) -> Result<Self, Error> {
+        let FactorMemory { square, column, rotations } = memory;
+        let capacity = column.len();
+        check_capacity(capacity.saturating_mul(capacity), square.len())?;
+        check_capacity(capacity, rotations.len())?;
+        Ok(Self { square, column, rotations, stride: capacity, order: 0 })
+    }
+
+    /// The factor that `memory` still holds of an earlier one of this order.
+    pub(crate) fn resume(memory: FactorMemory<'a, T>, order: usize) -> Result<Self, Error> {
+        let factor = Self { order, ..Self::new(memory)? };
+        check_capacity(order, factor.stride)?;
+        let sound = |i| factor.row(i).iter().all(|entry| entry.is_finite()) && factor.pivot(i) > T::ZERO;
+        if (0..order).all(sound) { Ok(factor) } else { Err(Error::ForeignState) }
+    }
+
+    /// The number of members.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The number of members that fit.
+    pub fn capacity(&self) -> usize {
+        self.stride
+    }
+
+    /// Row `i` of `L`, up to and with its diagonal entry; empty past the end.
+    pub fn row(&self, i: usize) -> &[T] {
+        if i < self.order { row(self.square, self.stride, i, i + 1) } else { &[] }
+    }
+
+    /// `L_ii`; zero past the end.
+    pub fn pivot(&self, i: usize) -> T {
+        self.row(i).last().copied().unwrap_or(T::ZERO)
+    }
+
+    /// `log det K_YY = 2 Σ log L_ii`; zero for no members. Costs `c` logarithms.
+    pub fn log_det(&self) -> T {
+        let mut sum = T::ZERO;
+        for i in 0..self.order {
+            sum += self.pivot(i).ln();
+        }
+        sum + sum
+    }
+
+    /// Forgets the members from `order` on. Exact: the rows before are as they were.
+    pub fn truncate(&mut self, order: usize) {
+        self.order = self.order.min(order);
+    }
+
+    /// Room for one column of the matrix: an entry per member.
+    pub(crate) fn column_mut(&mut self) -> &mut [T] {
+        self.column.get_mut(..self.order).unwrap_or(&mut [])
+    }
+
+    /// A residual is the difference of `diagonal` and a sum of `order` squares: at or under this it
+    /// is rounding.
+    fn floor(order: usize, diagonal: T) -> T {
+        T::from_count(order + 1) * T::EPSILON * diagonal
+    }
+}

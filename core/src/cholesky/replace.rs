@@ -1,0 +1,88 @@
+//! One member leaves and another enters.
+//!
+//! [`Cholesky::swap`] looks ahead: it turns each row as [`Cholesky::move_to_last`] would, uses the
+//! turned entry for the substitution of the entering column at once, and writes nothing back. So a
+//! proposal that is not taken leaves the factor bit for bit as it was, and one that is taken meets
+//! exactly the pivot that was announced.
+
+use super::Cholesky;
+use super::solve::forward;
+use crate::memory::{row, row_mut};
+use crate::scalar::{dot, rotation, turn};
+use crate::swap::Swap;
+use crate::{Error, Scalar};
+
+impl<T: Scalar> Cholesky<'_, T> {
+    /// What exchanging the member at `place` for another does to the determinant. `column` has the
+    /// entering member's entries with all present ones; that with the leaving one is not used.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for the place, [`Error::Width`] unless `column` has an entry per
+    /// member, [`Error::NotFinite`].
+    pub fn swap(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
+        if place >= self.order {
+            return Err(Error::OutOfRange { index: place, len: self.order });
+        }
+        self.load(column, diagonal)?;
+        Ok(self.propose(place, diagonal))
+    }
+
+    /// Exchanges the member at `place` for another, which takes the last place; those after the
+    /// leaving one move down by one.
+    ///
+    /// # Errors
+    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends
+    /// on those that stay.
+    pub fn replace(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
+        let swap = self.swap(place, column, diagonal)?;
+        if !(swap.entering > T::ZERO) {
+            return Err(Error::NotPositive { pivot: self.order - 1 });
+        }
+        self.commit(place, swap);
+        Ok(swap)
+    }
+
+    /// [`swap`](Self::swap) of the working column, which becomes the entering member's last row.
+    pub(crate) fn propose(&mut self, place: usize, diagonal: T) -> Swap<T> {
+        let (stride, order) = (self.stride, self.order);
+        forward(self.square, stride, place, self.column);
+        for k in place + 1..order {
+            let Some(z) = self.substitute_turned(place, k) else { break };
+            if let Some(slot) = self.column.get_mut(k - 1) {
+                *slot = z;
+            }
+        }
+        let z = self.column.get(..order.saturating_sub(1)).unwrap_or(&[]);
+        let residual = diagonal - dot(z, z);
+        let entering =
+            if residual > Self::floor(order.saturating_sub(1), diagonal) { residual } else { T::ZERO };
+        Swap { entering, leaving: self.residual_of(place) }
+    }
+
+    /// The substitution's entry for row `k`, which is turned on the way; remembers its rotation.
+    #[inline]
+    fn substitute_turned(&mut self, place: usize, k: usize) -> Option<T> {
+        let (&pivot, left) = row(self.square, self.stride, k, k + 1).split_last()?;
+        let (head, tail) = left.split_at_checked(place)?;
+        let (&first, tail) = tail.split_first()?;
+        let (z, rest) = self.column.split_at_checked(k - 1)?;
+        let (z_head, z_tail) = z.split_at_checked(place)?;
+        let (known, slot) = self.rotations.get_mut(place + 1..=k)?.split_at_mut_checked(k - place - 1)?;
+        let mut sum = dot(head, z_head);
+        let mut carried = first;
+        for ((&entry, &rotation), &z) in tail.iter().zip(known.iter()).zip(z_tail) {
+            sum += turn(entry, &mut carried, rotation) * z;
+        }
+        let (rotation, pivot) = rotation(pivot, carried);
+        *slot.first_mut()? = rotation;
+        Some((*rest.get(1)? - sum) / pivot)
+    }
+
+    /// Carries out the swap that [`propose`](Self::propose) has just announced.
+    pub(crate) fn commit(&mut self, place: usize, swap: Swap<T>) {
+        self.move_to_last(place);
+        let last = self.order.saturating_sub(1);
+        debug_assert!(row_mut(self.square, self.stride, last, last + 1).len() == last + 1);
+        self.write_row(last, swap.entering);
+    }
+}

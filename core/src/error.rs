@@ -1,0 +1,113 @@
+//! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
+
+use core::fmt;
+
+/// Why a call was refused. Whatever was called is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A ground set without rows, a row without features, or no landmarks asked for.
+    Empty,
+    /// The lent memory is too small.
+    Capacity {
+        /// Elements that the call needs.
+        needed: usize,
+        /// Elements that were lent.
+        have: usize,
+    },
+    /// A slice of the wrong length.
+    Width {
+        /// The length that fits.
+        expected: usize,
+        /// The length that came.
+        found: usize,
+    },
+    /// More landmarks than rows.
+    TooManyLandmarks {
+        /// Landmarks asked for.
+        landmarks: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A ground set of more than `u32::MAX` rows: indices are drawn from 32 random bits.
+    TooManyRows,
+    /// An index past the end.
+    OutOfRange {
+        /// The index.
+        index: usize,
+        /// The number of rows, members or slots.
+        len: usize,
+    },
+    /// A row that already is a landmark.
+    Duplicate {
+        /// The row.
+        index: usize,
+    },
+    /// A NaN or an infinity among the rows, in a matrix, from a kernel or from a ground set.
+    NotFinite {
+        /// The row.
+        row: usize,
+        /// The column: a feature of the row, or the other row of the kernel's entry.
+        column: usize,
+    },
+    /// A matrix that is not positive definite as far as the arithmetic can tell: the pivot is at
+    /// or under the floor of rounding. Among landmarks: a row that depends on those before it.
+    NotPositive {
+        /// The place of the pivot, from 0.
+        pivot: usize,
+    },
+    /// Fewer independent rows than landmarks asked for.
+    RankDeficient {
+        /// The rank found.
+        rank: usize,
+        /// The landmarks asked for.
+        landmarks: usize,
+    },
+    /// A bandwidth that is not positive and finite, or so extreme that its square is not.
+    Bandwidth,
+    /// A polynomial kernel's degree of zero, or an offset that is negative or not finite.
+    Polynomial,
+    /// A ridge that is negative or not finite.
+    Ridge,
+    /// Ridge regression asked to solve before any row came.
+    NoRows,
+    /// Memory that does not hold the state that is to be resumed on this ground set.
+    ForeignState,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Empty => f.write_str("no rows, no features or no landmarks: each must be at least one"),
+            Self::Capacity { needed, have } => {
+                write!(f, "memory for {needed} is needed, {have} was lent")
+            }
+            Self::Width { expected, found } => write!(f, "a length of {expected} was expected, {found} came"),
+            Self::TooManyLandmarks { landmarks, rows } => {
+                write!(f, "{landmarks} landmarks asked for, but there are only {rows} rows")
+            }
+            Self::TooManyRows => f.write_str("more than 4294967295 rows"),
+            Self::OutOfRange { index, len } => write!(f, "index {index} is past the end: there are {len}"),
+            Self::Duplicate { index } => write!(f, "row {index} is a landmark already"),
+            Self::NotFinite { row, column } => {
+                write!(f, "not a finite number at row {row}, column {column}")
+            }
+            Self::NotPositive { pivot } => {
+                write!(f, "not positive definite at pivot {pivot}: it depends on those before it")
+            }
+            Self::RankDeficient { rank, landmarks } => write!(
+                f,
+                "only {rank} rows are independent under this kernel, {landmarks} landmarks asked for"
+            ),
+            Self::Bandwidth => f.write_str("the bandwidth must be a positive, finite number"),
+            Self::Polynomial => {
+                f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
+            }
+            Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
+            Self::NoRows => f.write_str("no rows were added yet"),
+            Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,231 @@
+//! The ground set: `n` items, of which the algorithms see nothing but entries of a positive
+//! semidefinite matrix.
+
+use crate::kernel::{Kernel, squared_distance};
+use crate::{Error, Scalar};
+
+/// A positive semidefinite matrix of `len` rows, read entry by entry.
+///
+/// Implement it for rows that this crate cannot hold, in external flash say. Calls keep indices
+/// under [`len`](Self::len). A read that fails answers NaN: the algorithms stop there with
+/// [`Error::NotFinite`] and leave their state unchanged.
+///
+/// ```
+/// use dpp_nystrom_core::GroundSet;
+///
+/// /// Brownian motion at the times 1, 2, … 1000: nothing is stored.
+/// struct Brownian;
+///
+/// impl GroundSet<f32> for Brownian {
+///     fn len(&self) -> usize {
+///         1_000
+///     }
+///     fn entry(&self, i: usize, j: usize) -> f32 {
+///         (i.min(j) + 1) as f32
+///     }
+/// }
+/// assert_eq!(Brownian.diagonal(4), 5.0);
+/// ```
+pub trait GroundSet<T: Scalar> {
+    /// The number of rows `n`.
+    fn len(&self) -> usize;
+
+    /// `k(i, j)`, the same as `k(j, i)`.
+    fn entry(&self, i: usize, j: usize) -> T;
+
+    /// No rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `k(i, i)`.
+    fn diagonal(&self, i: usize) -> T {
+        self.entry(i, i)
+    }
+
+    /// `out[a] = k(members[a], i)`. Implement it where row `i` is dear to read, to read it once.
+    fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = self.entry(member, i);
+        }
+    }
+
+    /// The squared distance by which [`crate::start::kmeans_plus_plus`] spreads its seeds. Unless a
+    /// ground set knows better, the kernel's own: `k(i, i) + k(j, j) - 2 k(i, j)`.
+    fn squared_distance(&self, i: usize, j: usize) -> T {
+        let entry = self.entry(i, j);
+        self.diagonal(i) + self.diagonal(j) - (entry + entry)
+    }
+}
+
+/// Rows of features under a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Points<'a, T, K> {
+    rows: &'a [T],
+    width: usize,
+    len: usize,
+    kernel: K,
+}
+
+impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
+    /// The rows of `width` features each, one after the other in `rows`. Reads them all once.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::Width`] unless `rows` divides into whole rows, and
+    /// [`Error::NotFinite`] with the row and the feature.
+    pub fn new(rows: &'a [T], width: usize, kernel: K) -> Result<Self, Error> {
+        if rows.is_empty() || width == 0 {
+            return Err(Error::Empty);
+        }
+        let len = rows.len().checked_div(width).unwrap_or(0);
+        if len * width != rows.len() {
+            return Err(Error::Width { expected: (len + 1) * width, found: rows.len() });
+        }
+        if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
+            let row = at.checked_div(width).unwrap_or(0);
+            return Err(Error::NotFinite { row, column: at - row * width });
+        }
+        Ok(Self { rows, width, len, kernel })
+    }
+
+    /// Row `i`; empty past the end.
+    #[inline]
+    pub fn row(&self, i: usize) -> &'a [T] {
+        let start = i.saturating_mul(self.width);
+        self.rows.get(start..start.saturating_add(self.width)).unwrap_or(&[])
+    }
+
+    /// The number of features `d`.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
+    pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) {
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = self.kernel.value(self.row(member), x);
+        }
+    }
+}
+
+impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Points<'_, T, K> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn entry(&self, i: usize, j: usize) -> T {
+        self.kernel.value(self.row(i), self.row(j))
+    }
+
+    #[inline]
+    fn diagonal(&self, i: usize) -> T {
+        self.kernel.diagonal(self.row(i))
+    }
+
+    fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
+        self.column_at(self.row(i), members, out);
+    }
+
+    /// `‖x_i - x_j‖²`, in the features' own space.
+    fn squared_distance(&self, i: usize, j: usize) -> T {
+        squared_distance(self.row(i), self.row(j))
+    }
+}
+
+/// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that it is
+/// symmetric whatever rounding did to the upper one.
+///
+/// ```
+/// use dpp_nystrom_core::{GroundSet, Matrix};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+/// assert_eq!((matrix.len(), matrix.entry(0, 1)), (2, 1.0));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a, T> {
+    entries: &'a [T],
+    len: usize,
+}
+
+impl<'a, T: Scalar> Matrix<'a, T> {
+    /// The matrix whose rows follow one another in `entries`.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::Width`] unless the number of entries is a square, and
+    /// [`Error::NotFinite`] with row and column.
+    pub fn new(entries: &'a [T]) -> Result<Self, Error> {
+        let len = entries.len().isqrt();
+        if len == 0 {
+            return Err(Error::Empty);
+        }
+        if len * len != entries.len() {
+            return Err(Error::Width { expected: (len + 1) * (len + 1), found: entries.len() });
+        }
+        if let Some(at) = entries.iter().position(|value| !value.is_finite()) {
+            let row = at.checked_div(len).unwrap_or(0);
+            return Err(Error::NotFinite { row, column: at - row * len });
+        }
+        Ok(Self { entries, len })
+    }
+}
+
+impl<T: Scalar> GroundSet<T> for Matrix<'_, T> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn entry(&self, i: usize, j: usize) -> T {
+        let at = i.max(j).saturating_mul(self.len).saturating_add(i.min(j));
+        self.entries.get(at).copied().unwrap_or(T::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GroundSet, Matrix, Points};
+    use crate::Error;
+    use crate::kernel::{Gaussian, Linear};
+
+    #[test]
+    fn bad_rows_are_refused_with_their_place() {
+        let refused = |rows: &[f64], width| Points::new(rows, width, Linear).unwrap_err();
+        assert_eq!(refused(&[], 1), Error::Empty);
+        assert_eq!(refused(&[1.0], 0), Error::Empty);
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 2), Error::Width { expected: 4, found: 3 });
+        assert_eq!(refused(&[1.0, 2.0, 3.0, f64::NAN], 2), Error::NotFinite { row: 1, column: 1 });
+        assert_eq!(refused(&[1.0, f64::INFINITY], 1), Error::NotFinite { row: 1, column: 0 });
+    }
+
+    #[test]
+    fn bad_matrices_are_refused_with_their_place() {
+        assert_eq!(Matrix::<f32>::new(&[]).unwrap_err(), Error::Empty);
+        assert_eq!(Matrix::new(&[1.0; 6]).unwrap_err(), Error::Width { expected: 9, found: 6 });
+        let matrix = [1.0, 0.0, f32::NAN, 1.0];
+        assert_eq!(Matrix::new(&matrix).unwrap_err(), Error::NotFinite { row: 1, column: 0 });
+    }
+
+    #[test]
+    fn a_column_is_its_entries() {
+        let rows = [0.0, 0.0, 1.0, 2.0, -1.0, 0.5];
+        let ground = Points::new(&rows, 2, Gaussian::new(1.5).unwrap()).unwrap();
+        let mut column = [0.0; 3];
+        ground.column(1, &[2, 0, 1], &mut column);
+        assert_eq!(column, [ground.entry(2, 1), ground.entry(0, 1), 1.0]);
+        assert_eq!(ground.squared_distance(0, 1), 5.0);
+    }
+
+    #[test]
+    fn the_lower_triangle_of_a_matrix_counts() {
+        let matrix = Matrix::new(&[2.0, 99.0, 1.0, 3.0]).unwrap();
+        assert_eq!((matrix.entry(0, 1), matrix.entry(1, 0)), (1.0, 1.0));
+        assert_eq!(matrix.squared_distance(0, 1), 3.0);
+    }
+}

@@ -1,0 +1,67 @@
+//! Kernels of the inner product. Their matrices have low rank: at most `d` for the linear kernel,
+//! so that no more than `d` landmarks are independent.
+
+use super::Kernel;
+use crate::scalar::dot;
+use crate::{Error, Scalar};
+
+/// `k(x, y) = xᵀy`.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Kernel, Linear};
+///
+/// assert_eq!(Linear.value(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Linear;
+
+impl<T: Scalar> Kernel<T> for Linear {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        dot(x, y)
+    }
+}
+
+/// `k(x, y) = (xᵀy + offset)^degree`.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Kernel, Polynomial};
+///
+/// assert_eq!(Polynomial::new(2, 1.0)?.value(&[1.0, 2.0], &[3.0, 4.0]), 144.0);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Polynomial<T> {
+    degree: u32,
+    offset: T,
+}
+
+impl<T: Scalar> Polynomial<T> {
+    /// The kernel of this degree and offset.
+    ///
+    /// # Errors
+    /// [`Error::Polynomial`] for a degree of 0, or an offset that is negative or not finite: the
+    /// kernel would not be positive semidefinite.
+    pub fn new(degree: u32, offset: T) -> Result<Self, Error> {
+        if degree >= 1 && offset >= T::ZERO && offset.is_finite() {
+            Ok(Self { degree, offset })
+        } else {
+            Err(Error::Polynomial)
+        }
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Polynomial<T> {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        let mut base = dot(x, y) + self.offset;
+        let mut power = T::ONE;
+        let mut left = self.degree;
+        while left > 0 {
+            if left & 1 == 1 {
+                power *= base;
+            }
+            base *= base;
+            left >>= 1;
+        }
+        power
+    }
+}

@@ -1,0 +1,91 @@
+//! The Gaussian (radial basis function) kernel, the paper's.
+
+use super::{Kernel, inverse_bandwidth, squared_distance};
+use crate::{Error, Scalar};
+
+/// `k(x, y) = exp(-‖x - y‖² / (2σ²))`.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Gaussian, Kernel};
+///
+/// let kernel = Gaussian::new(2.0_f64)?;
+/// assert!((kernel.value(&[0.0], &[2.0]) - (-0.5_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Gaussian<T> {
+    /// `-1/(2σ²)`.
+    exponent: T,
+}
+
+impl<T: Scalar> Gaussian<T> {
+    /// The kernel of bandwidth σ, in the rows' units.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless `1/σ²` is positive and finite.
+    pub fn new(bandwidth: T) -> Result<Self, Error> {
+        let inverse = inverse_bandwidth(bandwidth)?;
+        Ok(Self { exponent: -(inverse * inverse) / (T::ONE + T::ONE) })
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Gaussian<T> {
+    #[inline]
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        (squared_distance(x, y) * self.exponent).exp()
+    }
+
+    #[inline]
+    fn diagonal(&self, _: &[T]) -> T {
+        T::ONE
+    }
+}
+
+/// `k(x, y) = exp(-Σ (x_i - y_i)² / (2σ_i²))`: a bandwidth for each feature.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{GaussianPerFeature, Kernel};
+///
+/// let kernel = GaussianPerFeature::new(&[1.0_f64, 2.0])?;
+/// assert!((kernel.value(&[0.0, 0.0], &[1.0, 2.0]) - (-1.0_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GaussianPerFeature<'a, T> {
+    bandwidths: &'a [T],
+}
+
+impl<'a, T: Scalar> GaussianPerFeature<'a, T> {
+    /// The kernel whose `i`-th feature has the bandwidth `bandwidths[i]`.
+    ///
+    /// Each evaluation divides once a feature; where division is slow, divide the rows by their
+    /// bandwidths once and take [`Gaussian`] with bandwidth 1.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless every `1/σ_i²` is positive and finite; [`Error::Empty`] without
+    /// bandwidths.
+    pub fn new(bandwidths: &'a [T]) -> Result<Self, Error> {
+        if bandwidths.is_empty() {
+            return Err(Error::Empty);
+        }
+        for &bandwidth in bandwidths {
+            inverse_bandwidth(bandwidth)?;
+        }
+        Ok(Self { bandwidths })
+    }
+}
+
+impl<T: Scalar> Kernel<T> for GaussianPerFeature<'_, T> {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        let mut sum = T::ZERO;
+        for ((&x, &y), &bandwidth) in x.iter().zip(y).zip(self.bandwidths) {
+            let difference = (x - y) / bandwidth;
+            sum += difference * difference;
+        }
+        (-sum / (T::ONE + T::ONE)).exp()
+    }
+
+    fn diagonal(&self, _: &[T]) -> T {
+        T::ONE
+    }
+}

@@ -1,0 +1,42 @@
+//! The Laplace kernel.
+
+use super::{Kernel, inverse_bandwidth};
+use crate::{Error, Scalar};
+
+/// `k(x, y) = exp(-Σ abs(x_i - y_i) / σ)`: the sum of magnitudes, not the Euclidean distance.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Kernel, Laplace};
+///
+/// let kernel = Laplace::new(2.0_f64)?;
+/// assert!((kernel.value(&[0.0, 0.0], &[1.0, -1.0]) - (-1.0_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Laplace<T> {
+    inverse: T,
+}
+
+impl<T: Scalar> Laplace<T> {
+    /// The kernel of bandwidth σ.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
+    pub fn new(bandwidth: T) -> Result<Self, Error> {
+        Ok(Self { inverse: inverse_bandwidth(bandwidth)? })
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Laplace<T> {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        let mut sum = T::ZERO;
+        for (&x, &y) in x.iter().zip(y) {
+            sum += (x - y).abs();
+        }
+        (-sum * self.inverse).exp()
+    }
+
+    fn diagonal(&self, _: &[T]) -> T {
+        T::ONE
+    }
+}

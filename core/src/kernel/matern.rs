@@ -1,0 +1,76 @@
+//! The Matérn kernels of smoothness 3/2 and 5/2.
+
+use super::{Kernel, inverse_bandwidth, squared_distance};
+use crate::{Error, Scalar};
+
+/// `k(x, y) = (1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖`.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Kernel, Matern32};
+///
+/// let kernel = Matern32::new(3.0_f64.sqrt())?;
+/// assert!((kernel.value(&[0.0], &[1.0]) - 2.0 * (-1.0_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Matern32<T> {
+    /// `√3/σ`.
+    rate: T,
+}
+
+impl<T: Scalar> Matern32<T> {
+    /// The kernel of bandwidth σ.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
+    pub fn new(bandwidth: T) -> Result<Self, Error> {
+        Ok(Self { rate: T::from_count(3).sqrt() * inverse_bandwidth(bandwidth)? })
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Matern32<T> {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        let scaled = squared_distance(x, y).sqrt() * self.rate;
+        (T::ONE + scaled) * (-scaled).exp()
+    }
+
+    fn diagonal(&self, _: &[T]) -> T {
+        T::ONE
+    }
+}
+
+/// `k(x, y) = (1 + √5 r/σ + 5r²/(3σ²)) exp(-√5 r/σ)`, `r = ‖x - y‖`.
+///
+/// ```
+/// use dpp_nystrom_core::kernel::{Kernel, Matern52};
+///
+/// let kernel = Matern52::new(5.0_f64.sqrt())?;
+/// assert!((kernel.value(&[0.0], &[1.0]) - (7.0 / 3.0) * (-1.0_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Matern52<T> {
+    /// `√5/σ`.
+    rate: T,
+}
+
+impl<T: Scalar> Matern52<T> {
+    /// The kernel of bandwidth σ.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
+    pub fn new(bandwidth: T) -> Result<Self, Error> {
+        Ok(Self { rate: T::from_count(5).sqrt() * inverse_bandwidth(bandwidth)? })
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Matern52<T> {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        let scaled = squared_distance(x, y).sqrt() * self.rate;
+        (T::ONE + scaled + scaled * scaled / T::from_count(3)) * (-scaled).exp()
+    }
+
+    fn diagonal(&self, _: &[T]) -> T {
+        T::ONE
+    }
+}

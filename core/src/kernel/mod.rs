@@ -1,0 +1,148 @@
+//! Kernels: positive semidefinite functions of two rows.
+//!
+//! | kernel | `k(x, y)` | parameters |
+//! | --- | --- | --- |
+//! | [`Gaussian`] | `exp(-‖x - y‖² / (2σ²))` | bandwidth σ |
+//! | [`GaussianPerFeature`] | `exp(-Σ (x_i - y_i)² / (2σ_i²))` | a bandwidth per feature |
+//! | [`Laplace`] | `exp(-Σ abs(x_i - y_i) / σ)` | bandwidth σ |
+//! | [`Matern32`] | `(1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖` | bandwidth σ |
+//! | [`Matern52`] | `(1 + √5 r/σ + 5r²/(3σ²)) exp(-√5 r/σ)` | bandwidth σ |
+//! | [`Polynomial`] | `(xᵀy + offset)^degree` | degree, offset |
+//! | [`Linear`] | `xᵀy` | |
+//!
+//! Each evaluation costs `O(d)` operations for rows of `d` features and, but for the last two, one
+//! exponential. Rows of unequal length are compared over the shorter: lengths are checked once,
+//! where rows enter ([`crate::Points::new`], [`crate::Predictor::new`]).
+
+mod dot_product;
+mod gaussian;
+mod laplace;
+mod matern;
+
+pub use dot_product::{Linear, Polynomial};
+pub use gaussian::{Gaussian, GaussianPerFeature};
+pub use laplace::Laplace;
+pub use matern::{Matern32, Matern52};
+
+use crate::{Error, Scalar};
+
+/// A positive semidefinite function of two rows.
+///
+/// ```
+/// use dpp_nystrom_core::{Points, kernel::Kernel};
+///
+/// /// The histogram intersection kernel: `Σ min(x_i, y_i)`.
+/// struct Intersection;
+///
+/// impl Kernel<f32> for Intersection {
+///     fn value(&self, x: &[f32], y: &[f32]) -> f32 {
+///         x.iter().zip(y).map(|(&x, &y)| if x < y { x } else { y }).sum()
+///     }
+/// }
+///
+/// let rows = [0.2, 0.8, 0.5, 0.5, 0.9, 0.1];
+/// assert!(Points::new(&rows, 2, Intersection).is_ok());
+/// ```
+pub trait Kernel<T> {
+    /// `k(x, y)`: symmetric, and positive semidefinite over any set of rows.
+    fn value(&self, x: &[T], y: &[T]) -> T;
+
+    /// `k(x, x)`, for kernels that know it for less.
+    fn diagonal(&self, x: &[T]) -> T {
+        self.value(x, x)
+    }
+}
+
+impl<T, K: Kernel<T> + ?Sized> Kernel<T> for &K {
+    fn value(&self, x: &[T], y: &[T]) -> T {
+        (**self).value(x, y)
+    }
+
+    fn diagonal(&self, x: &[T]) -> T {
+        (**self).diagonal(x)
+    }
+}
+
+/// `‖x - y‖²`.
+#[inline]
+pub(crate) fn squared_distance<T: Scalar>(x: &[T], y: &[T]) -> T {
+    let mut sum = T::ZERO;
+    for (&x, &y) in x.iter().zip(y) {
+        let difference = x - y;
+        sum += difference * difference;
+    }
+    sum
+}
+
+/// `1/σ`, if σ and what the kernels make of it are positive and finite.
+fn inverse_bandwidth<T: Scalar>(bandwidth: T) -> Result<T, Error> {
+    let inverse = T::ONE / bandwidth;
+    let square = inverse * inverse;
+    if bandwidth > T::ZERO && bandwidth.is_finite() && square > T::ZERO && square.is_finite() {
+        Ok(inverse)
+    } else {
+        Err(Error::Bandwidth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gaussian, GaussianPerFeature, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
+    use crate::{Error, Scalar};
+
+    /// Each convention at one point computed by hand: x - y = (1, -2), σ = 2, xᵀy = -2 + 2 = 0.
+    fn at_a_point<T: Scalar>(tolerance: f64) {
+        let f = T::from_f64;
+        let x = [f(2.0), f(-1.0)];
+        let y = [f(1.0), f(1.0)];
+        let sigma = f(2.0);
+        let close = |value: T, expected: f64| {
+            assert!((value.to_f64() - expected).abs() <= tolerance * expected.abs(), "{value} {expected}");
+        };
+        close(Gaussian::new(sigma).unwrap().value(&x, &y), 0.535_261_428_518_99); // exp(-5/8)
+        let bandwidths = [f(1.0), f(2.0)];
+        close(GaussianPerFeature::new(&bandwidths).unwrap().value(&x, &y), 0.367_879_441_171_442_33); // exp(-1/2 - 4/8)
+        close(Laplace::new(sigma).unwrap().value(&x, &y), 0.223_130_160_148_429_82); // exp(-3/2)
+        // √15/2 = 1.936491673103709; (1 + that) exp(-that)
+        close(Matern32::new(sigma).unwrap().value(&x, &y), 0.42346851483873416);
+        // √25/2 = 2.5; (1 + 2.5 + 25/12) exp(-2.5)
+        close(Matern52::new(sigma).unwrap().value(&x, &y), 0.45830790898343504);
+        close(Polynomial::new(3, f(2.0)).unwrap().value(&x, &[f(2.0), f(1.0)]), 125.0); // (3 + 2)³
+        close(Linear.value(&x, &[f(2.0), f(1.0)]), 3.0);
+    }
+
+    #[test]
+    fn conventions_in_f64() {
+        at_a_point::<f64>(1e-15);
+    }
+
+    #[test]
+    fn conventions_in_f32() {
+        at_a_point::<f32>(3e-7);
+    }
+
+    #[test]
+    fn the_diagonal_is_the_value_at_equal_rows() {
+        let x = [0.3_f64, -4.0];
+        let bandwidths = [0.5, 3.0];
+        assert_eq!(Gaussian::new(0.1).unwrap().diagonal(&x), 1.0);
+        assert_eq!(GaussianPerFeature::new(&bandwidths).unwrap().diagonal(&x), 1.0);
+        assert_eq!(Laplace::new(0.1).unwrap().diagonal(&x), Laplace::new(0.1).unwrap().value(&x, &x));
+        assert_eq!(Matern32::new(0.1).unwrap().diagonal(&x), Matern32::new(0.1).unwrap().value(&x, &x));
+        assert_eq!(Matern52::new(0.1).unwrap().diagonal(&x), Matern52::new(0.1).unwrap().value(&x, &x));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
+            assert_eq!(Gaussian::new(bandwidth).unwrap_err(), Error::Bandwidth);
+            assert_eq!(Laplace::new(bandwidth).unwrap_err(), Error::Bandwidth);
+            assert_eq!(Matern32::new(bandwidth).unwrap_err(), Error::Bandwidth);
+            assert_eq!(Matern52::new(bandwidth).unwrap_err(), Error::Bandwidth);
+            assert_eq!(GaussianPerFeature::new(&[1.0, bandwidth]).unwrap_err(), Error::Bandwidth);
+        }
+        assert_eq!(Polynomial::new(0, 1.0).unwrap_err(), Error::Polynomial);
+        assert_eq!(Polynomial::new(2, -1.0).unwrap_err(), Error::Polynomial);
+        assert_eq!(Polynomial::new(2, f64::NAN).unwrap_err(), Error::Polynomial);
+    }
+}

@@ -1,0 +1,262 @@
+//! Kernel ridge regression on the landmarks, one row at a time, with no row kept.
+//!
+//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the
+//! training rows equals `K̃ (K̃ + NγI)⁻¹ y`. The ridge γ is multiplied by the number of rows `N`.
+//!
+//! # Why it is sound when `K_CC` is nearly singular
+//!
+//! The normal equations above square the condition of `K_{·,C}` and multiply it with that of
+//! `K_CC`. Instead, with `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression in
+//! coordinates in which the penalty is the identity,
+//!
+//! `min_β ‖Φβ - y‖² + Nγ ‖β‖²`, `w = L⁻ᵀ β`,
+//!
+//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is kept by plane rotations (QR by Givens rotations, Golub and
+//! Van Loan §5.2.5; as in square-root recursive least squares), never as the product `ΦᵀΦ`. The
+//! ridge enters as `c` further rows `√(Nγ) e_i`. So rounding is amplified by the root of what the
+//! normal equations suffer: in `f32` a ridge of 10⁻¹⁰ still counts, where a sum of products would
+//! have drowned it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the least pivot of
+//! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to about
+//! `√(ε/c) ‖β‖`.
+
+use crate::memory::{RidgeMemory, check_capacity, check_width, row, row_mut};
+use crate::scalar::{Sum, rotation, turn};
+use crate::{Error, Scalar};
+
+/// What rows have taught so far: `c(c + 1)/2` numbers of `R`, `c` of `Qᵀy`, and the squared error
+/// that no weights can remove. Two accumulators over the same features merge into one.
+///
+/// ```
+/// use dpp_nystrom_core::{Ridge, RidgeStack};
+///
+/// let mut memory = RidgeStack::<f64, 2>::new();
+/// let mut ridge = Ridge::new(2, memory.lend())?;
+/// ridge.add(&[1.0, 0.0], 2.0)?;
+/// ridge.add(&[0.0, 1.0], 3.0)?;
+/// ridge.add(&[1.0, 1.0], 5.0)?;
+/// let mut weights = [0.0; 2];
+/// ridge.solve(0.0, &mut weights)?;
+/// assert!((weights[0] - 2.0).abs() < 1e-15 && (weights[1] - 3.0).abs() < 1e-15);
+/// assert!(ridge.squared_error(&weights)? < 1e-28);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Ridge<'a, T> {
+    /// Row-major with `width` entries a row: `R` in the upper triangle.
+    square: &'a mut [T],
+    diagonal: &'a mut [T],
+    targets: &'a mut [T],
+    row: &'a mut [T],
+    width: usize,
+    rows: u64,
+    unexplained: Sum<T>,
+}
+
+impl<'a, T: Scalar> Ridge<'a, T> {
+    /// An accumulator of no rows yet, each of `width` features.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for no features, [`Error::Capacity`].
+    pub fn new(width: usize, memory: RidgeMemory<'a, T>) -> Result<Self, Error> {
+        let RidgeMemory { square, diagonal, targets, row } = memory;
+        if width == 0 {
+            return Err(Error::Empty);
+        }
+        let have = diagonal.len().min(targets.len()).min(row.len());
+        check_capacity(width, have)?;
+        check_capacity(width.saturating_mul(width), square.len())?;
+        let square = square.get_mut(..width * width).unwrap_or(&mut []);
+        square.fill(T::ZERO);
+        let targets = targets.get_mut(..width).unwrap_or(&mut []);
+        targets.fill(T::ZERO);
+        let diagonal = diagonal.get_mut(..width).unwrap_or(&mut []);
+        let row = row.get_mut(..width).unwrap_or(&mut []);
+        Ok(Self { square, diagonal, targets, row, width, rows: 0, unexplained: Sum::default() })
+    }
+
+    /// The number of features.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The number of rows `N` so far, those of merged accumulators included.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Learns one row: its features and its target. `3c²` multiply-adds and `c` square roots.
+    ///
+    /// In `f32` a row's share of `R` falls under the rounding of what is there after some 10⁷ rows:
+    /// for more, merge accumulators of parts.
+    ///
+    /// # Errors
+    /// [`Error::Width`], and [`Error::NotFinite`] with the number of rows before it and the feature
+    /// (the target counts as the one after the last).
+    pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
+        check_width(self.width, features.len())?;
+        let entries = features.iter().chain(core::iter::once(&target));
+        if let Some(column) = entries.into_iter().position(|entry| !entry.is_finite()) {
+            return Err(Error::NotFinite { row: self.rows as usize, column });
+        }
+        for (slot, &feature) in self.row.iter_mut().zip(features) {
+            *slot = feature;
+        }
+        let left = self.absorb(0, target);
+        self.unexplained.add(left * left);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Turns the working row, zero before entry `first`, into the triangle; answers what is left of
+    /// its target.
+    fn absorb(&mut self, first: usize, target: T) -> T {
+        let mut left = target;
+        for k in first..self.width {
+            let Some(entries) = row_mut(self.square, self.width, k, self.width).get_mut(k..) else { break };
+            let Some(incoming) = self.row.get_mut(k..) else { break };
+            let (Some((pivot, entries)), Some((&mut lead, incoming))) =
+                (entries.split_first_mut(), incoming.split_first_mut())
+            else {
+                break;
+            };
+            if lead == T::ZERO {
+                continue;
+            }
+            let (rotation, turned_pivot) = rotation(*pivot, lead);
+            *pivot = turned_pivot;
+            for (entry, carried) in entries.iter_mut().zip(incoming) {
+                *entry = turn(*entry, carried, rotation);
+            }
+            if let Some(slot) = self.targets.get_mut(k) {
+                *slot = turn(*slot, &mut left, rotation);
+            }
+        }
+        left
+    }
+
+    /// Learns all that `other` has learned, as if its rows had come here: rows and all later results
+    /// agree with one pass up to rounding. `c³` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Width`] when the features differ in number. That they are features of the same
+    /// landmarks is the caller's to know.
+    pub fn merge(&mut self, other: &Ridge<'_, T>) -> Result<(), Error> {
+        check_width(self.width, other.width)?;
+        for k in 0..self.width {
+            let incoming = row(other.square, other.width, k, other.width);
+            for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
+                *slot = entry;
+            }
+            let target = other.targets.get(k).copied().unwrap_or(T::ZERO);
+            let left = self.absorb(k, target);
+            self.unexplained.add(left * left);
+        }
+        self.unexplained.add(other.unexplained.total());
+        self.rows += other.rows;
+        Ok(())
+    }
+
+    /// The weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²`, with γ the `ridge`. More rows can follow. `c³/2`
+    /// multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Width`]
+    /// unless there is room for a weight per feature, and [`Error::NotPositive`] with the feature
+    /// that the rows and the ridge leave undetermined.
+    pub fn solve(&mut self, ridge: T, weights: &mut [T]) -> Result<(), Error> {
+        check_width(self.width, weights.len())?;
+        if self.rows == 0 {
+            return Err(Error::NoRows);
+        }
+        if !(ridge >= T::ZERO && ridge.is_finite()) {
+            return Err(Error::Ridge);
+        }
+        let penalty = (T::from_count(self.rows as usize) * ridge).sqrt();
+        self.copy_down(weights);
+        self.penalise(penalty, weights);
+        let largest =
+            self.diagonal.iter().fold(T::ZERO, |most, &pivot| if pivot > most { pivot } else { most });
+        let floor = T::from_count(self.width) * T::EPSILON * largest;
+        if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
+            return Err(Error::NotPositive { pivot });
+        }
+        for k in (0..self.width).rev() {
+            let Some((before, rest)) = weights.split_at_mut_checked(k) else { break };
+            let Some(weight) = rest.first_mut() else { break };
+            let (Some(&pivot), entries) = (self.diagonal.get(k), row(self.square, self.width, k, k)) else {
+                break;
+            };
+            *weight /= pivot;
+            for (before, &entry) in before.iter_mut().zip(entries) {
+                *before -= entry * *weight;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies `R` to the lower triangle, transposed, and its targets to `targets`.
+    fn copy_down(&mut self, targets: &mut [T]) {
+        for k in 0..self.width {
+            for j in k..self.width {
+                let entry = self.square.get(k * self.width + j).copied().unwrap_or(T::ZERO);
+                let slot =
+                    if j == k { self.diagonal.get_mut(k) } else { self.square.get_mut(j * self.width + k) };
+                if let Some(slot) = slot {
+                    *slot = entry;
+                }
+            }
+        }
+        for (target, &kept) in targets.iter_mut().zip(self.targets.iter()) {
+            *target = kept;
+        }
+    }
+
+    /// Turns the rows `penalty · e_i` into the copy of the triangle.
+    fn penalise(&mut self, penalty: T, targets: &mut [T]) {
+        if !(penalty > T::ZERO) {
+            return;
+        }
+        for i in 0..self.width {
+            self.row.fill(T::ZERO);
+            if let Some(slot) = self.row.get_mut(i) {
+                *slot = penalty;
+            }
+            let mut left = T::ZERO;
+            for k in i..self.width {
+                let (Some(pivot), Some(&lead)) = (self.diagonal.get_mut(k), self.row.get(k)) else { break };
+                let (rotation, turned_pivot) = rotation(*pivot, lead);
+                *pivot = turned_pivot;
+                // Column k of the lower triangle is row k of the copy.
+                for (below, carried) in
+                    self.square.chunks_mut(self.width.max(1)).zip(self.row.iter_mut()).skip(k + 1)
+                {
+                    if let Some(entry) = below.get_mut(k) {
+                        *entry = turn(*entry, carried, rotation);
+                    }
+                }
+                if let Some(target) = targets.get_mut(k) {
+                    *target = turn(*target, &mut left, rotation);
+                }
+            }
+        }
+    }
+
+    /// `Σ (φ(x)ᵀβ - y)²` over the rows learned, from the accumulator alone: training error, or the
+    /// error on a fold that another accumulator was fitted without. `c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless there is a weight per feature.
+    pub fn squared_error(&self, weights: &[T]) -> Result<T, Error> {
+        check_width(self.width, weights.len())?;
+        let mut total = self.unexplained;
+        for (k, &target) in self.targets.iter().enumerate() {
+            let mut left = -target;
+            let entries = row(self.square, self.width, k, self.width);
+            for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
+                left += entry * weight;
+            }
+            total.add(left * left);
+        }
+        Ok(total.total())
+    }
+}

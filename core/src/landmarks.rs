@@ -1,0 +1,231 @@
+//! The landmarks `Y`: distinct rows of a ground set, and the factor of `K_YY` in the same order.
+
+use crate::cholesky::Cholesky;
+use crate::ground_set::GroundSet;
+use crate::memory::{Memory, check_capacity};
+use crate::swap::Swap;
+use crate::{Error, Scalar};
+
+/// A set of independent rows with the Cholesky factor of their kernel matrix, on lent memory.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Landmarks, Matrix, Stack};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0])?; // rows 0 and 2 agree
+/// let mut memory = Stack::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(0)?;
+/// assert_eq!(landmarks.push(2), Err(Error::NotPositive { pivot: 1 }));
+/// landmarks.push(1)?;
+/// assert_eq!(landmarks.members(), [0, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Landmarks<'a, T, G: ?Sized> {
+    ground: &'a G,
+    factor: Cholesky<'a, T>,
+    members: &'a mut [usize],
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
+    /// No landmarks yet, in memory for as many as `memory.factor.column` has room.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] when one of the slices is shorter than that, [`Error::Empty`] for a
+    /// ground set without rows, [`Error::TooManyRows`].
+    pub fn new(ground: &'a G, memory: Memory<'a, T>) -> Result<Self, Error> {
+        check_rows(ground)?;
+        let factor = Cholesky::new(memory.factor)?;
+        check_capacity(factor.capacity(), memory.landmarks.len())?;
+        Ok(Self { ground, factor, members: memory.landmarks })
+    }
+
+    /// The `count` landmarks and their factor that `memory` still holds.
+    ///
+    /// # Errors
+    /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set.
+    pub fn resume(ground: &'a G, count: usize, memory: Memory<'a, T>) -> Result<Self, Error> {
+        check_rows(ground)?;
+        let factor = Cholesky::resume(memory.factor, count)?;
+        check_capacity(factor.capacity(), memory.landmarks.len())?;
+        let landmarks = Self { ground, factor, members: memory.landmarks };
+        let members = landmarks.members();
+        for (place, &member) in members.iter().enumerate() {
+            let repeated = members.iter().take(place).any(|&other| other == member);
+            if repeated || member >= ground.len() || !landmarks.is_factored(place, member) {
+                return Err(Error::ForeignState);
+            }
+        }
+        Ok(landmarks)
+    }
+
+    /// `(L Lᵀ)_ii = k(i, i)`, within what a long chain's rounding can do.
+    fn is_factored(&self, place: usize, member: usize) -> bool {
+        let row = self.factor.row(place);
+        let expected = self.ground.diagonal(member);
+        let slack = T::from_count(1_024 * (row.len() + 1)) * T::EPSILON * expected;
+        (crate::scalar::dot(row, row) - expected).abs() <= slack
+    }
+
+    /// The rows that are landmarks, in the factor's order.
+    pub fn members(&self) -> &[usize] {
+        self.members.get(..self.len()).unwrap_or(&[])
+    }
+
+    /// The number of landmarks.
+    pub fn len(&self) -> usize {
+        self.factor.order()
+    }
+
+    /// No landmarks.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The ground set.
+    pub fn ground(&self) -> &'a G {
+        self.ground
+    }
+
+    /// The factor of `K_YY`.
+    pub fn factor(&self) -> &Cholesky<'a, T> {
+        &self.factor
+    }
+
+    /// `log det K_YY`.
+    pub fn log_det(&self) -> T {
+        self.factor.log_det()
+    }
+
+    /// Whether this row is a landmark. `O(c)`.
+    pub fn contains(&self, index: usize) -> bool {
+        self.members().contains(&index)
+    }
+
+    /// Makes a row the last landmark. `c` kernel entries and `c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`], and
+    /// [`Error::NotPositive`] when the row depends on the landmarks: a copy of one, say.
+    pub fn push(&mut self, index: usize) -> Result<(), Error> {
+        self.check_outside(index)?;
+        check_capacity(self.len() + 1, self.factor.capacity())?;
+        let diagonal = self.load(index)?;
+        let place = self.len();
+        self.factor.append_loaded(diagonal)?;
+        if let Some(slot) = self.members.get_mut(place) {
+            *slot = index;
+        }
+        Ok(())
+    }
+
+    /// Forgets the landmarks from the `len`-th on. Exact.
+    pub fn truncate(&mut self, len: usize) {
+        self.factor.truncate(len);
+    }
+
+    /// What exchanging the landmark at `slot` for the row `entering` does to the determinant,
+    /// without doing it. `c` kernel entries and `O(c²)`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Duplicate`] when `entering` is a landmark,
+    /// [`Error::NotFinite`].
+    pub fn swap(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
+        if slot >= self.len() {
+            return Err(Error::OutOfRange { index: slot, len: self.len() });
+        }
+        self.check_outside(entering)?;
+        let diagonal = self.load(entering)?;
+        Ok(self.factor.propose(slot, diagonal))
+    }
+
+    /// Exchanges the landmark at `slot` for the row `entering`, which takes the last slot.
+    ///
+    /// # Errors
+    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the row depends on the
+    /// landmarks that stay.
+    pub fn replace(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
+        let swap = self.swap(slot, entering)?;
+        if !(swap.entering > T::ZERO) {
+            return Err(Error::NotPositive { pivot: self.len() - 1 });
+        }
+        self.commit(slot, entering, swap);
+        Ok(swap)
+    }
+
+    /// Carries out the swap that was just looked at.
+    pub(crate) fn commit(&mut self, slot: usize, entering: usize, swap: Swap<T>) {
+        self.factor.commit(slot, swap);
+        let len = self.len();
+        if let Some(moved) = self.members.get_mut(slot..len) {
+            moved.rotate_left(1);
+            if let Some(last) = moved.last_mut() {
+                *last = entering;
+            }
+        }
+    }
+
+    /// The `rank`-th row, from 0, that is no landmark.
+    pub(crate) fn outside(&self, rank: usize) -> usize {
+        let mut index = rank;
+        loop {
+            // The least fixed point: as many landmarks lie at or under it as it is above `rank`.
+            let below = self.members().iter().filter(|&&member| member <= index).count();
+            if rank + below == index {
+                return index;
+            }
+            index = rank + below;
+        }
+    }
+
+    /// Factors `K_YY` anew, so that the rounding of many swaps is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] or [`Error::NotFinite`]: the factor is as it was.
+    pub fn refactor(&mut self) -> Result<(), Error> {
+        let (ground, members) = (self.ground, &*self.members);
+        self.factor.refactor(|i, j| match (members.get(i), members.get(j)) {
+            (Some(&i), Some(&j)) if i == j => ground.diagonal(i),
+            (Some(&i), Some(&j)) => ground.entry(i, j),
+            _ => T::ZERO,
+        })
+    }
+
+    fn check_outside(&self, index: usize) -> Result<(), Error> {
+        if index >= self.ground.len() {
+            Err(Error::OutOfRange { index, len: self.ground.len() })
+        } else if self.contains(index) {
+            Err(Error::Duplicate { index })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Puts the row's entries with all landmarks into the factor's working column and answers its
+    /// own.
+    fn load(&mut self, index: usize) -> Result<T, Error> {
+        let count = self.len();
+        let members = self.members.get(..count).unwrap_or(&[]);
+        let column = self.factor.column_mut();
+        self.ground.column(index, members, column);
+        let diagonal = self.ground.diagonal(index);
+        if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
+            let column = members.get(at).copied().unwrap_or(index);
+            return Err(Error::NotFinite { row: index, column });
+        }
+        if !diagonal.is_finite() {
+            return Err(Error::NotFinite { row: index, column: index });
+        }
+        Ok(diagonal)
+    }
+}
+
+fn check_rows<T: Scalar, G: GroundSet<T> + ?Sized>(ground: &G) -> Result<(), Error> {
+    if ground.is_empty() {
+        Err(Error::Empty)
+    } else if u32::try_from(ground.len()).is_err() {
+        Err(Error::TooManyRows)
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Landmarks for kernel methods, chosen on the device or on a server by the same code.
+//!
+//! The Nyström method replaces `n` points by `c` landmarks, and everything depends on which. A
+//! c-DPP draws diverse ones, `Pr(C) ∝ det K_CC`, and a chain of single swaps samples it without
+//! ever reading all the points: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling for Nyström with
+//! Application to Kernel Methods*, ICML 2016. This crate is that paper without an allocator:
+//! every algorithm works on slices that the caller lends, from a stack array ([`Stack`]) or from
+//! the heap, in `f32` or `f64`, with one body of code for all four.
+//!
+//! | step | where |
+//! | --- | --- |
+//! | points and a kernel, or a given matrix | [`GroundSet`], [`Points`], [`Matrix`], [`kernel`] |
+//! | the factor of `K_YY` and its members | [`Cholesky`], [`Landmarks`] |
+//! | a first set | [`start`] |
+//! | the chain | [`Chain`], [`Rule`] |
+//! | features, entries and residuals of the approximation | [`Nystrom`] |
+//! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
+//! | bytes before flashing | [`bytes()`] |
+//!
+//! # Example
+//!
+//! ```
+//! use dpp_nystrom_core::{Chain, Landmarks, Points, Random, Rule, Stack, kernel::Gaussian, start};
+//!
+//! const ROWS: [f32; 12] = [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 2.0, 2.1, 3.0, 3.2, 3.3, 5.0];
+//!
+//! # fn main() -> Result<(), dpp_nystrom_core::Error> {
+//! let ground = Points::new(&ROWS, 1, Gaussian::new(0.7)?)?;
+//! let mut memory = Stack::<f32, 4>::new();
+//! let mut random = Random::seeded(7);
+//! let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+//! start::uniform(&mut landmarks, 4, &mut random)?;
+//! let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
+//! chain.run(200, &mut random)?;
+//! assert_eq!(chain.landmarks().len(), 4);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Arithmetic
+//!
+//! Square roots, exponentials and logarithms come from `libm` on every target, sums are taken in
+//! one stated order and products are never fused, so a test on a desktop exercises the arithmetic
+//! of the firmware bit for bit.
+//!
+//! # Features
+//!
+//! `serde` (off): saves and restores a chain's [`Progress`] and the generator's state.
+
+#![no_std]
+
+mod bytes;
+mod chain;
+mod cholesky;
+mod error;
+mod ground_set;
+pub mod kernel;
+mod krr;
+mod landmarks;
+mod memory;
+mod nystrom;
+mod predictor;
+mod random;
+mod scalar;
+pub mod start;
+mod swap;
+
+pub use bytes::{Bytes, bytes};
+pub use chain::{Chain, Progress, Rule, Step};
+pub use cholesky::Cholesky;
+pub use error::Error;
+pub use ground_set::{GroundSet, Matrix, Points};
+pub use krr::Ridge;
+pub use landmarks::Landmarks;
+pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
+pub use nystrom::Nystrom;
+pub use predictor::Predictor;
+pub use random::Random;
+pub use scalar::Scalar;
+pub use swap::{Acceptance, Swap};

@@ -1,0 +1,143 @@
+//! Working memory: algorithms borrow slices, owners are thin.
+//!
+//! An owner lends a struct of named slices and the algorithms check their lengths once, where they
+//! enter. [`Stack`] and [`RidgeStack`] own arrays; the heap's owners are in `dpp-nystrom`. A static
+//! array will do as well: nothing here moves a large value through the stack.
+
+use crate::{Error, Scalar};
+
+/// What a [`crate::Cholesky`] factor of up to `c` members works on.
+#[derive(Debug)]
+pub struct FactorMemory<'a, T> {
+    /// `c x c`, row-major. The lower triangle is the factor, the upper one room to refactor in, so
+    /// that a failure leaves the factor as it was.
+    pub square: &'a mut [T],
+    /// `c` numbers: a member's column, then its row in the factor.
+    pub column: &'a mut [T],
+    /// `c` plane rotations.
+    pub rotations: &'a mut [[T; 2]],
+}
+
+/// What a set of up to `c` [`crate::Landmarks`] works on, and a [`crate::Chain`] over it.
+#[derive(Debug)]
+pub struct Memory<'a, T> {
+    /// The factor of `K_YY`.
+    pub factor: FactorMemory<'a, T>,
+    /// `c` indices of rows.
+    pub landmarks: &'a mut [usize],
+}
+
+/// What [`crate::Ridge`] regression on up to `c` features works on.
+#[derive(Debug)]
+pub struct RidgeMemory<'a, T> {
+    /// `c x c`, row-major. The upper triangle is the accumulator, the lower one room to solve in,
+    /// so that more rows can follow.
+    pub square: &'a mut [T],
+    /// `c` numbers: the diagonal of the solution's triangle.
+    pub diagonal: &'a mut [T],
+    /// `c` numbers: the accumulated targets.
+    pub targets: &'a mut [T],
+    /// `c` numbers: the row that is being added.
+    pub row: &'a mut [T],
+}
+
+/// Memory for up to `C` landmarks in arrays: on the stack, or in a static.
+///
+/// ```
+/// use dpp_nystrom_core::{Stack, bytes};
+///
+/// assert_eq!(size_of::<Stack<f32, 16>>(), bytes::<f32>(16, 0).select);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stack<T, const C: usize> {
+    square: [[T; C]; C],
+    column: [T; C],
+    rotations: [[T; 2]; C],
+    landmarks: [usize; C],
+}
+
+impl<T: Scalar, const C: usize> Stack<T, C> {
+    /// Zeroed memory: constant, so that a static needs no code to start.
+    pub const fn new() -> Self {
+        Self {
+            square: [[T::ZERO; C]; C],
+            column: [T::ZERO; C],
+            rotations: [[T::ZERO; 2]; C],
+            landmarks: [0; C],
+        }
+    }
+
+    /// The slices, for one algorithm at a time.
+    pub fn lend(&mut self) -> Memory<'_, T> {
+        Memory {
+            factor: FactorMemory {
+                square: self.square.as_flattened_mut(),
+                column: &mut self.column,
+                rotations: &mut self.rotations,
+            },
+            landmarks: &mut self.landmarks,
+        }
+    }
+}
+
+impl<T: Scalar, const C: usize> Default for Stack<T, C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Memory for ridge regression on up to `C` landmarks in arrays.
+#[derive(Clone, Debug)]
+pub struct RidgeStack<T, const C: usize> {
+    square: [[T; C]; C],
+    diagonal: [T; C],
+    targets: [T; C],
+    row: [T; C],
+}
+
+impl<T: Scalar, const C: usize> RidgeStack<T, C> {
+    /// Zeroed memory.
+    pub const fn new() -> Self {
+        Self { square: [[T::ZERO; C]; C], diagonal: [T::ZERO; C], targets: [T::ZERO; C], row: [T::ZERO; C] }
+    }
+
+    /// The slices, for one accumulator at a time.
+    pub fn lend(&mut self) -> RidgeMemory<'_, T> {
+        RidgeMemory {
+            square: self.square.as_flattened_mut(),
+            diagonal: &mut self.diagonal,
+            targets: &mut self.targets,
+            row: &mut self.row,
+        }
+    }
+}
+
+impl<T: Scalar, const C: usize> Default for RidgeStack<T, C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// `have >= needed`, or the error that says so.
+pub(crate) fn check_capacity(needed: usize, have: usize) -> Result<(), Error> {
+    if have < needed { Err(Error::Capacity { needed, have }) } else { Ok(()) }
+}
+
+/// `found == expected`, or the error that says so.
+pub(crate) fn check_width(expected: usize, found: usize) -> Result<(), Error> {
+    if found == expected { Ok(()) } else { Err(Error::Width { expected, found }) }
+}
+
+/// The first `order` entries of row `i` of a row-major square; empty past the end.
+#[inline]
+pub(crate) fn row<T>(square: &[T], stride: usize, i: usize, order: usize) -> &[T] {
+    let start = i.wrapping_mul(stride);
+    square.get(start..start.wrapping_add(order)).unwrap_or(&[])
+}
+
+/// [`row`], to write.
+#[inline]
+pub(crate) fn row_mut<T>(square: &mut [T], stride: usize, i: usize, order: usize) -> &mut [T] {
+    let start = i.wrapping_mul(stride);
+    square.get_mut(start..start.wrapping_add(order)).unwrap_or(&mut [])
+}

@@ -1,0 +1,115 @@
+//! The Nyström approximation `K̃ = K_{·,C} K_CC† K_{C,·}`.
+//!
+//! With `K_CC = L Lᵀ` the features `φ(x) = L⁻¹ k_C(x)` have `K̃(x, x') = φ(x)ᵀ φ(x')`, and the
+//! residual `k(x, x) - ‖φ(x)‖²` is what the landmarks miss at `x`; its sum over all rows is the
+//! trace error `tr(K - K̃)`. Features cost `c` kernel entries and `c²/2` multiply-adds a row, so the
+//! whole approximation is `O(n c² + c³)`, not the `O(n c³)` that the paper prints.
+//!
+//! # The pseudo-inverse
+//!
+//! `K̃` projects onto what the landmarks span, and does not depend on which of them span it. So a
+//! landmark that depends on those before it ([`Error::NotPositive`] from
+//! [`crate::Landmarks::push`]) is left out, and `K̃` is the one of the pseudo-inverse: `φ` has as
+//! many entries as `K_CC` has independent rows, as far as rounding lets one tell.
+
+use crate::ground_set::GroundSet;
+use crate::landmarks::Landmarks;
+use crate::memory::check_width;
+use crate::scalar::{Sum, dot};
+use crate::{Error, Scalar};
+
+/// The approximation that a set of landmarks makes.
+///
+/// ```
+/// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Stack, kernel::Gaussian, start};
+///
+/// let rows = [0.0, 0.5, 1.0, 3.0];
+/// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+/// let mut memory = Stack::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::given(&mut landmarks, &[0, 3])?;
+///
+/// let nystrom = Nystrom::new(&landmarks);
+/// let mut phi = [0.0; 2];
+/// assert!(nystrom.residual(0, &mut phi)? < 1e-15); // a landmark is met exactly
+/// assert!(nystrom.residual(2, &mut phi)? > 0.1);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Nystrom<'m, 'a, T, G: ?Sized> {
+    landmarks: &'m Landmarks<'a, T, G>,
+}
+
+impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
+    /// The approximation from these landmarks.
+    pub fn new(landmarks: &'m Landmarks<'a, T, G>) -> Self {
+        Self { landmarks }
+    }
+
+    /// The number of features: of independent landmarks.
+    pub fn rank(&self) -> usize {
+        self.landmarks.len()
+    }
+
+    /// Turns `k_C(x)`, the kernel of any point with the landmarks in their order, into `φ(x)`.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless there is an entry per landmark.
+    pub fn transform(&self, column: &mut [T]) -> Result<(), Error> {
+        self.landmarks.factor().solve_lower(column)
+    }
+
+    /// `φ` of row `i` of the ground set.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Width`] unless `phi` has an entry per landmark, and
+    /// [`Error::NotFinite`].
+    pub fn features(&self, i: usize, phi: &mut [T]) -> Result<(), Error> {
+        let ground = self.landmarks.ground();
+        if i >= ground.len() {
+            return Err(Error::OutOfRange { index: i, len: ground.len() });
+        }
+        check_width(self.rank(), phi.len())?;
+        ground.column(i, self.landmarks.members(), phi);
+        if let Some(at) = phi.iter().position(|entry| !entry.is_finite()) {
+            let column = self.landmarks.members().get(at).copied().unwrap_or(i);
+            return Err(Error::NotFinite { row: i, column });
+        }
+        self.transform(phi)
+    }
+
+    /// `K̃(x, x')` from the features of both.
+    pub fn entry(phi: &[T], other: &[T]) -> T {
+        dot(phi, other)
+    }
+
+    /// `k(i, i) - ‖φ(i)‖²`, not under zero; leaves `φ(i)` in `phi`.
+    ///
+    /// # Errors
+    /// Those of [`features`](Self::features).
+    pub fn residual(&self, i: usize, phi: &mut [T]) -> Result<T, Error> {
+        self.features(i, phi)?;
+        let residual = self.landmarks.ground().diagonal(i) - dot(phi, phi);
+        Ok(if residual > T::ZERO { residual } else { T::ZERO })
+    }
+
+    /// `tr(K - K̃)` over the ground set, one row after the other; `phi` is room for one.
+    ///
+    /// # Errors
+    /// Those of [`features`](Self::features).
+    pub fn trace_error(&self, phi: &mut [T]) -> Result<T, Error> {
+        let mut total = Sum::default();
+        for i in 0..self.landmarks.ground().len() {
+            total.add(self.residual(i, phi)?);
+        }
+        Ok(total.total())
+    }
+
+    /// Turns weights `β` of the features into weights `w = L⁻ᵀ β` of the kernel: `φ(x)ᵀ β = k_C(x)ᵀ w`.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless there is a weight per landmark.
+    pub fn kernel_weights(&self, weights: &mut [T]) -> Result<(), Error> {
+        self.landmarks.factor().solve_upper(weights)
+    }
+}

@@ -1,0 +1,57 @@
+//! Prediction from landmarks and weights, which may lie in flash.
+
+use crate::kernel::Kernel;
+use crate::memory::check_width;
+use crate::{Error, Scalar};
+
+/// `f(x) = Σ_a w_a k(x_a, x)`: a fitted model. It borrows all it needs and copies nothing.
+///
+/// ```
+/// use dpp_nystrom_core::{Predictor, kernel::Gaussian};
+///
+/// static LANDMARKS: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
+/// static WEIGHTS: [f32; 2] = [1.0, -1.0];
+/// let model = Predictor::new(Gaussian::new(1.0)?, &LANDMARKS, 2, &WEIGHTS)?;
+/// assert!(model.predict(&[0.5, 0.5])?.abs() < 1e-7);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Predictor<'a, T, K> {
+    kernel: K,
+    landmarks: &'a [T],
+    width: usize,
+    weights: &'a [T],
+}
+
+impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
+    /// The model with these landmarks, rows of `width` features, and a weight for each.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for no features or no weights, [`Error::Width`] unless there are as many
+    /// landmarks as weights.
+    pub fn new(kernel: K, landmarks: &'a [T], width: usize, weights: &'a [T]) -> Result<Self, Error> {
+        if width == 0 || weights.is_empty() {
+            return Err(Error::Empty);
+        }
+        check_width(width.saturating_mul(weights.len()), landmarks.len())?;
+        Ok(Self { kernel, landmarks, width, weights })
+    }
+
+    /// The number of features of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless `x` has the landmarks' number of features.
+    pub fn predict(&self, x: &[T]) -> Result<T, Error> {
+        check_width(self.width, x.len())?;
+        let mut sum = T::ZERO;
+        for (landmark, &weight) in self.landmarks.chunks_exact(self.width.max(1)).zip(self.weights) {
+            sum += weight * self.kernel.value(landmark, x);
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,241 @@
+//! `f32` and `f64` behind one trait, with the arithmetic that makes results the same everywhere.
+//!
+//! `libm` serves every target, desktops too: a platform's own `exp` may differ in the last bit, and
+//! then a golden test on the desktop would say nothing about the firmware. Sums have one stated
+//! order ([`dot`]) and multiply-adds are not fused, since not every target can fuse them.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// A real number: `f32` or `f64`. Sealed: the error floors are stated for these two.
+pub trait Scalar:
+    sealed::Sealed
+    + Copy
+    + Default
+    + PartialOrd
+    + fmt::Debug
+    + fmt::Display
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// The distance from 1 to the next larger number.
+    const EPSILON: Self;
+
+    /// A count as a number, rounded where it is not exact.
+    fn from_count(count: usize) -> Self;
+    /// The nearest number to an `f64`.
+    fn from_f64(value: f64) -> Self;
+    /// This number as an `f64`: exact.
+    fn to_f64(self) -> f64;
+    /// A number in [0, 1) from 32 random bits: the upper 24 of them for `f32`, all for `f64`.
+    fn from_draw(draw: u32) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The exponential.
+    fn exp(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+    /// The magnitude.
+    fn abs(self) -> Self;
+    /// Neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Scalar for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const EPSILON: Self = f32::EPSILON;
+
+    fn from_count(count: usize) -> Self {
+        count as f32
+    }
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_draw(draw: u32) -> Self {
+        // 24 bits are a significand: more would round up to 1.
+        (draw >> 8) as f32 * (1.0 / 16_777_216.0)
+    }
+    fn sqrt(self) -> Self {
+        libm::sqrtf(self)
+    }
+    fn exp(self) -> Self {
+        libm::expf(self)
+    }
+    fn ln(self) -> Self {
+        libm::logf(self)
+    }
+    fn abs(self) -> Self {
+        libm::fabsf(self)
+    }
+    fn is_finite(self) -> bool {
+        f32::is_finite(self)
+    }
+}
+
+impl Scalar for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const EPSILON: Self = f64::EPSILON;
+
+    fn from_count(count: usize) -> Self {
+        count as f64
+    }
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn from_draw(draw: u32) -> Self {
+        f64::from(draw) * (1.0 / 4_294_967_296.0)
+    }
+    fn sqrt(self) -> Self {
+        libm::sqrt(self)
+    }
+    fn exp(self) -> Self {
+        libm::exp(self)
+    }
+    fn ln(self) -> Self {
+        libm::log(self)
+    }
+    fn abs(self) -> Self {
+        libm::fabs(self)
+    }
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+}
+
+/// `Σ x_i y_i` over the shorter length, in four interleaved partial sums `(s0 + s1) + (s2 + s3)`,
+/// then the rest: the order is part of the result, and four sums keep both a desktop's lanes and a
+/// microcontroller's pipeline busy.
+#[inline]
+pub(crate) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
+    let (x_blocks, x_rest) = x.as_chunks::<4>();
+    let (y_blocks, y_rest) = y.as_chunks::<4>();
+    if x_rest.len() != y_rest.len() || x_blocks.len() != y_blocks.len() {
+        // Unequal lengths: cut both to the shorter, so that the blocks stay aligned.
+        let shorter = x.len().min(y.len());
+        return match (x.get(..shorter), y.get(..shorter)) {
+            (Some(x), Some(y)) if x.len() == y.len() => dot_equal(x, y),
+            _ => T::ZERO,
+        };
+    }
+    dot_equal(x, y)
+}
+
+#[inline]
+fn dot_equal<T: Scalar>(x: &[T], y: &[T]) -> T {
+    let (x_blocks, x_rest) = x.as_chunks::<4>();
+    let (y_blocks, y_rest) = y.as_chunks::<4>();
+    let mut sums = [T::ZERO; 4];
+    for (x, y) in x_blocks.iter().zip(y_blocks) {
+        for ((sum, &x), &y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x * y;
+        }
+    }
+    let [s0, s1, s2, s3] = sums;
+    let mut total = (s0 + s1) + (s2 + s3);
+    for (&x, &y) in x_rest.iter().zip(y_rest) {
+        total += x * y;
+    }
+    total
+}
+
+/// The plane rotation `[cos, sin]` with `cos·a + sin·b = r`, `cos·b - sin·a = 0`, and `r >= 0` where
+/// `a >= 0`. No rotation where both vanish.
+#[inline]
+pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
+    let r = (a * a + b * b).sqrt();
+    if r > T::ZERO { ([a / r, b / r], r) } else { ([T::ONE, T::ZERO], a) }
+}
+
+/// Turns the pair (`entry`, `carried`) by a [`rotation`]: answers what becomes of the entry, and
+/// carries the rest on.
+#[inline]
+pub(crate) fn turn<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> T {
+    let turned = cos * entry + sin * *carried;
+    *carried = cos * *carried - sin * entry;
+    turned
+}
+
+/// A sum with Neumaier's compensation: in `f32` a plain sum over a million rows stands still.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum<T> {
+    sum: T,
+    lost: T,
+}
+
+impl<T: Scalar> Sum<T> {
+    pub(crate) fn add(&mut self, value: T) {
+        let next = self.sum + value;
+        self.lost +=
+            if self.sum.abs() >= value.abs() { (self.sum - next) + value } else { (value - next) + self.sum };
+        self.sum = next;
+    }
+
+    pub(crate) fn total(self) -> T {
+        self.sum + self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scalar, Sum, dot, rotation};
+
+    #[test]
+    fn draws_stay_under_one() {
+        assert_eq!(f32::from_draw(0), 0.0);
+        assert!(f32::from_draw(u32::MAX) < 1.0);
+        assert!(f64::from_draw(u32::MAX) < 1.0);
+    }
+
+    #[test]
+    fn dot_cuts_to_the_shorter() {
+        let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+        assert_eq!(dot(&x, &x[..7]), 140.0);
+        assert_eq!(dot(&x[..2], &x), 5.0);
+        assert_eq!(dot::<f64>(&[], &x), 0.0);
+    }
+
+    #[test]
+    fn a_rotation_zeroes_the_second() {
+        let ([c, s], r) = rotation(3.0_f64, -4.0);
+        assert!((c * 3.0 + s * -4.0 - r).abs() < 1e-15 && (c * -4.0 - s * 3.0).abs() < 1e-15);
+        assert_eq!(rotation(0.0_f32, 0.0), ([1.0, 0.0], 0.0));
+    }
+
+    #[test]
+    fn a_compensated_sum_does_not_stand_still() {
+        let mut sum = Sum::<f32>::default();
+        sum.add(16_777_216.0);
+        for _ in 0..1_000 {
+            sum.add(1.0);
+        }
+        assert_eq!(sum.total(), 16_778_216.0);
+    }
+}

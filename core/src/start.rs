@@ -1,0 +1,224 @@
+//! First sets of landmarks for the chain. Each is non-singular or an error: duplicate rows are
+//! normal in data, and a set with two of them has no determinant to compare with.
+//!
+//! All add to the landmarks that are there until there are `c`. After an error the landmarks are
+//! what they were.
+
+use crate::ground_set::GroundSet;
+use crate::landmarks::Landmarks;
+use crate::memory::check_capacity;
+use crate::random::below;
+use crate::scalar::Sum;
+use crate::{Error, Scalar};
+use rand_core::Rng;
+
+/// Draws that may meet dependent rows, for each landmark, before every row is looked at in turn.
+const DRAWS: usize = 16;
+
+/// These rows, in this order.
+///
+/// # Errors
+/// Those of [`Landmarks::push`].
+pub fn given<T, G>(landmarks: &mut Landmarks<'_, T, G>, rows: &[usize]) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+{
+    let before = landmarks.len();
+    let result = rows.iter().try_for_each(|&row| landmarks.push(row));
+    if result.is_err() {
+        landmarks.truncate(before);
+    }
+    result
+}
+
+/// Rows drawn uniformly from those that are no landmarks, one after the other; a row that depends
+/// on the landmarks before it is drawn again. `c²/2` kernel entries and `c³/6` multiply-adds.
+///
+/// # Errors
+/// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows,
+/// [`Error::Capacity`], [`Error::NotFinite`], and [`Error::RankDeficient`] when no row is
+/// independent of those found: every row was tried, at `n c²/2`.
+pub fn uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    fill(landmarks, c, |landmarks| {
+        for _ in 0..DRAWS {
+            let outside = landmarks.ground().len() - landmarks.len();
+            let row = landmarks.outside(below(random, outside));
+            if try_push(landmarks, row)? {
+                return Ok(());
+            }
+        }
+        push_any(landmarks, c, random)
+    })
+}
+
+/// The seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's start: each row is drawn in
+/// proportion to its squared distance from the nearest landmark, [`GroundSet::squared_distance`].
+/// `n c` distances; `distances` is room for one number per row.
+///
+/// # Errors
+/// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.
+pub fn kmeans_plus_plus<T, G, R>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    c: usize,
+    distances: &mut [T],
+    random: &mut R,
+) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    let ground = landmarks.ground();
+    check_capacity(ground.len(), distances.len())?;
+    let distances = distances.get_mut(..ground.len()).unwrap_or(&mut []);
+    let approach = |distances: &mut [T], landmark: usize| {
+        for (row, nearest) in distances.iter_mut().enumerate() {
+            let distance = ground.squared_distance(row, landmark);
+            if !(distance >= *nearest) {
+                *nearest = distance;
+            }
+        }
+    };
+    distances.fill(T::ONE / T::ZERO);
+    for &landmark in landmarks.members() {
+        approach(distances, landmark);
+    }
+    fill(landmarks, c, |landmarks| {
+        let mut pushed = false;
+        for _ in 0..DRAWS {
+            let row = if landmarks.is_empty() {
+                below(random, ground.len())
+            } else {
+                match in_proportion(distances, T::from_draw(random.next_u32()))? {
+                    Some(row) => row,
+                    None => break,
+                }
+            };
+            pushed = !landmarks.contains(row) && try_push(landmarks, row)?;
+            if pushed {
+                break;
+            }
+            // Far from every landmark and yet dependent on them: not to be drawn again.
+            if let (false, Some(distance)) = (landmarks.is_empty(), distances.get_mut(row)) {
+                *distance = T::ZERO;
+            }
+        }
+        if !pushed {
+            push_any(landmarks, c, random)?;
+        }
+        if let Some(&landmark) = landmarks.members().last() {
+            approach(distances, landmark);
+        }
+        Ok(())
+    })
+}
+
+/// Adds with `push_one` until there are `c`, or takes all of it back.
+fn fill<'a, T, G>(
+    landmarks: &mut Landmarks<'a, T, G>,
+    c: usize,
+    mut push_one: impl FnMut(&mut Landmarks<'a, T, G>) -> Result<(), Error>,
+) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+{
+    let rows = landmarks.ground().len();
+    if c == 0 {
+        return Err(Error::Empty);
+    }
+    if c > rows {
+        return Err(Error::TooManyLandmarks { landmarks: c, rows });
+    }
+    check_capacity(c, landmarks.factor().capacity())?;
+    let before = landmarks.len();
+    while landmarks.len() < c {
+        if let Err(error) = push_one(landmarks) {
+            landmarks.truncate(before);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the row was independent of the landmarks, and now is one.
+fn try_push<T, G>(landmarks: &mut Landmarks<'_, T, G>, row: usize) -> Result<bool, Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+{
+    match landmarks.push(row) {
+        Ok(()) => Ok(true),
+        Err(Error::NotPositive { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first independent row from a random one on.
+fn push_any<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    let rows = landmarks.ground().len();
+    let first = below(random, rows);
+    for row in (first..rows).chain(0..first) {
+        if !landmarks.contains(row) && try_push(landmarks, row)? {
+            return Ok(());
+        }
+    }
+    Err(Error::RankDeficient { rank: landmarks.len(), landmarks: c })
+}
+
+/// An index drawn in proportion to the weights; none where they are all zero.
+fn in_proportion<T: Scalar>(weights: &[T], uniform: T) -> Result<Option<usize>, Error> {
+    let mut total = Sum::default();
+    for (row, &weight) in weights.iter().enumerate() {
+        if !weight.is_finite() {
+            return Err(Error::NotFinite { row, column: row });
+        }
+        total.add(weight);
+    }
+    let bound = uniform * total.total();
+    let mut below = Sum::default();
+    let mut last = None;
+    for (row, &weight) in weights.iter().enumerate() {
+        if weight > T::ZERO {
+            below.add(weight);
+            last = Some(row);
+            if below.total() > bound {
+                break;
+            }
+        }
+    }
+    Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_proportion;
+    use crate::Error;
+
+    #[test]
+    fn the_ends_of_the_unit_interval_meet_the_first_and_last_weight() {
+        let weights = [0.0, 1.0, 0.0, 2.0, 1.0, 0.0];
+        assert_eq!(in_proportion(&weights, 0.0), Ok(Some(1)));
+        assert_eq!(in_proportion(&weights, 0.25), Ok(Some(3)));
+        assert_eq!(in_proportion(&weights, 0.749_999), Ok(Some(3)));
+        assert_eq!(in_proportion(&weights, 0.75), Ok(Some(4)));
+        assert_eq!(in_proportion(&weights, 1.0 - f64::EPSILON), Ok(Some(4)));
+    }
+
+    #[test]
+    fn no_weight_is_nobody_and_no_number_an_error() {
+        assert_eq!(in_proportion(&[0.0, 0.0], 0.5), Ok(None));
+        assert_eq!(in_proportion(&[0.0, f32::NAN], 0.5), Err(Error::NotFinite { row: 1, column: 1 }));
+    }
+}
