@@ -4,10 +4,11 @@ use core::convert::Infallible;
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
-/// The default generator: xoshiro128++ of `rand_xoshiro`, 32-bit throughout and 16 bytes of state.
+/// The default generator: xoshiro128++ of `rand_xoshiro`, 32-bit throughout.
 ///
-/// It is seeded with a plain `u64`, so entropy from any source fits. Any other generator that
-/// implements `rand_core`'s `Rng` will do in its place.
+/// It is seeded with a plain `u64`, so entropy from any source fits, and it counts its draws: seed
+/// and count are all that a device has to keep to go on where it stopped ([`Random::resume`]). Any
+/// other generator that implements `rand_core`'s `Rng` will do in its place.
 ///
 /// ```
 /// use dpp_nystrom_core::Random;
@@ -16,12 +17,67 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Random(Xoshiro128PlusPlus);
+#[cfg_attr(feature = "serde", serde(from = "Position", into = "Position"))]
+pub struct Random {
+    position: Position,
+    generator: Xoshiro128PlusPlus,
+}
+
+/// Where a generator is on its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Position {
+    seed: u64,
+    drawn: u64,
+}
 
 impl Random {
     /// The generator that this seed gives, on every target.
     pub fn seeded(seed: u64) -> Self {
-        Self(Xoshiro128PlusPlus::seed_from_u64(seed))
+        Self { position: Position { seed, drawn: 0 }, generator: Xoshiro128PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// The generator of this seed after so many draws. Makes them: a few instructions each.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::Random;
+    /// use rand_core::Rng;
+    ///
+    /// let mut random = Random::seeded(7);
+    /// random.next_u32();
+    /// let (seed, drawn) = (random.seed(), random.drawn()); // kept while the power is off
+    /// assert_eq!(Random::resume(seed, drawn), random);
+    /// ```
+    pub fn resume(seed: u64, drawn: u64) -> Self {
+        let mut random = Self::seeded(seed);
+        for _ in 0..drawn {
+            random.next_u32();
+        }
+        random
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.position.seed
+    }
+
+    /// The 32-bit draws made.
+    pub fn drawn(&self) -> u64 {
+        self.position.drawn
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Position> for Random {
+    fn from(position: Position) -> Self {
+        Self::resume(position.seed, position.drawn)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Random> for Position {
+    fn from(random: Random) -> Self {
+        random.position
     }
 }
 
@@ -29,15 +85,16 @@ impl TryRng for Random {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.0.try_next_u32()
+        self.position.drawn += 1;
+        self.generator.try_next_u32()
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0.try_next_u64()
+        rand_core::utils::next_u64_via_u32(self)
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.try_fill_bytes(bytes)
+        rand_core::utils::fill_bytes_via_next_word(bytes, || self.try_next_u32())
     }
 }
 
@@ -89,6 +146,16 @@ mod tests {
         let mut random = Random::seeded(7);
         let drawn: [u32; 3] = core::array::from_fn(|_| random.next_u32());
         assert_eq!(drawn, PINNED);
+    }
+
+    #[test]
+    fn every_kind_of_draw_is_counted() {
+        let mut random = Random::seeded(3);
+        random.next_u32();
+        random.next_u64();
+        random.fill_bytes(&mut [0; 9]);
+        assert_eq!(random.drawn(), 1 + 2 + 3);
+        assert_eq!(Random::resume(3, 6), random);
     }
 
     const PINNED: [u32; 3] = [408_380_677, 241_951_010, 1_607_106_062];

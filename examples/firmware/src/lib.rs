@@ -1,0 +1,4 @@
+//! What the images share.
+#![no_std]
+
+pub mod stack;

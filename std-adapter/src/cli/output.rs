@@ -1,0 +1,111 @@
+//! Text for people and for programs.
+
+use dpp_nystrom::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A line on stderr. Nothing can be done when even that fails.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Text on standard output.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
+}
+
+/// A line on standard output.
+pub(crate) fn print_line(line: &str) -> Result<(), Error> {
+    print(&format!("{line}\n"))
+}
+
+/// A column of numbers under its name, to a file or to standard output.
+pub(crate) fn write_column<T: ToString>(
+    path: Option<&Path>,
+    name: &str,
+    values: impl Iterator<Item = T>,
+) -> Result<(), Error> {
+    let write = |out: &mut dyn Write| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record([name])?;
+        for value in values {
+            csv.write_record([value.to_string()])?;
+        }
+        csv.flush()
+    };
+    match path {
+        Some(path) => dpp_nystrom::write_whole(path, write),
+        None => write(&mut io::stdout().lock())
+            .map_err(|source| Error::Write { path: PathBuf::from("-"), source }),
+    }
+}
+
+/// Rows of cells under a header: the first column to the left, numbers to the right.
+pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let cells = |row: &[String], at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
+    let widths: Vec<usize> = header
+        .iter()
+        .enumerate()
+        .map(|(at, name)| rows.iter().map(|row| cells(row, at)).fold(name.len(), usize::max))
+        .collect();
+    let line = |row: &[String]| {
+        let mut text = String::new();
+        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            match at {
+                0 => text.push_str(&format!("{cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    };
+    let names: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    line(&names) + &rows.iter().map(|row| line(row)).collect::<String>()
+}
+
+/// Four significant digits, as short as they can be read.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e5).contains(&size) => {
+            let digits = (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
+            format!("{value:.digits$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// [`short`], or a dash for what was not measured.
+pub(crate) fn short_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), short)
+}
+
+/// One JSON object, on one line.
+pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Error::Write { path: PathBuf::from("-"), source: error.into() })?;
+    print_line(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{aligned, short};
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        let shown = [0.0, 1.0, 0.5, 1234.5678, 99999.4, 1e5, 0.001234, 0.000123456, -2.5e-9];
+        let expected =
+            ["0", "1.000", "0.5000", "1235", "99999", "1.000e5", "0.001234", "1.235e-4", "-2.500e-9"];
+        assert_eq!(shown.map(short), expected);
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["long".to_owned(), "10".to_owned()]];
+        assert_eq!(aligned(&["name", "c"], &rows), "name   c\na      1\nlong  10\n");
+    }
+}

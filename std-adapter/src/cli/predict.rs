@@ -1,0 +1,22 @@
+//! `dpp-nystrom predict`.
+
+use super::arguments::Predict;
+use super::output::{note, short, write_column};
+use dpp_nystrom::table;
+use dpp_nystrom::{Error, model_file, root_mean_square};
+
+pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
+    let model = model_file::load(&arguments.model)?;
+    let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
+    let predictions = model.predict(&rows)?;
+    write_column(arguments.out.as_deref(), &model.target_name, predictions.iter())?;
+    if rows.target.is_some() {
+        let error = root_mean_square(&predictions, &rows);
+        note(&format!(
+            "root mean square error {}, {} of the training target's standard deviation",
+            short(error),
+            short(error / model.target_deviation)
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! From a file argument to prepared rows, with the remarks that a user wants on the way.
+
+use super::arguments::{KernelArguments, Source};
+use super::output::note;
+use dpp_nystrom::table::{self, Target};
+use dpp_nystrom::{ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Table, choose_bandwidth};
+use std::path::Path;
+
+/// The file's rows; tells which column was taken as the target, where nobody asked.
+pub(crate) fn read(source: &Source) -> Result<Table, Error> {
+    let table = table::read(&source.data, &source.target)?;
+    if let (Target::Last, Some(name)) = (&source.target, &table.target_name) {
+        note(&format!(
+            "target: column {name:?}, the last, is left out of the features (--target none keeps it)"
+        ));
+    }
+    Ok(table)
+}
+
+/// The bandwidth and the rest of the setting.
+pub(crate) fn setting(
+    data: &Prepared,
+    arguments: &KernelArguments,
+    seed: u64,
+    meter: &dyn Meter,
+) -> Result<Setting, Error> {
+    let kernel = arguments.kind();
+    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(arguments.sigma, kernel, data, seed, meter)?;
+    if at_edge {
+        note(&format!(
+            "warning: the cross-validated bandwidth {sigma} is at the edge of the grid ({} to {} medians); \
+             the best may lie beyond, try --sigma with a number",
+            SIGMA_GRID[0],
+            SIGMA_GRID[SIGMA_GRID.len() - 1]
+        ));
+    }
+    Ok(Setting { kernel, sigma, precision: arguments.precision(), seed })
+}
+
+/// The row numbers in a file that a user chose: its column `row`, or its first.
+pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
+    let table = table::read(path, &Target::None)?;
+    let column = table.feature_names.iter().position(|name| name == "row").unwrap_or(0);
+    let mut rows = Vec::with_capacity(table.rows());
+    for entry in 0..table.rows() {
+        let value = table.row(entry)[column];
+        let refuse = |problem| Error::Given { path: path.to_owned(), entry: entry + 1, value, problem };
+        if !(value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX)) {
+            return Err(refuse("is no row number; rows count from 0"));
+        }
+        if rows.contains(&(value as usize)) {
+            return Err(refuse("is there twice; remove one"));
+        }
+        rows.push(value as usize);
+    }
+    Ok(rows)
+}
+
+/// Rows of the file to rows of the prepared ones.
+pub(crate) fn among(data: &Prepared, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
+    given
+        .iter()
+        .enumerate()
+        .map(|(entry, &number)| {
+            data.row_of(number).ok_or(Error::Given {
+                path: path.to_owned(),
+                entry: entry + 1,
+                value: number as f64,
+                problem: "is not among the rows used; rows count from 0, and --rows leaves some out",
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! What can go wrong on a desktop: what, where, and what to do about it.
+
+use crate::model_file::Problem;
+use crate::table;
+use dpp_nystrom_core::Error as CoreError;
+use std::io;
+use std::path::PathBuf;
+
+/// Everything that can go wrong outside the core, and the core's errors with advice.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of rows.
+    #[error(transparent)]
+    Table(#[from] table::Error),
+    /// Landmarks that cannot be had.
+    #[error("landmarks: {reason}; {}", advice(reason))]
+    Landmarks {
+        /// The core's reason.
+        reason: CoreError,
+    },
+    /// Ridge regression that cannot be solved.
+    #[error("ridge regression: {reason}; {}", advice(reason))]
+    Regression {
+        /// The core's reason.
+        reason: CoreError,
+    },
+    /// Another refusal of the core.
+    #[error("{0}")]
+    Core(#[from] CoreError),
+    /// A bandwidth out of range.
+    #[error(
+        "the bandwidth {sigma} is not usable; give a positive number whose square and its inverse are finite"
+    )]
+    Bandwidth {
+        /// The bandwidth.
+        sigma: f64,
+    },
+    /// The median of the distances is zero, or there are no two rows.
+    #[error(
+        "the median distance between rows is zero: more than half of them are equal, or there is only one; \
+         give the bandwidth as a number"
+    )]
+    MedianZero,
+    /// Too few rows for the number asked for.
+    #[error(
+        "{wanted} rows asked for, and there are {rows}; ask for fewer, at least one, and leave some to train on"
+    )]
+    TooFewRows {
+        /// Rows asked for.
+        wanted: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// Too few rows to cross-validate.
+    #[error("{rows} rows are too few to cross-validate; give the ridge as a number")]
+    Folds {
+        /// Rows there are.
+        rows: usize,
+    },
+    /// No target to learn.
+    #[error("there is no target to learn; name its column")]
+    NoTarget,
+    /// A target that is the same everywhere.
+    #[error("the target {name:?} is the same in every row: there is nothing to learn; name another column")]
+    ConstantTarget {
+        /// The column.
+        name: String,
+    },
+    /// A row number that a user chose and that is not usable.
+    #[error("{}, entry {entry}: {value} {problem}", path.display())]
+    Given {
+        /// The file.
+        path: PathBuf,
+        /// The entry, from 1.
+        entry: usize,
+        /// What stands there.
+        value: f64,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The method `given` without rows.
+    #[error("the method given needs rows; name a CSV file of row numbers with --given")]
+    GivenMissing,
+    /// A model file that is none.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// A file that cannot be written.
+    #[error("{}: cannot be written: {source}; check the folder, its permissions and the space on the disk", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No memory.
+    #[error("no memory for {bytes} bytes; ask for fewer landmarks or rows, or take --precision f32")]
+    Memory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// The eigenvalue iteration did not converge.
+    #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
+    Eigenvalues,
+    /// A picture that could not be drawn.
+    #[error("the picture cannot be drawn: {reason}")]
+    Picture {
+        /// Why.
+        reason: String,
+    },
+    /// The built-in rows cannot be read.
+    #[error("the built-in rows cannot be read: {reason}")]
+    BuiltIn {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What to do about a refusal of the core.
+fn advice(reason: &CoreError) -> &'static str {
+    match reason {
+        CoreError::Empty => "ask for at least one landmark",
+        CoreError::TooManyLandmarks { .. } => "ask for fewer landmarks, or use more rows",
+        CoreError::RankDeficient { .. } => {
+            "ask for fewer landmarks, or take a smaller bandwidth or another kernel (equal rows count once)"
+        }
+        CoreError::NotPositive { .. } => "leave that one out, or take a larger ridge or a smaller bandwidth",
+        CoreError::Duplicate { .. } => "name each row once",
+        CoreError::OutOfRange { .. } => "rows count from 0",
+        CoreError::NotFinite { .. } => "scale the features, or take another kernel or bandwidth",
+        _ => "check the arguments",
+    }
+}

@@ -1,0 +1,221 @@
+//! Methods against each other: the same rows, several seeds, every error that the paper plots.
+
+use crate::approximation::{Spectrum, trace_error};
+use crate::bandwidth::Bandwidth;
+use crate::choose::choose_bandwidth;
+use crate::kernel_choice::KernelKind;
+use crate::meter::Meter;
+use crate::prepare::{Precision, Prepared, keep};
+use crate::regression::RidgeChoice;
+use crate::seeds::{Stream, stream};
+use crate::select::Method;
+use crate::table::Table;
+use crate::train::{Setting, select_rows, train};
+use crate::{Error, Silent};
+use rand::seq::SliceRandom;
+use serde::Serialize;
+
+/// Training rows up to which the kernel matrix and its eigenvalues are computed.
+pub const SPECTRUM_ROWS: usize = 10_000;
+
+/// One selection, measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// The data set's name.
+    pub dataset: String,
+    /// Rows used, for training and testing together.
+    pub rows: usize,
+    /// Rows landmarks were selected from and the regression was fitted to.
+    pub train: usize,
+    /// Rows held out.
+    pub test: usize,
+    /// The method.
+    pub method: String,
+    /// The number of landmarks c.
+    pub landmarks: usize,
+    /// The seed.
+    pub seed: u64,
+    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent over [`SPECTRUM_ROWS`].
+    pub fro_rel: Option<f64>,
+    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent over [`SPECTRUM_ROWS`].
+    pub spec_rel: Option<f64>,
+    /// `tr(K - K̃) / tr K`.
+    pub trace_fraction: f64,
+    /// Root mean square error on the training rows over the training target's standard deviation.
+    pub train_nrmse: Option<f64>,
+    /// The same on the rows held out.
+    pub test_nrmse: Option<f64>,
+    /// Seconds for the selection alone.
+    pub seconds: f64,
+    /// The bandwidth.
+    pub sigma: f64,
+    /// The ridge.
+    pub ridge: Option<f64>,
+}
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Methods with their names. [`Method::Given`] counts rows of the file.
+    pub methods: Vec<(String, Method)>,
+    /// Numbers of landmarks.
+    pub landmarks: Vec<usize>,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds.
+    pub seeds: u64,
+    /// Rows to use.
+    pub rows: usize,
+    /// How many of them to hold out.
+    pub test: usize,
+    /// The kernel.
+    pub kernel: KernelKind,
+    /// Its bandwidth.
+    pub bandwidth: Bandwidth,
+    /// The ridge.
+    pub ridge: RidgeChoice,
+    /// The arithmetic.
+    pub precision: Precision,
+}
+
+/// Runs every method with every number of landmarks and seed; `each` takes the trials as they come.
+/// Each seed draws its own rows. Given landmarks are always among the training rows. Without a
+/// target the regression is left out.
+///
+/// # Errors
+/// [`Error::TooFewRows`], [`Error::Landmarks`] and those of the parts; what `each` answers.
+pub fn evaluate(
+    table: &Table,
+    comparison: &Comparison,
+    meter: &dyn Meter,
+    mut each: impl FnMut(Trial) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let total = table.rows();
+    if comparison.rows > total || comparison.test >= comparison.rows {
+        return Err(Error::TooFewRows { wanted: comparison.rows.max(comparison.test + 1), rows: total });
+    }
+    for seed in comparison.seed..comparison.seed.saturating_add(comparison.seeds) {
+        let (data, test) = split(table, comparison, seed)?;
+        let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, meter)?;
+        let ground = data.ground(comparison.kernel, chosen.sigma)?;
+        let spectrum = if data.len() <= SPECTRUM_ROWS {
+            meter.begin("eigenvalues", 1);
+            let spectrum = Spectrum::of(&ground)?;
+            meter.end();
+            Some(spectrum)
+        } else {
+            None
+        };
+        let setting =
+            Setting { kernel: comparison.kernel, sigma: chosen.sigma, precision: comparison.precision, seed };
+        let trials = comparison.landmarks.len() * comparison.methods.len();
+        meter.begin(&format!("seed {seed}"), trials as u64);
+        for (round, &c) in comparison.landmarks.iter().enumerate() {
+            for (name, method) in &comparison.methods {
+                let method = among(method, &data)?;
+                // Given landmarks are as many as they are, whatever c is: measured once.
+                let c = match &method {
+                    Method::Given(_) if round > 0 => continue,
+                    Method::Given(rows) => rows.len(),
+                    _ => c,
+                };
+                let selection = select_rows(&data, c, &method, setting, &Silent)?;
+                let trace = trace_error(&ground, &selection.landmarks)?;
+                let relative = match &spectrum {
+                    Some(spectrum) => Some(spectrum.relative_error(&ground, &selection.landmarks)?),
+                    None => None,
+                };
+                let model = match &data.target {
+                    Some(_) => {
+                        Some(train(&data, &selection.landmarks, comparison.ridge, setting, &Silent)?.model)
+                    }
+                    None => None,
+                };
+                let test_nrmse = match (&model, &data.target) {
+                    (Some(model), Some(target)) if comparison.test > 0 => {
+                        Some(root_mean_square(&model.predict(&test)?, &test) / target.deviation)
+                    }
+                    _ => None,
+                };
+                each(Trial {
+                    dataset: data.name.clone(),
+                    rows: comparison.rows,
+                    train: data.len(),
+                    test: comparison.test,
+                    method: name.clone(),
+                    landmarks: c,
+                    seed,
+                    fro_rel: relative.map(|relative| relative.frobenius),
+                    spec_rel: relative.map(|relative| relative.spectral),
+                    trace_fraction: trace.fraction,
+                    train_nrmse: model.as_ref().map(|model| model.train_nrmse),
+                    test_nrmse,
+                    seconds: selection.seconds,
+                    sigma: chosen.sigma,
+                    ridge: model.as_ref().map(|model| model.ridge),
+                })?;
+                meter.advance(1);
+            }
+        }
+        meter.end();
+    }
+    Ok(())
+}
+
+/// Training rows, standardised, and raw rows held out.
+fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared, Table), Error> {
+    let mut given: Vec<usize> = Vec::new();
+    for (_, method) in &comparison.methods {
+        if let Method::Given(rows) = method {
+            given.extend(rows);
+        }
+    }
+    given.sort_unstable();
+    given.dedup();
+    if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
+        let reason = dpp_nystrom_core::Error::OutOfRange { index, len: table.rows() };
+        return Err(Error::Landmarks { reason });
+    }
+    let training = comparison.rows - comparison.test;
+    if given.len() > training {
+        return Err(Error::TooFewRows { wanted: given.len() + comparison.test, rows: comparison.rows });
+    }
+    let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
+    others.shuffle(&mut stream(seed, Stream::Rows));
+    let (fill, rest) = others.split_at(training - given.len());
+    let mut train_rows = given;
+    train_rows.extend(fill);
+    train_rows.sort_unstable();
+    let mut test_rows = rest[..comparison.test].to_vec();
+    test_rows.sort_unstable();
+    let part = |rows: &[usize]| {
+        let mut part = table.clone();
+        keep(&mut part, rows);
+        part
+    };
+    let mut data = Prepared::new(part(&train_rows), None, seed)?;
+    data.numbers = Some(train_rows);
+    Ok((data, part(&test_rows)))
+}
+
+/// The method with given rows counted among the prepared ones.
+fn among(method: &Method, data: &Prepared) -> Result<Method, Error> {
+    match method {
+        Method::Given(rows) => rows
+            .iter()
+            .map(|&number| {
+                let reason = dpp_nystrom_core::Error::OutOfRange { index: number, len: data.len() };
+                data.row_of(number).ok_or(Error::Landmarks { reason })
+            })
+            .collect::<Result<_, _>>()
+            .map(Method::Given),
+        other => Ok(other.clone()),
+    }
+}
+
+/// `√(mean (prediction - target)²)`; 0 without a target.
+pub fn root_mean_square(predictions: &[f64], table: &Table) -> f64 {
+    let targets = table.target.as_deref().unwrap_or(&[]);
+    let squares: f64 = predictions.iter().zip(targets).map(|(x, y)| (x - y) * (x - y)).sum();
+    (squares / targets.len().max(1) as f64).sqrt()
+}

@@ -1,0 +1,94 @@
+//! Owners on the heap of the slices that the core's algorithms work on, for any number of
+//! landmarks.
+
+use crate::Error;
+use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
+
+/// Memory for up to `c` landmarks: what [`dpp_nystrom_core::Stack`] is on the stack.
+///
+/// ```
+/// use dpp_nystrom::{Heap, core::{Landmarks, Matrix, start}};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+/// let mut memory = Heap::<f64>::new(2)?;
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// start::given(&mut landmarks, &[0, 1])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Heap<T> {
+    square: Vec<T>,
+    column: Vec<T>,
+    rotations: Vec<[T; 2]>,
+    landmarks: Vec<usize>,
+}
+
+impl<T: Scalar> Heap<T> {
+    /// Room for `c` landmarks.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when there is none for `c²` numbers.
+    pub fn new(c: usize) -> Result<Self, Error> {
+        Ok(Self {
+            square: zeros(c.saturating_mul(c), T::ZERO)?,
+            column: zeros(c, T::ZERO)?,
+            rotations: zeros(c, [T::ZERO; 2])?,
+            landmarks: zeros(c, 0)?,
+        })
+    }
+
+    /// The slices, for one algorithm at a time.
+    pub fn lend(&mut self) -> Memory<'_, T> {
+        Memory {
+            factor: FactorMemory {
+                square: &mut self.square,
+                column: &mut self.column,
+                rotations: &mut self.rotations,
+            },
+            landmarks: &mut self.landmarks,
+        }
+    }
+}
+
+/// Memory for ridge regression on up to `c` features: what [`dpp_nystrom_core::RidgeStack`] is on
+/// the stack.
+#[derive(Clone, Debug)]
+pub struct RidgeHeap<T> {
+    square: Vec<T>,
+    diagonal: Vec<T>,
+    targets: Vec<T>,
+    row: Vec<T>,
+}
+
+impl<T: Scalar> RidgeHeap<T> {
+    /// Room for `c` features.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when there is none for `c²` numbers.
+    pub fn new(c: usize) -> Result<Self, Error> {
+        Ok(Self {
+            square: zeros(c.saturating_mul(c), T::ZERO)?,
+            diagonal: zeros(c, T::ZERO)?,
+            targets: zeros(c, T::ZERO)?,
+            row: zeros(c, T::ZERO)?,
+        })
+    }
+
+    /// The slices, for one accumulator at a time.
+    pub fn lend(&mut self) -> RidgeMemory<'_, T> {
+        RidgeMemory {
+            square: &mut self.square,
+            diagonal: &mut self.diagonal,
+            targets: &mut self.targets,
+            row: &mut self.row,
+        }
+    }
+}
+
+/// `len` copies, or an error where the allocator says no.
+pub(crate) fn zeros<T: Clone>(len: usize, zero: T) -> Result<Vec<T>, Error> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| Error::Memory { bytes: len.saturating_mul(size_of::<T>()) })?;
+    values.resize(len, zero);
+    Ok(values)
+}

@@ -1,0 +1,85 @@
+//! Landmarks for kernel methods on a desktop or a server: files, heap memory, all threads, and the
+//! command line `dpp-nystrom`.
+//!
+//! The algorithms are those of [`core`], which also run on a microcontroller; this crate brings
+//! them rows and memory, and measures what they do.
+//!
+//! | step | where |
+//! | --- | --- |
+//! | a file to rows | [`table`], [`Prepared`] |
+//! | rows to landmarks | [`select_rows`], or [`select()`] for a ground set of one's own |
+//! | what landmarks miss | [`trace_error`], [`Spectrum`] |
+//! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
+//! | methods against each other | [`evaluate()`] |
+//!
+//! # Example
+//!
+//! ```
+//! use dpp_nystrom::table::{self, Target};
+//! use dpp_nystrom::core::Rule;
+//! use dpp_nystrom::{
+//!     Bandwidth, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
+//!     choose_bandwidth, select_rows, train,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("waves.csv");
+//! # let text: String = (0..200).map(|i| format!("{},{}\n", f64::from(i) / 20.0, (f64::from(i) / 20.0).sin())).collect();
+//! # std::fs::write(&path, text)?;
+//! let data = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
+//! let kernel = KernelKind::Gaussian;
+//! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &Silent)?.sigma;
+//! let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
+//!
+//! let method = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: 1_000 };
+//! let selection = select_rows(&data, 12, &method, setting, &Silent)?;
+//! let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent)?;
+//! assert!(training.model.train_nrmse < 0.01);
+//! # Ok(()) }
+//! ```
+//!
+//! # Features
+//!
+//! `cli` (on): what only the command line needs. A library goes without: `default-features = false`.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod approximation;
+mod bandwidth;
+mod choose;
+mod error;
+mod evaluate;
+mod heap;
+mod kernel_choice;
+mod meter;
+mod model;
+pub mod model_file;
+mod output;
+mod prepare;
+mod regression;
+mod seeds;
+mod select;
+mod standardise;
+pub mod table;
+mod train;
+
+pub use dpp_nystrom_core as core;
+
+pub use approximation::{Ground, RelativeError, Spectrum, TraceError, trace_error};
+pub use bandwidth::{Bandwidth, MEDIAN_SAMPLE, median_distance};
+pub use choose::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
+pub use error::Error;
+pub use evaluate::{Comparison, SPECTRUM_ROWS, Trial, evaluate, root_mean_square};
+pub use heap::{Heap, RidgeHeap};
+pub use kernel_choice::{ChosenKernel, KernelKind};
+pub use meter::{Meter, Silent};
+pub use model::{Model, Numbers, Trained};
+pub use output::write_whole;
+pub use prepare::{Precision, Prepared, StandardTarget};
+pub use regression::{FOLDS, Problem, Regression, RidgeChoice, fit, ridge_grid};
+pub use seeds::{Stream, stream};
+pub use select::{Method, Selection, Start, select};
+pub use standardise::Standardisation;
+pub use table::Table;
+pub use train::{Setting, Training, select_rows, train};

@@ -1,0 +1,127 @@
+//! Models on disk.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 0 to 7 | `dppnymod` |
+//! | 8 to 11 | version, little-endian: 1 |
+//! | 12 to 19 | length of the content, little-endian |
+//! | 20 to 23 | CRC-32 of the content, little-endian |
+//! | 24 on | the content, in postcard's format |
+//!
+//! A file is read only if all of that is right, so a truncated, damaged, future or foreign one is
+//! refused before anything is taken from it. Writing goes to a temporary name in the same folder,
+//! which takes the file's name when it is whole.
+
+use crate::output::write_whole;
+use crate::table;
+use crate::{Error, Model};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"dppnymod";
+const VERSION: u32 = 1;
+const HEADER: usize = 24;
+
+/// Writes a model; an existing file is replaced only when the new one is whole.
+///
+/// # Errors
+/// [`Error::Write`], [`Error::Memory`].
+pub fn save(model: &Model, path: &Path) -> Result<(), Error> {
+    let content = postcard::to_allocvec(model).map_err(|_| Error::Memory { bytes: 0 })?;
+    write_whole(path, |file| {
+        file.write_all(MAGIC)?;
+        file.write_all(&VERSION.to_le_bytes())?;
+        file.write_all(&(content.len() as u64).to_le_bytes())?;
+        file.write_all(&crc32fast::hash(&content).to_le_bytes())?;
+        file.write_all(&content)
+    })
+}
+
+/// Reads a model.
+///
+/// # Errors
+/// [`Error::Table`] when the file cannot be read, and [`Error::Model`] with what is wrong.
+pub fn load(path: &Path) -> Result<Model, Error> {
+    let open = |source| table::Error::Open { path: path.to_owned(), source };
+    let read = |source| table::Error::Read { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(open)?;
+    let metadata = file.metadata().map_err(open)?;
+    if metadata.is_dir() {
+        return Err(table::Error::Directory { path: path.to_owned() }.into());
+    }
+    let mut bytes = Vec::new();
+    // A device without an end must not fill the memory: the header says how much may follow.
+    file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(read)?;
+    let length = parse_header(&bytes, path)?.0;
+    file.by_ref().take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(read)?;
+    parse(&bytes, path)
+}
+
+/// The promised length of the content and its checksum.
+fn parse_header(bytes: &[u8], path: &Path) -> Result<(u64, u32), Error> {
+    let refuse = |problem| Error::Model { path: path.to_owned(), problem };
+    let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(refuse(Problem::foreign_or_cut(bytes)))?;
+    if magic != MAGIC {
+        return Err(refuse(Problem::Foreign));
+    }
+    let (version, rest) = rest.split_first_chunk::<4>().ok_or(refuse(Problem::Truncated))?;
+    let version = u32::from_le_bytes(*version);
+    if version != VERSION {
+        return Err(refuse(Problem::Version(version)));
+    }
+    let (length, rest) = rest.split_first_chunk::<8>().ok_or(refuse(Problem::Truncated))?;
+    let (checksum, _) = rest.split_first_chunk::<4>().ok_or(refuse(Problem::Truncated))?;
+    Ok((u64::from_le_bytes(*length), u32::from_le_bytes(*checksum)))
+}
+
+fn parse(bytes: &[u8], path: &Path) -> Result<Model, Error> {
+    let refuse = |problem| Error::Model { path: path.to_owned(), problem };
+    let (length, checksum) = parse_header(bytes, path)?;
+    let content = &bytes[HEADER..];
+    match (content.len() as u64).cmp(&length) {
+        std::cmp::Ordering::Less => return Err(refuse(Problem::Truncated)),
+        std::cmp::Ordering::Greater => return Err(refuse(Problem::Longer)),
+        std::cmp::Ordering::Equal => {}
+    }
+    if crc32fast::hash(content) != checksum {
+        return Err(refuse(Problem::Corrupt));
+    }
+    match postcard::take_from_bytes::<Model>(content) {
+        Ok((model, [])) if model.is_sound() => Ok(model),
+        _ => Err(refuse(Problem::Unsound)),
+    }
+}
+
+/// What is wrong with a model file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Another kind of file.
+    #[error("not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote")]
+    Foreign,
+    /// A version that this program does not know.
+    #[error(
+        "its format is version {0}, and this program reads version {VERSION}; use the program that wrote it, or fit again"
+    )]
+    Version(u32),
+    /// The end is missing.
+    #[error("truncated: the end of the file is missing; copy it again, or fit again")]
+    Truncated,
+    /// More bytes than promised.
+    #[error("bytes follow the end of the model; copy it again, or fit again")]
+    Longer,
+    /// The checksum does not agree.
+    #[error("corrupt: the checksum does not agree; copy it again, or fit again")]
+    Corrupt,
+    /// Intact, but its parts do not make a model.
+    #[error("intact, but its parts do not make a model; fit again")]
+    Unsound,
+}
+
+impl Problem {
+    /// A file shorter than the magic: the beginning of a model, or something else.
+    fn foreign_or_cut(bytes: &[u8]) -> Self {
+        if MAGIC.starts_with(bytes) { Self::Truncated } else { Self::Foreign }
+    }
+}

@@ -1,0 +1,275 @@
+//! Ridge regression on landmarks, over all rows on all threads.
+//!
+//! Rows are dealt into parts whose number does not depend on the threads; each part fills an
+//! accumulator of the core and these merge in order, so a result is the same on any machine.
+//! Cross-validation needs no further pass: a fold's accumulator knows the error that any weights
+//! make on it ([`dpp_nystrom_core::Ridge::squared_error`]).
+
+use crate::approximation::independent;
+use crate::heap::zeros;
+use crate::meter::Meter;
+use crate::seeds::{Stream, stream};
+use crate::{Error, Heap, RidgeHeap};
+use dpp_nystrom_core::kernel::Kernel;
+use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, Ridge, Scalar};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
+
+/// The folds of cross-validation: the paper's ten.
+pub const FOLDS: usize = 10;
+
+/// Rows between two looks at the meter.
+const STRIDE: usize = 1_024;
+
+/// How the ridge γ is chosen.
+///
+/// ```
+/// use dpp_nystrom::RidgeChoice;
+///
+/// assert_eq!("1e-6".parse(), Ok(RidgeChoice::Value(1e-6)));
+/// assert_eq!("cv".parse(), Ok(RidgeChoice::CrossValidated));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RidgeChoice {
+    /// This number.
+    Value(f64),
+    /// The one of [`ridge_grid`] with the least error in 10-fold cross-validation.
+    CrossValidated,
+}
+
+impl FromStr for RidgeChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "cv" => Ok(Self::CrossValidated),
+            other => match other.parse() {
+                Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(Self::Value(value)),
+                _ => Err(format!("{text:?} is no ridge: give a positive number or cv")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for RidgeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::CrossValidated => f.write_str("cv"),
+        }
+    }
+}
+
+/// The ridges that cross-validation tries: 10⁻¹⁰ to 10⁻¹ in steps of a half power of ten.
+pub fn ridge_grid() -> impl Iterator<Item = f64> {
+    (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
+}
+
+/// Weights fitted to rows, and what was learned on the way.
+#[derive(Clone, Debug)]
+pub struct Regression<T> {
+    /// The landmarks that are independent: places among those given.
+    pub kept: Vec<usize>,
+    /// A weight of the kernel for each of them.
+    pub weights: Vec<T>,
+    /// The ridge.
+    pub ridge: f64,
+    /// Root of the mean squared error on the rows fitted to.
+    pub train_error: f64,
+    /// Root of the mean squared error over the folds, where the ridge was cross-validated.
+    pub validation_error: Option<f64>,
+}
+
+/// Rows with targets, and the landmarks to regress on.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a, T, K> {
+    /// Rows of `width` features.
+    pub rows: &'a [T],
+    /// The number of features.
+    pub width: usize,
+    /// A target for each row.
+    pub targets: &'a [f64],
+    /// Landmarks of `width` features.
+    pub landmarks: &'a [T],
+    /// The kernel.
+    pub kernel: &'a K,
+}
+
+/// Fits weights to the rows: `c` kernel evaluations and `O(c²)` a row, `O(c³)` at the end.
+///
+/// # Errors
+/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`].
+pub fn fit<T, K>(
+    problem: Problem<'_, T, K>,
+    ridge: RidgeChoice,
+    seed: u64,
+    meter: &dyn Meter,
+) -> Result<Regression<T>, Error>
+where
+    T: Scalar,
+    K: Kernel<T> + Copy + Send + Sync,
+{
+    let Problem { rows, width, targets, landmarks, kernel } = problem;
+    let count = rows.len().checked_div(width).unwrap_or(0);
+    let ground = Points::new(landmarks, width, *kernel).map_err(|reason| Error::Landmarks { reason })?;
+    let candidates: Vec<usize> = (0..landmarks.len() / width).collect();
+    let mut memory = Heap::new(candidates.len())?;
+    let landmarks = independent(&ground, &candidates, &mut memory)?;
+    let nystrom = Nystrom::new(&landmarks);
+    let rank = nystrom.rank();
+
+    let (parts, part_of) = match ridge {
+        RidgeChoice::CrossValidated => (FOLDS.min(count), Some(deal_folds(count, FOLDS.min(count), seed)?)),
+        RidgeChoice::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
+    };
+    let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
+    let mut accumulators = heaps
+        .iter_mut()
+        .map(|heap| Ridge::new(rank, heap.lend()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(regression)?;
+
+    meter.begin("rows", count as u64);
+    accumulators.par_iter_mut().enumerate().try_for_each(|(part, accumulator)| {
+        let mut phi = zeros(rank, T::ZERO)?;
+        let range = match part_of {
+            Some(_) => 0..count,
+            None => part * count / parts..(part + 1) * count / parts,
+        };
+        let mut seen = 0;
+        for row in range {
+            if part_of.as_ref().is_some_and(|part_of| usize::from(part_of[row]) != part) {
+                continue;
+            }
+            ground.column_at(&rows[row * width..(row + 1) * width], landmarks.members(), &mut phi);
+            nystrom.transform(&mut phi).map_err(regression)?;
+            accumulator.add(&phi, T::from_f64(targets[row])).map_err(regression)?;
+            seen += 1;
+            if seen == STRIDE {
+                meter.advance(seen as u64);
+                seen = 0;
+            }
+        }
+        meter.advance(seen as u64);
+        Ok::<(), Error>(())
+    })?;
+    meter.end();
+
+    let (ridge, validation_error) = match ridge {
+        RidgeChoice::Value(value) => (value, None),
+        RidgeChoice::CrossValidated => {
+            let scores = validate(&accumulators, ridge_grid().collect(), meter)?;
+            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count })?;
+            (best, Some((error / count as f64).sqrt()))
+        }
+    };
+    let Some((whole, others)) = accumulators.split_first_mut() else {
+        return Err(regression(CoreError::NoRows));
+    };
+    for other in others {
+        whole.merge(other).map_err(regression)?;
+    }
+    let mut weights = zeros(rank, T::ZERO)?;
+    whole.solve(T::from_f64(ridge), &mut weights).map_err(regression)?;
+    let squared = whole.squared_error(&weights).map_err(regression)?.to_f64();
+    nystrom.kernel_weights(&mut weights).map_err(regression)?;
+    Ok(Regression {
+        kept: landmarks.members().to_vec(),
+        weights,
+        ridge,
+        train_error: (squared / count as f64).sqrt(),
+        validation_error,
+    })
+}
+
+/// The squared error over all folds for each ridge, each fold predicted from the others.
+fn validate<T: Scalar>(
+    folds: &[Ridge<'_, T>],
+    ridges: Vec<f64>,
+    meter: &dyn Meter,
+) -> Result<Vec<(f64, f64)>, Error> {
+    if folds.len() < 2 {
+        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
+    }
+    meter.begin("folds", folds.len() as u64);
+    let errors: Vec<Vec<f64>> = (0..folds.len())
+        .into_par_iter()
+        .map(|held_out| {
+            let rank = folds[held_out].width();
+            let mut heap = RidgeHeap::new(rank)?;
+            let mut others = Ridge::new(rank, heap.lend()).map_err(regression)?;
+            for (fold, accumulator) in folds.iter().enumerate() {
+                if fold != held_out {
+                    others.merge(accumulator).map_err(regression)?;
+                }
+            }
+            let mut weights = zeros(rank, T::ZERO)?;
+            let errors = ridges
+                .iter()
+                .map(|&ridge| match others.solve(T::from_f64(ridge), &mut weights) {
+                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(regression)?.to_f64()),
+                    // Too small a ridge for these rows: never the best.
+                    Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
+                    Err(reason) => Err(regression(reason)),
+                })
+                .collect();
+            meter.advance(1);
+            errors
+        })
+        .collect::<Result<_, Error>>()?;
+    meter.end();
+    Ok(ridges
+        .into_iter()
+        .enumerate()
+        .map(|(at, ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
+        .collect())
+}
+
+/// The pair with the least finite second number.
+fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let finite = scores.iter().copied().filter(|(_, error)| error.is_finite());
+    finite.min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// A fold for each row: every run of `folds` rows meets each fold once, in random order, so that
+/// sorted files are dealt fairly.
+fn deal_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<u8>, Error> {
+    let mut random = stream(seed, Stream::Folds);
+    let mut deal: Vec<u8> = (0..folds as u8).collect();
+    let mut dealt = zeros(rows, 0)?;
+    for run in dealt.chunks_mut(folds.max(1)) {
+        deal.shuffle(&mut random);
+        run.copy_from_slice(&deal[..run.len()]);
+    }
+    Ok(dealt)
+}
+
+fn regression(reason: CoreError) -> Error {
+    Error::Regression { reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{deal_folds, least, ridge_grid};
+
+    #[test]
+    fn folds_are_balanced_and_shuffled() {
+        let folds = deal_folds(103, 10, 5).unwrap();
+        let sizes: Vec<usize> =
+            (0..10).map(|fold| folds.iter().filter(|&&other| other == fold).count()).collect();
+        assert!(sizes.iter().all(|&size| size == 10 || size == 11), "{sizes:?}");
+        assert_ne!(folds[..10], folds[10..20]);
+        assert_eq!(folds, deal_folds(103, 10, 5).unwrap());
+    }
+
+    #[test]
+    fn the_grid_and_its_least() {
+        let grid: Vec<f64> = ridge_grid().collect();
+        assert_eq!((grid.len(), grid[0]), (19, 1e-10));
+        assert!((grid[18] - 0.1).abs() < 1e-16);
+        assert_eq!(least(&[(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
+        assert_eq!(least(&[(1.0, f64::NAN)]), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Fields of text into rows of numbers, one field at a time.
+
+use super::Table;
+use super::columns::{Plan, Role};
+use crate::table::error::{Error, cut};
+use std::path::Path;
+
+/// The rows read so far.
+pub(super) struct Rows<'a> {
+    path: &'a Path,
+    plan: Plan,
+    features: Vec<f64>,
+    target: Vec<f64>,
+    count: usize,
+    /// Where the row being read begins in `features`.
+    start: usize,
+    /// The first line whose target is missing, the column, and the mark, where that is allowed.
+    no_target: Option<(u64, usize, String)>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(path: &'a Path, plan: Plan) -> Self {
+        Self { path, plan, features: Vec::new(), target: Vec::new(), count: 0, start: 0, no_target: None }
+    }
+
+    /// How many fields a row has.
+    pub(super) fn fields(&self) -> usize {
+        self.plan.roles.len()
+    }
+
+    /// Starts a row of zeros.
+    pub(super) fn begin(&mut self) {
+        self.start = self.features.len();
+        self.features.resize(self.start + self.plan.feature_names.len(), 0.0);
+        self.count += 1;
+    }
+
+    /// Reads one field of the row.
+    pub(super) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), Error> {
+        let slot = match &self.plan.roles[column] {
+            Role::Unused => return Ok(()),
+            Role::Target => {
+                match self.number(column, field, line) {
+                    Ok(value) => self.target.push(value),
+                    Err(Error::Missing { text, .. }) if self.plan.target_optional => {
+                        self.no_target.get_or_insert((line, column, text));
+                    }
+                    Err(error) => return Err(error),
+                }
+                return Ok(());
+            }
+            Role::Number(slot) => {
+                let slot = *slot;
+                self.features[self.start + slot] = self.number(column, field, line)?;
+                return Ok(());
+            }
+            Role::Nominal(places) => {
+                let text = self.text(field, line)?;
+                match places.get(text) {
+                    Some(Some(slot)) => *slot,
+                    Some(None) => return Err(self.unseen(column, text, line)),
+                    None if is_missing(text) => return Err(self.missing(column, text, line)),
+                    None => return Err(self.undeclared(column, text, line)),
+                }
+            }
+        };
+        self.features[self.start + slot] = 1.0;
+        Ok(())
+    }
+
+    /// Puts a number that needs no reading.
+    pub(super) fn put_value(&mut self, column: usize, value: f64) {
+        match &self.plan.roles[column] {
+            Role::Target => self.target.push(value),
+            Role::Number(slot) => self.features[self.start + slot] = value,
+            Role::Unused | Role::Nominal(_) => {}
+        }
+    }
+
+    pub(super) fn finish(self, name: String) -> Result<Table, Error> {
+        if self.count == 0 {
+            return Err(Error::NoRows { path: self.path.into() });
+        }
+        if let (Some((line, column, text)), false) = (&self.no_target, self.target.is_empty()) {
+            return Err(self.missing(*column, text, *line));
+        }
+        let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
+        Ok(Table {
+            name,
+            width: self.plan.feature_names.len(),
+            feature_names: self.plan.feature_names,
+            features: self.features,
+            target: has_target.then_some(self.target),
+            target_name: self.plan.target_name.filter(|_| has_target),
+        })
+    }
+
+    fn text<'f>(&self, field: &'f [u8], line: u64) -> Result<&'f str, Error> {
+        std::str::from_utf8(field.trim_ascii()).map_err(|_| Error::NotUtf8 { path: self.path.into(), line })
+    }
+
+    fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, Error> {
+        let text = self.text(field, line)?;
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err(self.not_finite(column, text, line)),
+            Err(_) if is_missing(text) => Err(self.missing(column, text, line)),
+            Err(_) => Err(self.not_a_number(column, text, line)),
+        }
+    }
+
+    fn at(&self, column: usize) -> (usize, String) {
+        (column + 1, cut(&self.plan.columns[column]))
+    }
+
+    #[cold]
+    fn missing(&self, column: usize, text: &str, line: u64) -> Error {
+        let (number, column) = self.at(column);
+        Error::Missing { path: self.path.into(), line, number, column, text: text.to_owned() }
+    }
+
+    #[cold]
+    fn not_finite(&self, column: usize, text: &str, line: u64) -> Error {
+        let (number, column) = self.at(column);
+        Error::NotFinite { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn not_a_number(&self, column: usize, text: &str, line: u64) -> Error {
+        let (number, column) = self.at(column);
+        Error::NotANumber { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn undeclared(&self, column: usize, text: &str, line: u64) -> Error {
+        let (number, column) = self.at(column);
+        Error::UndeclaredValue { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn unseen(&self, column: usize, text: &str, line: u64) -> Error {
+        let (number, column) = self.at(column);
+        Error::UnseenValue { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+}
+
+/// The usual marks of an absent value.
+pub(super) fn is_missing(text: &str) -> bool {
+    matches!(text, "" | "?" | "NA")
+}

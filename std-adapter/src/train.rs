@@ -1,0 +1,125 @@
+//! From prepared rows and landmarks to a model.
+
+use crate::Error;
+use crate::kernel_choice::KernelKind;
+use crate::meter::Meter;
+use crate::model::{Model, Numbers, Trained};
+use crate::prepare::{Precision, Prepared};
+use crate::regression::{Problem, RidgeChoice, fit};
+use crate::select::{Method, Selection, select};
+use dpp_nystrom_core::{Points, Scalar};
+
+/// What [`select_rows`] and [`train`] need to know beside the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The kernel.
+    pub kernel: KernelKind,
+    /// Its bandwidth.
+    pub sigma: f64,
+    /// The arithmetic.
+    pub precision: Precision,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Selects landmarks of the prepared rows in the setting's precision; rows are counted among the
+/// prepared ones.
+///
+/// # Errors
+/// Those of [`select`].
+pub fn select_rows(
+    data: &Prepared,
+    c: usize,
+    method: &Method,
+    setting: Setting,
+    meter: &dyn Meter,
+) -> Result<Selection, Error> {
+    let Setting { kernel, sigma, precision, seed } = setting;
+    match precision {
+        Precision::F64 => {
+            let ground = Points::new(&data.rows, data.width, kernel.build::<f64>(sigma)?)?;
+            select(&ground, c, method, seed, meter)
+        }
+        Precision::F32 => {
+            let rows = single(data);
+            let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
+            select(&ground, c, method, seed, meter)
+        }
+    }
+}
+
+/// A trained model, and how well it does on the rows that it was trained on.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// The model.
+    pub model: Model,
+    /// Landmarks left out because they depend on others.
+    pub dependent: usize,
+    /// Root mean squared error over the folds, in standard deviations of the target, where the
+    /// ridge was cross-validated.
+    pub validation_nrmse: Option<f64>,
+}
+
+/// Fits ridge regression on these landmarks, rows counted among the prepared ones.
+///
+/// # Errors
+/// [`Error::NoTarget`], [`Error::ConstantTarget`], and those of [`fit`].
+pub fn train(
+    data: &Prepared,
+    landmarks: &[usize],
+    ridge: RidgeChoice,
+    setting: Setting,
+    meter: &dyn Meter,
+) -> Result<Training, Error> {
+    match setting.precision {
+        Precision::F64 => train_in(&data.rows, data, landmarks, ridge, setting, Trained::F64, meter),
+        Precision::F32 => train_in(&single(data), data, landmarks, ridge, setting, Trained::F32, meter),
+    }
+}
+
+fn train_in<T: Scalar>(
+    rows: &[T],
+    data: &Prepared,
+    landmarks: &[usize],
+    ridge: RidgeChoice,
+    setting: Setting,
+    numbers: fn(Numbers<T>) -> Trained,
+    meter: &dyn Meter,
+) -> Result<Training, Error> {
+    let Setting { kernel, sigma, seed, .. } = setting;
+    let target = data.target()?;
+    if !(target.deviation > 0.0) {
+        return Err(Error::ConstantTarget { name: target.name.clone() });
+    }
+    let points: Vec<T> = data.gather(landmarks)?;
+    let problem = Problem {
+        rows,
+        width: data.width,
+        targets: &target.values,
+        landmarks: &points,
+        kernel: &kernel.build(sigma)?,
+    };
+    let fitted = fit(problem, ridge, seed, meter)?;
+    let dependent = landmarks.len() - fitted.kept.len();
+    let kept: Vec<usize> = fitted.kept.iter().map(|&place| landmarks[place]).collect();
+    let model = Model {
+        feature_names: data.feature_names.clone(),
+        target_name: target.name.clone(),
+        features: data.statistics.clone(),
+        target_mean: target.mean,
+        target_deviation: target.deviation,
+        kernel,
+        sigma,
+        ridge: fitted.ridge,
+        trained_on: data.name.clone(),
+        trained_rows: data.len() as u64,
+        landmark_rows: kept.iter().map(|&row| data.number(row) as u64).collect(),
+        train_nrmse: fitted.train_error,
+        numbers: numbers(Numbers { landmarks: data.gather(&kept)?, weights: fitted.weights }),
+    };
+    Ok(Training { model, dependent, validation_nrmse: fitted.validation_error })
+}
+
+fn single(data: &Prepared) -> Vec<f32> {
+    data.rows.iter().map(|&value| value as f32).collect()
+}
