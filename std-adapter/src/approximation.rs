@@ -19,6 +19,10 @@ const BLOCK: usize = 1_024;
 /// Relative: far under what a sampled figure can show.
 const SPECTRAL_TOLERANCE: f64 = 1e-8;
 
+/// Matrices up to this order give all their eigenvalues as fast as one; faer's iteration has no
+/// room under an order of 65.
+const SMALL: usize = 128;
+
 /// The ground set on which errors are measured: `f64`, whatever precision selected.
 pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
 
@@ -127,12 +131,24 @@ impl Spectrum {
         &self.eigenvalues
     }
 
-    /// The errors of these landmarks relative to the best rank `k = c`.
+    /// The errors of these landmarks relative to the best rank `k = c`; none where `K` has no
+    /// higher rank, up to rounding: `σ_{c+1} <= n ε σ_1`, and 0/0 tells nothing.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
-    pub fn relative_error(&self, ground: &Ground<'_>, landmarks: &[usize]) -> Result<RelativeError, Error> {
+    pub fn relative_error(
+        &self,
+        ground: &Ground<'_>,
+        landmarks: &[usize],
+    ) -> Result<Option<RelativeError>, Error> {
         let c = landmarks.len();
+        let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
+        let best_frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
+        let best_spectral = tail.first().copied().unwrap_or(0.0);
+        let largest = self.eigenvalues.first().copied().unwrap_or(0.0);
+        if !(best_spectral > self.eigenvalues.len() as f64 * f64::EPSILON * largest) {
+            return Ok(None);
+        }
         let mut memory = Heap::new(c)?;
         let landmarks = independent(ground, landmarks, &mut memory)?;
         let nystrom = Nystrom::new(&landmarks);
@@ -147,19 +163,23 @@ impl Spectrum {
             .map_err(|reason| Error::Landmarks { reason })?;
         let mut residual = self.matrix.clone();
         matmul(residual.as_mut(), Accum::Add, features.transpose(), &features, -1.0, Par::rayon(0));
-        let tail = &self.eigenvalues[c.min(self.eigenvalues.len())..];
-        let best_frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let best_spectral = tail.first().copied().unwrap_or(0.0);
-        Ok(RelativeError {
+        Ok(Some(RelativeError {
             frobenius: residual.norm_l2() / best_frobenius,
-            spectral: largest_eigenvalue(&residual) / best_spectral,
-        })
+            spectral: largest_eigenvalue(&residual)? / best_spectral,
+        }))
     }
 }
 
 /// The largest eigenvalue of a positive semidefinite matrix.
-fn largest_eigenvalue(matrix: &Mat<f64>) -> f64 {
+fn largest_eigenvalue(matrix: &Mat<f64>) -> Result<f64, Error> {
     let n = matrix.nrows();
+    let slow_road = || {
+        let all = matrix.self_adjoint_eigenvalues(Side::Lower).map_err(|_| Error::Eigenvalues)?;
+        Ok(all.into_iter().fold(0.0, f64::max))
+    };
+    if n <= SMALL {
+        return slow_road();
+    }
     let parameters = PartialEigenParams::default();
     let parallel = Par::rayon(0);
     let mut vectors = Mat::<f64>::zeros(n, 1);
@@ -179,10 +199,6 @@ fn largest_eigenvalue(matrix: &Mat<f64>) -> f64 {
         MemStack::new(&mut buffer),
         parameters,
     );
-    if found.n_converged_eigen == 1 {
-        return values[0];
-    }
-    // Not found within the restarts: all of them, by the slow road.
-    let all = matrix.self_adjoint_eigenvalues(Side::Lower).unwrap_or_default();
-    all.into_iter().fold(0.0, f64::max)
+    // Not found within the restarts: all of them.
+    if found.n_converged_eigen == 1 { Ok(values[0]) } else { slow_road() }
 }

@@ -3,8 +3,9 @@
 use crate::model_file::Problem;
 use crate::table;
 use dpp_nystrom_core::Error as CoreError;
+use std::fmt::{self, Display, Formatter};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything that can go wrong outside the core, and the core's errors with advice.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +31,7 @@ pub enum Error {
     Core(#[from] CoreError),
     /// A bandwidth out of range.
     #[error(
-        "the bandwidth {sigma} is not usable; give a positive number whose square and its inverse are finite"
+        "the bandwidth {sigma:?} is not usable; give a positive number whose square and its inverse are finite"
     )]
     Bandwidth {
         /// The bandwidth.
@@ -43,13 +44,19 @@ pub enum Error {
     )]
     MedianZero,
     /// Too few rows for the number asked for.
-    #[error(
-        "{wanted} rows asked for, and there are {rows}; ask for fewer, at least one, and leave some to train on"
-    )]
+    #[error("{wanted} rows asked for; ask for at least 1 and at most the {rows} that there are")]
     TooFewRows {
         /// Rows asked for.
         wanted: usize,
         /// Rows there are.
+        rows: usize,
+    },
+    /// As many rows held out as there are, or more.
+    #[error("{test} rows to test on leave none of the {rows} to train on; hold out fewer")]
+    NoTrainingRows {
+        /// Rows to hold out.
+        test: usize,
+        /// Rows used, for training and testing together.
         rows: usize,
     },
     /// Too few rows to cross-validate.
@@ -91,12 +98,27 @@ pub enum Error {
         problem: Problem,
     },
     /// A file that cannot be written.
-    #[error("{}: cannot be written: {source}; check the folder, its permissions and the space on the disk", path.display())]
+    #[error("{}: cannot be written: {source}; check the folder, its permissions and the space on the disk", Shown(path))]
     Write {
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// A row whose prediction overflows.
+    #[error(
+        "row {row}, counted from 0: the prediction is not a finite number; its features are too far from those that \
+         the model was trained on, remove it"
+    )]
+    Prediction {
+        /// The row, from 0.
+        row: usize,
+    },
+    /// Features or a target so large that their mean or deviation is not finite.
+    #[error("column {column:?}: the numbers are too large for their spread to be computed; scale them down")]
+    Spread {
+        /// The column.
+        column: String,
     },
     /// No memory.
     #[error("no memory for {bytes} bytes; ask for fewer landmarks or rows, or take --precision f32")]
@@ -121,6 +143,15 @@ pub enum Error {
     },
 }
 
+/// `-` is how standard output is asked for, not what a reader of the message calls it.
+struct Shown<'a>(&'a Path);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.as_os_str() == "-" { f.write_str("standard output") } else { self.0.display().fmt(f) }
+    }
+}
+
 /// What to do about a refusal of the core.
 fn advice(reason: &CoreError) -> &'static str {
     match reason {
@@ -133,6 +164,7 @@ fn advice(reason: &CoreError) -> &'static str {
         CoreError::Duplicate { .. } => "name each row once",
         CoreError::OutOfRange { .. } => "rows count from 0",
         CoreError::NotFinite { .. } => "scale the features, or take another kernel or bandwidth",
+        CoreError::Ridge => "give a positive number that stays finite when it is multiplied by the rows",
         _ => "check the arguments",
     }
 }

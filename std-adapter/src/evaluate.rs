@@ -12,6 +12,7 @@ use crate::select::Method;
 use crate::table::Table;
 use crate::train::{Setting, select_rows, train};
 use crate::{Error, Silent};
+use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
 use serde::Serialize;
 
@@ -35,9 +36,9 @@ pub struct Trial {
     pub landmarks: usize,
     /// The seed.
     pub seed: u64,
-    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent over [`SPECTRUM_ROWS`].
+    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent over [`SPECTRUM_ROWS`], and where `K` has rank `c`.
     pub fro_rel: Option<f64>,
-    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent over [`SPECTRUM_ROWS`].
+    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent as `fro_rel` is.
     pub spec_rel: Option<f64>,
     /// `tr(K - K̃) / tr K`.
     pub trace_fraction: f64,
@@ -83,7 +84,8 @@ pub struct Comparison {
 /// target the regression is left out.
 ///
 /// # Errors
-/// [`Error::TooFewRows`], [`Error::Landmarks`] and those of the parts; what `each` answers.
+/// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`] and those of the parts;
+/// what `each` answers.
 pub fn evaluate(
     table: &Table,
     comparison: &Comparison,
@@ -91,10 +93,23 @@ pub fn evaluate(
     mut each: impl FnMut(Trial) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let total = table.rows();
-    if comparison.rows > total || comparison.test >= comparison.rows {
-        return Err(Error::TooFewRows { wanted: comparison.rows.max(comparison.test + 1), rows: total });
+    let &Comparison { rows, test, .. } = comparison;
+    if rows > total || rows == 0 {
+        return Err(Error::TooFewRows { wanted: rows, rows: total });
     }
-    for seed in comparison.seed..comparison.seed.saturating_add(comparison.seeds) {
+    if test >= rows {
+        return Err(Error::NoTrainingRows { test, rows });
+    }
+    // Before hours of work and not after.
+    for &landmarks in &comparison.landmarks {
+        let reason = match landmarks {
+            0 => CoreError::Empty,
+            _ if landmarks > rows - test => CoreError::TooManyLandmarks { landmarks, rows: rows - test },
+            _ => continue,
+        };
+        return Err(Error::Landmarks { reason });
+    }
+    for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
         let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, meter)?;
         let ground = data.ground(comparison.kernel, chosen.sigma)?;
@@ -122,7 +137,7 @@ pub fn evaluate(
                 let selection = select_rows(&data, c, &method, setting, &Silent)?;
                 let trace = trace_error(&ground, &selection.landmarks)?;
                 let relative = match &spectrum {
-                    Some(spectrum) => Some(spectrum.relative_error(&ground, &selection.landmarks)?),
+                    Some(spectrum) => spectrum.relative_error(&ground, &selection.landmarks)?,
                     None => None,
                 };
                 let model = match &data.target {
@@ -173,12 +188,13 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
-        let reason = dpp_nystrom_core::Error::OutOfRange { index, len: table.rows() };
+        let reason = CoreError::OutOfRange { index, len: table.rows() };
         return Err(Error::Landmarks { reason });
     }
     let training = comparison.rows - comparison.test;
     if given.len() > training {
-        return Err(Error::TooFewRows { wanted: given.len() + comparison.test, rows: comparison.rows });
+        let reason = CoreError::TooManyLandmarks { landmarks: given.len(), rows: training };
+        return Err(Error::Landmarks { reason });
     }
     let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
     others.shuffle(&mut stream(seed, Stream::Rows));
@@ -204,7 +220,7 @@ fn among(method: &Method, data: &Prepared) -> Result<Method, Error> {
         Method::Given(rows) => rows
             .iter()
             .map(|&number| {
-                let reason = dpp_nystrom_core::Error::OutOfRange { index: number, len: data.len() };
+                let reason = CoreError::OutOfRange { index: number, len: data.len() };
                 data.row_of(number).ok_or(Error::Landmarks { reason })
             })
             .collect::<Result<_, _>>()

@@ -3,7 +3,7 @@
 use crate::kernel_choice::KernelKind;
 use crate::standardise::Standardisation;
 use crate::{Error, Table};
-use dpp_nystrom_core::{Predictor, Scalar};
+use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,8 @@ impl Model {
     /// Predicts the target, in its own units, for each raw row of the table. All threads.
     ///
     /// # Errors
-    /// [`Error::Core`] when the model's parts do not fit each other or the rows.
+    /// [`Error::Core`] when the model's parts do not fit each other or the rows, and
+    /// [`Error::Prediction`] for a row so far off that its prediction overflows.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match &self.numbers {
             Trained::F32(numbers) => self.predict_in(numbers, table),
@@ -83,15 +84,19 @@ impl Model {
         let width = self.feature_names.len();
         let kernel = self.kernel.build::<T>(self.sigma)?;
         let predictor = Predictor::new(kernel, &numbers.landmarks, width, &numbers.weights)?;
+        if table.width != width {
+            return Err(CoreError::Width { expected: width, found: table.width }.into());
+        }
         let mut predictions = vec![0.0; table.rows()];
         predictions
             .par_chunks_mut(BLOCK)
             .zip(table.features.par_chunks(BLOCK * table.width.max(1)))
-            .try_for_each(|(predictions, rows)| {
+            .enumerate()
+            .try_for_each(|(block, (predictions, rows))| {
                 let mut raw = vec![0.0; width];
                 let mut row = vec![T::ZERO; width];
-                for (prediction, features) in
-                    predictions.iter_mut().zip(rows.chunks_exact(table.width.max(1)))
+                for (at, (prediction, features)) in
+                    predictions.iter_mut().zip(rows.chunks_exact(table.width.max(1))).enumerate()
                 {
                     raw.copy_from_slice(features);
                     self.features.apply_row(&mut raw);
@@ -100,10 +105,12 @@ impl Model {
                     }
                     let standard = predictor.predict(&row)?.to_f64();
                     *prediction = self.target_mean + self.target_deviation * standard;
+                    if !prediction.is_finite() {
+                        return Err(Error::Prediction { row: block * BLOCK + at });
+                    }
                 }
                 Ok(())
-            })
-            .map_err(Error::Core)?;
+            })?;
         Ok(predictions)
     }
 

@@ -55,7 +55,7 @@ impl Prepared {
     /// of the rows is made.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] when the sample is larger than the table.
+    /// [`Error::TooFewRows`] when the sample is larger than the table, [`Error::Spread`].
     pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
         let total = table.rows();
         let numbers = match sample {
@@ -73,13 +73,23 @@ impl Prepared {
         };
         let Table { name, feature_names, width, mut features, target, target_name } = table;
         let statistics = Standardisation::of(&features, width);
+        if let Some(column) = statistics.overflow() {
+            return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
+        }
         statistics.apply(&mut features);
-        let target = target.map(|mut values| {
-            let statistics = Standardisation::of(&values, 1);
-            statistics.apply(&mut values);
-            let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
-            StandardTarget { name: target_name.unwrap_or_default(), values, mean, deviation }
-        });
+        let target = match target {
+            Some(mut values) => {
+                let name = target_name.unwrap_or_default();
+                let statistics = Standardisation::of(&values, 1);
+                if statistics.overflow().is_some() {
+                    return Err(Error::Spread { column: name });
+                }
+                statistics.apply(&mut values);
+                let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
+                Some(StandardTarget { name, values, mean, deviation })
+            }
+            None => None,
+        };
         Ok(Self { name, feature_names, width, rows: features, statistics, target, numbers })
     }
 

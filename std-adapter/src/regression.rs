@@ -113,6 +113,14 @@ where
 {
     let Problem { rows, width, targets, landmarks, kernel } = problem;
     let count = rows.len().checked_div(width).unwrap_or(0);
+    if targets.len() != count {
+        return Err(regression(CoreError::Width { expected: count, found: targets.len() }));
+    }
+    if let RidgeChoice::Value(value) = ridge {
+        if !(T::from_f64(value) * T::from_count(count)).is_finite() {
+            return Err(regression(CoreError::Ridge));
+        }
+    }
     let ground = Points::new(landmarks, width, *kernel).map_err(|reason| Error::Landmarks { reason })?;
     let candidates: Vec<usize> = (0..landmarks.len() / width).collect();
     let mut memory = Heap::new(candidates.len())?;

@@ -37,19 +37,33 @@ impl Standardisation {
                 *mean += value / count;
             }
         }
-        let mut deviations = vec![0.0; width];
+        // Squares of very large or very small differences leave the range of doubles.
+        let mut scales = vec![0.0_f64; width];
         for row in rows.chunks_exact(width.max(1)) {
-            for ((square, value), mean) in deviations.iter_mut().zip(row).zip(&means) {
-                *square += (value - mean).powi(2) / count;
+            for ((scale, value), mean) in scales.iter_mut().zip(row).zip(&means) {
+                *scale = scale.max((value - mean).abs());
             }
         }
-        for (deviation, mean) in deviations.iter_mut().zip(&means) {
-            *deviation = deviation.sqrt();
-            if *deviation <= CONSTANT * mean.abs() {
+        scales.iter_mut().for_each(|scale| *scale = power_of_two(*scale));
+        let mut deviations = vec![0.0; width];
+        for row in rows.chunks_exact(width.max(1)) {
+            for (((square, value), mean), scale) in deviations.iter_mut().zip(row).zip(&means).zip(&scales) {
+                *square += ((value - mean) / scale).powi(2) / count;
+            }
+        }
+        for ((deviation, mean), scale) in deviations.iter_mut().zip(&means).zip(&scales) {
+            *deviation = deviation.sqrt() * scale;
+            if *scale == 0.0 || *deviation <= CONSTANT * mean.abs() {
                 *deviation = 0.0;
             }
         }
         Self { means, deviations }
+    }
+
+    /// The first feature whose numbers are too large for a mean and a deviation.
+    pub(crate) fn overflow(&self) -> Option<usize> {
+        let mut pairs = self.means.iter().zip(&self.deviations);
+        pairs.position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()))
     }
 
     /// Standardises rows in place.
@@ -66,5 +80,38 @@ impl Standardisation {
         for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
             *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
         }
+    }
+}
+
+/// The power of two at or under a positive number, so that scaling by it rounds nothing; 0 for 0
+/// and for what is too small to be one.
+fn power_of_two(size: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    f64::from_bits(size.to_bits() & EXPONENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Standardisation, power_of_two};
+
+    #[test]
+    fn size_does_not_matter() {
+        let rows = [1.0, 4.0, -2.0, 7.0, 3.5];
+        let plain = Standardisation::of(&rows, 1);
+        for scale in [1e300, 1e180, 1e-180, 1e-290] {
+            let rows = rows.map(|value| value * scale);
+            let scaled = Standardisation::of(&rows, 1);
+            // A few roundings of the mean and of the products above.
+            assert!((scaled.deviations[0] / scale / plain.deviations[0] - 1.0).abs() < 1e-14, "{scale}");
+        }
+        let rows = [f64::MAX, -f64::MAX, f64::MAX];
+        assert_eq!(Standardisation::of(&rows, 1).overflow(), Some(0));
+        assert_eq!(plain.overflow(), None);
+    }
+
+    #[test]
+    fn powers_of_two() {
+        let sizes = [0.0, 1.0, 1.99, 2.0, 0.3, f64::MIN_POSITIVE / 2.0];
+        assert_eq!(sizes.map(power_of_two), [0.0, 1.0, 1.0, 2.0, 0.25, 0.0]);
     }
 }

@@ -1,0 +1,44 @@
+//! The library on a desktop: a file to a model, and the model to predictions.
+
+use dpp_nystrom::core::Rule;
+use dpp_nystrom::table::{self, Target};
+use dpp_nystrom::{
+    Bandwidth, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
+    choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
+};
+use std::error::Error;
+use std::fmt::Write;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("waves.csv");
+    std::fs::write(&path, waves()?)?;
+
+    let table = table::read(&path, &Target::Name("height".to_owned()))?;
+    let data = Prepared::new(table.clone(), None, 0)?;
+    let kernel = KernelKind::Gaussian;
+    let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &Silent)?.sigma;
+    let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
+
+    let method = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: 3_000 };
+    let selection = select_rows(&data, 40, &method, setting, &Silent)?;
+    let missed = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
+    println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
+
+    let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent)?;
+    let file = folder.path().join("waves.dpp");
+    model_file::save(&training.model, &file)?;
+    let predictions = model_file::load(&file)?.predict(&table)?;
+    println!("root mean square error {:.4}", root_mean_square(&predictions, &table));
+    Ok(())
+}
+
+/// A thousand points of two crossing waves.
+fn waves() -> Result<String, std::fmt::Error> {
+    let mut text = String::from("east,north,height\n");
+    for i in 0..1_000 {
+        let (east, north) = (f64::from(i % 40) / 4.0, f64::from(i / 40) / 4.0);
+        writeln!(text, "{east},{north},{}", east.sin() + (0.7 * north).cos())?;
+    }
+    Ok(text)
+}
