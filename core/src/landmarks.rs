@@ -165,6 +165,31 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
     }
 
+    /// Moves the landmark at `slot` to the last slot; those after it move down by one.
+    pub(crate) fn move_to_last(&mut self, slot: usize) {
+        self.factor.move_to_last(slot);
+        let len = self.len();
+        if let Some(moved) = self.members.get_mut(slot..len) {
+            moved.rotate_left(1);
+        }
+    }
+
+    /// Makes a row the last landmark in the place of the present one. Its substitution against the
+    /// others is in the working column.
+    pub(crate) fn overwrite_last(&mut self, entering: usize, residual: T) {
+        let len = self.len();
+        self.factor.overwrite_last(residual);
+        if let Some(last) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
+            *last = entering;
+        }
+    }
+
+    /// The ground set, the landmarks and their factor, to work on.
+    pub(crate) fn workshop(&mut self) -> (&'a G, &[usize], &mut Cholesky<'a, T>) {
+        let count = self.factor.order();
+        (self.ground, self.members.get(..count).unwrap_or(&[]), &mut self.factor)
+    }
+
     /// The `rank`-th row, from 0, that is no landmark.
     pub(crate) fn outside(&self, rank: usize) -> usize {
         let mut index = rank;

@@ -12,7 +12,8 @@
 //! | points and a kernel, or a given matrix | [`GroundSet`], [`Points`], [`Matrix`], [`kernel`] |
 //! | the factor of `K_YY` and its members | [`Cholesky`], [`Landmarks`] |
 //! | a first set | [`start`] |
-//! | the chain | [`Chain`], [`Rule`] |
+//! | the paper's chain | [`Chain`], [`Rule`] |
+//! | the fast chain, same law | [`SlotChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
 //! | bytes before flashing | [`bytes()`] |
@@ -62,6 +63,8 @@ mod nystrom;
 mod predictor;
 mod random;
 mod scalar;
+mod slot;
+mod slot_chain;
 pub mod start;
 mod swap;
 
@@ -77,4 +80,6 @@ pub use nystrom::Nystrom;
 pub use predictor::Predictor;
 pub use random::Random;
 pub use scalar::Scalar;
+pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
+pub use slot_chain::{SlotChain, TRIES};
 pub use swap::{Acceptance, Swap};

@@ -19,6 +19,18 @@ pub enum Acceptance {
     Metropolis,
 }
 
+impl Acceptance {
+    /// What the entering residual must exceed for a `uniform` number in [0, 1) to take the swap:
+    /// `uniform < probability` solved for `s_v`. A residual only falls while it is computed, so a
+    /// proposal can be rejected as soon as it has fallen this far.
+    pub fn threshold<T: Scalar>(self, uniform: T, leaving: T) -> T {
+        match self {
+            Self::Barker => leaving * (uniform / (T::ONE - uniform)),
+            Self::Metropolis => leaving * uniform,
+        }
+    }
+}
+
 /// The two residuals whose quotient is the ratio of determinants `r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Swap<T> {
@@ -66,6 +78,20 @@ mod tests {
         assert_eq!(back.probability(Acceptance::Barker), 0.75);
         assert_eq!(back.probability(Acceptance::Metropolis), 1.0);
         assert_eq!(swap.log_ratio(), -back.log_ratio());
+    }
+
+    #[test]
+    fn the_threshold_is_the_probability_solved_for_the_residual() {
+        for acceptance in [Acceptance::Barker, Acceptance::Metropolis] {
+            for leaving in [0.5_f64, 3.0] {
+                for uniform in [0.0, 0.1, 0.5, 0.9] {
+                    let threshold = acceptance.threshold(uniform, leaving);
+                    let taken = |entering| uniform < Swap { entering, leaving }.probability(acceptance);
+                    assert!(taken(threshold * (1.0 + 1e-12) + 1e-300));
+                    assert!(!taken(threshold * (1.0 - 1e-12)));
+                }
+            }
+        }
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
 
     /// A residual is the difference of `diagonal` and a sum of `order` squares: at or under this it
     /// is rounding.
-    fn floor(order: usize, diagonal: T) -> T {
+    pub(crate) fn floor(order: usize, diagonal: T) -> T {
         T::from_count(order + 1) * T::EPSILON * diagonal
     }
 }

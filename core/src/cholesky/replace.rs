@@ -12,6 +12,9 @@ use crate::scalar::{dot, rotation, turn};
 use crate::swap::Swap;
 use crate::{Error, Scalar};
 
+/// Kernel entries between two looks at the residual.
+const BLOCK: usize = 8;
+
 impl<T: Scalar> Cholesky<'_, T> {
     /// What exchanging the member at `place` for another does to the determinant. `column` has the
     /// entering member's entries with all present ones; that with the leaving one is not used.
@@ -76,6 +79,42 @@ impl<T: Scalar> Cholesky<'_, T> {
         let (rotation, pivot) = rotation(pivot, carried);
         *slot.first_mut()? = rotation;
         Some((*rest.get(1)? - sum) / pivot)
+    }
+
+    /// Makes the working column and the root of `residual` the last row.
+    pub(crate) fn overwrite_last(&mut self, residual: T) {
+        self.write_row(self.order.saturating_sub(1), residual);
+    }
+
+    /// The residual of a row given all members but the last, or none as soon as it is known to be at
+    /// or under `threshold`. The row's entries come in blocks into the working column, from
+    /// `entries(range, column)`, and leave it as the substitution. A residual that is no number ends
+    /// the computation too, as it is.
+    pub(crate) fn residual_above(
+        &mut self,
+        diagonal: T,
+        threshold: T,
+        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]),
+    ) -> Option<T> {
+        let others = self.order.saturating_sub(1);
+        let mut residual = diagonal;
+        let mut from = 0;
+        while from < others {
+            let to = others.min(from + BLOCK);
+            entries(from..to, self.column.get_mut(from..to)?);
+            for k in from..to {
+                let (&pivot, left) = row(self.square, self.stride, k, k + 1).split_last()?;
+                let (z, rest) = self.column.split_at_mut_checked(k)?;
+                let slot = rest.first_mut()?;
+                *slot = (*slot - dot(left, z)) / pivot;
+                residual -= *slot * *slot;
+            }
+            if residual <= threshold {
+                return None;
+            }
+            from = to;
+        }
+        Some(residual)
     }
 
     /// Carries out the swap that [`propose`](Self::propose) has just announced.

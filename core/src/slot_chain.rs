@@ -1,0 +1,174 @@
+//! The open-slot chain: the c-DPP's law, many tries to an open slot.
+//!
+//! A step picks a slot uniformly, opens it ([`OpenSlot`]), and tries up to [`TRIES`] rows drawn
+//! uniformly from all `n`, one after the other. Each try is a Metropolis (or Barker) move on the
+//! conditional law of one slot given the others, which is reversible with respect to the c-DPP; so is
+//! the same move repeated, and so is the mixture over slots. With one try and Barker's rule it is
+//! the paper's chain without its coin, but that a row drawn may be a landmark: then nothing happens.
+//!
+//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early;
+//! opening costs `3(c - i)²`. Nothing of length `n` is stored, and membership is looked up only for
+//! a row that is about to enter.
+//!
+//! # Drift
+//!
+//! Every opening turns the factor, and rounding adds up. So the factor is made anew from the kernel
+//! every [`REFACTOR`]` · c` openings: about a fortieth of the work. Residuals at the level of rounding
+//! are never admitted ([`crate::Cholesky`]'s floor).
+
+use crate::ground_set::GroundSet;
+use crate::landmarks::Landmarks;
+use crate::memory::Memory;
+use crate::random::below;
+use crate::slot::{Evaluate, OneByOne, OpenSlot, Proposal};
+use crate::swap::Acceptance;
+use crate::{Error, Progress, Scalar};
+use rand_core::Rng;
+
+/// The most rows that are tried at one slot, and the default.
+pub const TRIES: usize = 16;
+
+/// The factor is made anew after so many openings for each landmark.
+const REFACTOR: u64 = 8;
+
+/// A c-DPP chain that holds slots open. [`Progress::steps`] and [`Progress::proposed`] count tries.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Stack, kernel::Gaussian, start};
+///
+/// const ROWS: [f32; 12] = [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 2.0, 2.1, 3.0, 3.2, 3.3, 5.0];
+/// let ground = Points::new(&ROWS, 1, Gaussian::new(0.7)?)?;
+/// let mut memory = Stack::<f32, 4>::new();
+/// let mut random = Random::seeded(7);
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::uniform(&mut landmarks, 4, &mut random)?;
+///
+/// let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+/// chain.run(1_000, &mut random)?;
+/// assert_eq!(chain.progress().steps, 1_000);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
+    landmarks: Landmarks<'a, T, G>,
+    evaluator: E,
+    acceptance: Acceptance,
+    tries: usize,
+    progress: Progress,
+    openings: u64,
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
+    /// The chain that starts at these landmarks, [`TRIES`] to a slot, one try after the other.
+    pub fn new(landmarks: Landmarks<'a, T, G>, acceptance: Acceptance) -> Self {
+        Self {
+            landmarks,
+            evaluator: OneByOne,
+            acceptance,
+            tries: TRIES,
+            progress: Progress::default(),
+            openings: 0,
+        }
+    }
+
+    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings.
+    ///
+    /// # Errors
+    /// Those of [`Landmarks::resume`].
+    pub fn resume(
+        ground: &'a G,
+        count: usize,
+        memory: Memory<'a, T>,
+        acceptance: Acceptance,
+        progress: Progress,
+        openings: u64,
+    ) -> Result<Self, Error> {
+        let landmarks = Landmarks::resume(ground, count, memory)?;
+        Ok(Self { progress, openings, ..Self::new(landmarks, acceptance) })
+    }
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
+    /// The same chain with another evaluator.
+    pub fn with_evaluator<F: Evaluate<T, G>>(self, evaluator: F) -> SlotChain<'a, T, G, F> {
+        let Self { landmarks, acceptance, tries, progress, openings, .. } = self;
+        SlotChain { landmarks, evaluator, acceptance, tries, progress, openings }
+    }
+
+    /// The same chain with `tries` rows to a slot: at least 1 and at most [`TRIES`].
+    pub fn with_tries(self, tries: usize) -> Self {
+        Self { tries: tries.clamp(1, TRIES), ..self }
+    }
+
+    /// One slot, with as many tries as it gets but not more than `most`; answers how many rows were
+    /// admitted. Draws one number for the slot and two for each try (rarely more).
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] when the ground set answers so: the landmarks are the same set, perhaps in
+    /// another order.
+    pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
+        let (count, rows) = (self.landmarks.len(), self.landmarks.ground().len());
+        let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);
+        let mut admitted = 0;
+        if count > 0 && count < rows {
+            let slot = below(random, count);
+            let mut proposals = [Proposal::default(); TRIES];
+            let proposals = proposals.get_mut(..tries).unwrap_or(&mut []);
+            for proposal in proposals.iter_mut() {
+                let entering = below(random, rows);
+                *proposal = Proposal { entering, uniform: T::from_draw(random.next_u32()) };
+            }
+            let mut open = OpenSlot::new(&mut self.landmarks, slot, self.acceptance)?;
+            admitted = self.evaluator.evaluate(&mut open, proposals)?;
+            self.progress.proposed += tries as u64;
+            self.progress.accepted += u64::from(admitted);
+            self.openings += 1;
+            if self.openings.checked_rem(REFACTOR * count as u64) == Some(0) {
+                match self.landmarks.refactor() {
+                    // Too near to singular to be made anew; the factor that there is goes on.
+                    Ok(()) | Err(Error::NotPositive { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        self.progress.steps += tries as u64;
+        Ok(admitted)
+    }
+
+    /// So many tries.
+    ///
+    /// # Errors
+    /// Those of [`step`](Self::step).
+    pub fn run<R: Rng + ?Sized>(&mut self, tries: u64, random: &mut R) -> Result<Progress, Error> {
+        let last = self.progress.steps.saturating_add(tries);
+        while self.progress.steps < last {
+            self.step(last - self.progress.steps, random)?;
+        }
+        Ok(self.progress)
+    }
+
+    /// The landmarks now.
+    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
+        &self.landmarks
+    }
+
+    /// The landmarks, and the end of the chain.
+    pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
+        self.landmarks
+    }
+
+    /// The running log-determinant, `log det K_YY`.
+    pub fn log_det(&self) -> T {
+        self.landmarks.log_det()
+    }
+
+    /// The counters.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Slots opened: what [`SlotChain::resume`] asks for.
+    pub fn openings(&self) -> u64 {
+        self.openings
+    }
+}
