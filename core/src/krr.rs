@@ -16,8 +16,8 @@
 //! ridge enters as `c` further rows `√(Nγ) e_i`. So rounding is amplified by the root of what the
 //! normal equations suffer: in `f32` a ridge of 10⁻¹⁰ still counts, where a sum of products would
 //! have drowned it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the least pivot of
-//! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to about
-//! `√(ε/c) ‖β‖`.
+//! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to some
+//! `√ε ‖β‖`.
 
 use crate::memory::{RidgeMemory, check_capacity, check_width, row, row_mut};
 use crate::scalar::{Sum, rotation, turn};
@@ -174,9 +174,8 @@ impl<'a, T: Scalar> Ridge<'a, T> {
         let penalty = (T::from_count(self.rows as usize) * ridge).sqrt();
         self.copy_down(weights);
         self.penalise(penalty, weights);
-        let largest =
-            self.diagonal.iter().fold(T::ZERO, |most, &pivot| if pivot > most { pivot } else { most });
-        let floor = T::from_count(self.width) * T::EPSILON * largest;
+        // With a ridge every pivot is at least its root, however little the rows say.
+        let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
         if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
             return Err(Error::NotPositive { pivot });
         }
@@ -192,6 +191,12 @@ impl<'a, T: Scalar> Ridge<'a, T> {
             }
         }
         Ok(())
+    }
+
+    /// At or under this, a pivot of the copy is rounding.
+    fn rounding_of_pivots(&self) -> T {
+        let larger = |most, &pivot| if pivot > most { pivot } else { most };
+        T::from_count(self.width) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
     }
 
     /// Copies `R` to the lower triangle, transposed, and its targets to `targets`.

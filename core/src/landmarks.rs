@@ -3,6 +3,7 @@
 use crate::cholesky::Cholesky;
 use crate::ground_set::GroundSet;
 use crate::memory::{Memory, check_capacity};
+use crate::scalar::dot;
 use crate::swap::Swap;
 use crate::{Error, Scalar};
 
@@ -59,12 +60,20 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         Ok(landmarks)
     }
 
-    /// `(L Lᵀ)_ii = k(i, i)`, within what a long chain's rounding can do.
+    /// `(L Lᵀ)_ij = k(i, j)` for `j <= i`, within what a long chain's rounding can do. The diagonal alone
+    /// says nothing under a kernel whose diagonal is constant.
     fn is_factored(&self, place: usize, member: usize) -> bool {
         let row = self.factor.row(place);
-        let expected = self.ground.diagonal(member);
-        let slack = T::from_count(1_024 * (row.len() + 1)) * T::EPSILON * expected;
-        (crate::scalar::dot(row, row) - expected).abs() <= slack
+        let diagonal = self.ground.diagonal(member);
+        let unit = T::from_count(16 * (self.len() + 1)) * T::EPSILON;
+        self.members().iter().take(place + 1).enumerate().all(|(at, &other)| {
+            let (expected, scale) = if at == place {
+                (diagonal, diagonal)
+            } else {
+                (self.ground.entry(member, other), (diagonal * self.ground.diagonal(other)).sqrt())
+            };
+            (dot(row, self.factor.row(at)) - expected).abs() <= unit * scale
+        })
     }
 
     /// The rows that are landmarks, in the factor's order.

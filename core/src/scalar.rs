@@ -34,6 +34,8 @@ pub trait Scalar:
     const ONE: Self;
     /// The distance from 1 to the next larger number.
     const EPSILON: Self;
+    /// The smallest positive number of full precision.
+    const SMALLEST: Self;
 
     /// A count as a number, rounded where it is not exact.
     fn from_count(count: usize) -> Self;
@@ -65,6 +67,7 @@ impl Scalar for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const EPSILON: Self = f32::EPSILON;
+    const SMALLEST: Self = f32::MIN_POSITIVE;
 
     fn from_count(count: usize) -> Self {
         count as f32
@@ -100,6 +103,7 @@ impl Scalar for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const EPSILON: Self = f64::EPSILON;
+    const SMALLEST: Self = f64::MIN_POSITIVE;
 
     fn from_count(count: usize) -> Self {
         count as f64
@@ -170,8 +174,19 @@ fn dot_equal<T: Scalar>(x: &[T], y: &[T]) -> T {
 /// `a >= 0`. No rotation where both vanish.
 #[inline]
 pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
+    let square = a * a + b * b;
+    // Outside this range a square has lost digits: the rotation would stretch what it turns.
+    if square > T::SMALLEST / T::EPSILON && square.is_finite() {
+        let r = square.sqrt();
+        return ([a / r, b / r], r);
+    }
+    let largest = if a.abs() > b.abs() { a.abs() } else { b.abs() };
+    if !(largest > T::ZERO) {
+        return ([T::ONE, T::ZERO], a);
+    }
+    let (a, b) = (a / largest, b / largest);
     let r = (a * a + b * b).sqrt();
-    if r > T::ZERO { ([a / r, b / r], r) } else { ([T::ONE, T::ZERO], a) }
+    ([a / r, b / r], r * largest)
 }
 
 /// Turns the pair (`entry`, `carried`) by a [`rotation`]: answers what becomes of the entry, and

@@ -80,7 +80,8 @@ where
     let approach = |distances: &mut [T], landmark: usize| {
         for (row, nearest) in distances.iter_mut().enumerate() {
             let distance = ground.squared_distance(row, landmark);
-            if !(distance >= *nearest) {
+            // What is not a number comes in, and stays until it is reported.
+            if nearest.partial_cmp(&nearest).is_some() && !(distance >= *nearest) {
                 *nearest = distance;
             }
         }
@@ -112,7 +113,9 @@ where
         if !pushed {
             push_any(landmarks, c, random)?;
         }
-        if let Some(&landmark) = landmarks.members().last() {
+        if landmarks.len() < c
+            && let Some(&landmark) = landmarks.members().last()
+        {
             approach(distances, landmark);
         }
         Ok(())

@@ -10,7 +10,8 @@
 //!
 //! (in multiply-adds, `i` the member's place.) Removal is an update, never a downdate, so it is
 //! stable and cannot fail. A pivot counts as positive when it is above `c ε k(v, v)`, the rounding
-//! error of the difference that makes it: below, a number would be noise.
+//! error of the difference that makes it: below, a number is noise. Above, it can still be noise
+//! where the members before it are themselves nearly dependent; the approximation does not suffer.
 
 mod append;
 mod refactor;

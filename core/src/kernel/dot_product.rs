@@ -48,6 +48,16 @@ impl<T: Scalar> Polynomial<T> {
             Err(Error::Polynomial)
         }
     }
+
+    /// The degree.
+    pub fn degree(&self) -> u32 {
+        self.degree
+    }
+
+    /// The offset.
+    pub fn offset(&self) -> T {
+        self.offset
+    }
 }
 
 impl<T: Scalar> Kernel<T> for Polynomial<T> {

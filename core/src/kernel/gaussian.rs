@@ -27,6 +27,11 @@ impl<T: Scalar> Gaussian<T> {
         let inverse = inverse_bandwidth(bandwidth)?;
         Ok(Self { exponent: -(inverse * inverse) / (T::ONE + T::ONE) })
     }
+
+    /// `-1/(2σ²)`: what multiplies the squared distance.
+    pub fn exponent(&self) -> T {
+        self.exponent
+    }
 }
 
 impl<T: Scalar> Kernel<T> for Gaussian<T> {
@@ -56,7 +61,8 @@ pub struct GaussianPerFeature<'a, T> {
 }
 
 impl<'a, T: Scalar> GaussianPerFeature<'a, T> {
-    /// The kernel whose `i`-th feature has the bandwidth `bandwidths[i]`.
+    /// The kernel whose `i`-th feature has the bandwidth `bandwidths[i]`: as many as rows have features;
+    /// features beyond are not looked at.
     ///
     /// Each evaluation divides once a feature; where division is slow, divide the rows by their
     /// bandwidths once and take [`Gaussian`] with bandwidth 1.

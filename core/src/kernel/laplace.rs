@@ -25,6 +25,11 @@ impl<T: Scalar> Laplace<T> {
     pub fn new(bandwidth: T) -> Result<Self, Error> {
         Ok(Self { inverse: inverse_bandwidth(bandwidth)? })
     }
+
+    /// `1/σ`: what multiplies the sum of magnitudes.
+    pub fn rate(&self) -> T {
+        self.inverse
+    }
 }
 
 impl<T: Scalar> Kernel<T> for Laplace<T> {

@@ -26,6 +26,11 @@ impl<T: Scalar> Matern32<T> {
     pub fn new(bandwidth: T) -> Result<Self, Error> {
         Ok(Self { rate: T::from_count(3).sqrt() * inverse_bandwidth(bandwidth)? })
     }
+
+    /// `√3/σ`: what multiplies the distance.
+    pub fn rate(&self) -> T {
+        self.rate
+    }
 }
 
 impl<T: Scalar> Kernel<T> for Matern32<T> {
@@ -61,6 +66,11 @@ impl<T: Scalar> Matern52<T> {
     /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
     pub fn new(bandwidth: T) -> Result<Self, Error> {
         Ok(Self { rate: T::from_count(5).sqrt() * inverse_bandwidth(bandwidth)? })
+    }
+
+    /// `√5/σ`: what multiplies the distance.
+    pub fn rate(&self) -> T {
+        self.rate
     }
 }
 

@@ -1,0 +1,82 @@
+//! Reference linear algebra in `f64`, by `faer`.
+
+use faer::linalg::solvers::{Solve, SolveLstsq};
+use faer::{Mat, Side};
+
+fn square(matrix: &[f64], n: usize) -> Mat<f64> {
+    Mat::from_fn(n, n, |i, j| matrix[i * n + j])
+}
+
+fn column(values: &[f64]) -> Mat<f64> {
+    Mat::from_fn(values.len(), 1, |i, _| values[i])
+}
+
+fn values(column: &Mat<f64>) -> Vec<f64> {
+    (0..column.nrows()).map(|i| column[(i, 0)]).collect()
+}
+
+/// The eigenvalues of a symmetric matrix, ascending.
+///
+/// # Panics
+/// When they do not converge.
+pub fn eigenvalues(matrix: &[f64], n: usize) -> Vec<f64> {
+    square(matrix, n).self_adjoint_eigenvalues(Side::Lower).expect("finite entries converge")
+}
+
+/// The row-major Cholesky factor of a positive definite matrix.
+///
+/// # Panics
+/// When it is not positive definite.
+pub fn cholesky(matrix: &[f64], n: usize) -> Vec<f64> {
+    let factor = square(matrix, n).llt(Side::Lower).expect("a positive definite matrix");
+    let lower = factor.L();
+    (0..n * n).map(|at| if at % n <= at / n { lower[(at / n, at % n)] } else { 0.0 }).collect()
+}
+
+/// `matrix x = right`, for a square matrix of any kind.
+pub fn solve(matrix: &[f64], n: usize, right: &[f64]) -> Vec<f64> {
+    values(&square(matrix, n).full_piv_lu().solve(&column(right)))
+}
+
+/// `min ‖A x - b‖` for a tall row-major `A` of `width` columns, by QR.
+pub fn least_squares(rows: &[f64], width: usize, right: &[f64]) -> Vec<f64> {
+    let tall = Mat::from_fn(right.len(), width, |i, j| rows[i * width + j]);
+    values(&tall.qr().solve_lstsq(&column(right)))
+}
+
+/// A row-major `n x c` matrix of orthonormal columns, by QR of these entries.
+pub fn orthonormal(entries: &[f64], n: usize, c: usize) -> Vec<f64> {
+    let basis = Mat::from_fn(n, c, |i, j| entries[i * c + j]).qr().compute_thin_Q();
+    (0..n * c).map(|at| basis[(at / c, at % c)]).collect()
+}
+
+/// The pseudo-inverse of a symmetric positive semidefinite matrix, with eigenvalues under
+/// `relative` times the largest taken as zero.
+///
+/// # Panics
+/// When the eigenvalues do not converge.
+pub fn pseudo_inverse(matrix: &[f64], n: usize, relative: f64) -> Vec<f64> {
+    let eigen = square(matrix, n).self_adjoint_eigen(Side::Lower).expect("finite entries converge");
+    let (vectors, spectrum) = (eigen.U(), eigen.S());
+    let largest = (0..n).map(|i| spectrum[i]).fold(0.0, f64::max);
+    let mut inverse = vec![0.0; n * n];
+    for k in (0..n).filter(|&k| spectrum[k] > relative * largest) {
+        for i in 0..n {
+            for j in 0..n {
+                inverse[i * n + j] += vectors[(i, k)] * vectors[(j, k)] / spectrum[k];
+            }
+        }
+    }
+    inverse
+}
+
+/// `A B`, row-major, `A` of `inner` columns.
+pub fn product(a: &[f64], inner: usize, b: &[f64], width: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity(a.len() / inner * width);
+    for row in a.chunks(inner) {
+        for j in 0..width {
+            out.push(row.iter().enumerate().map(|(k, &entry)| entry * b[k * width + j]).sum());
+        }
+    }
+    out
+}

@@ -1,0 +1,30 @@
+//! Oracles for the tests of `dpp-nystrom-core`: what the paper's formulas say, computed the slow way.
+//!
+//! Nothing here shares code with what it judges. Determinants are eliminated or expanded, laws are
+//! enumerated, eigenvalues and reference solutions come from `faer`, quantiles from `statrs`. The
+//! one exception is [`transition`], which asks the production code for its acceptance
+//! probabilities: they are what is under test.
+//!
+//! | module | oracle |
+//! | --- | --- |
+//! | [`determinant`] | determinants in `f64` and exactly; the condition of a swap ratio |
+//! | [`subsets`] | every set of `c` of `n` rows |
+//! | [`law`] | the exact c-DPP, elementary symmetric polynomials, the trace-error identity |
+//! | [`transition`] | the chain's transition matrix |
+//! | [`ground`] | ground sets: integer Gram matrices, points, given spectra |
+//! | [`dense`] | reference linear algebra |
+//! | [`statistics`] | chi-square, total variation, mean and standard error |
+//! | [`script`] | generators that play given numbers, or count their draws |
+//! | [`room`] | working memory of a size chosen at run time |
+//! | [`snapshot`] | everything observable of a set of landmarks, to compare bit for bit |
+
+pub mod dense;
+pub mod determinant;
+pub mod ground;
+pub mod law;
+pub mod room;
+pub mod script;
+pub mod snapshot;
+pub mod statistics;
+pub mod subsets;
+pub mod transition;

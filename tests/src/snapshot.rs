@@ -1,0 +1,41 @@
+//! Everything observable, to compare bit for bit.
+
+use dpp_nystrom_core::{Cholesky, GroundSet, Landmarks, Scalar};
+
+/// The bits of numbers, with `-0` unlike `0` and equal NaNs equal.
+pub fn bits<T: Scalar>(numbers: &[T]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_f64().to_bits()).collect()
+}
+
+/// What a factor answers to every question without working memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactorSnapshot {
+    rows: Vec<Vec<u64>>,
+    log_det: u64,
+    capacity: usize,
+}
+
+impl FactorSnapshot {
+    /// Of a factor.
+    pub fn new<T: Scalar>(factor: &Cholesky<'_, T>) -> Self {
+        Self {
+            rows: (0..factor.order()).map(|i| bits(factor.row(i))).collect(),
+            log_det: factor.log_det().to_f64().to_bits(),
+            capacity: factor.capacity(),
+        }
+    }
+}
+
+/// Members and factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    members: Vec<usize>,
+    factor: FactorSnapshot,
+}
+
+impl Snapshot {
+    /// Of a set of landmarks.
+    pub fn new<T: Scalar, G: GroundSet<T> + ?Sized>(landmarks: &Landmarks<'_, T, G>) -> Self {
+        Self { members: landmarks.members().to_vec(), factor: FactorSnapshot::new(landmarks.factor()) }
+    }
+}
