@@ -1,9 +1,8 @@
 //! The library on a desktop: a file to a model, and the model to predictions.
 
-use dpp_nystrom::core::Rule;
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Bandwidth, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
+    Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
     choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
 };
 use std::error::Error;
@@ -20,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &Silent)?.sigma;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
 
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: 3_000 };
+    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, 40, &method, setting, &Silent)?;
     let missed = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
     println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);

@@ -5,16 +5,22 @@ use crate::kernel_choice::ChosenKernel;
 use crate::{Error, Heap};
 use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::matrix_free::eigen::{
     PartialEigenParams, partial_self_adjoint_eigen, partial_self_adjoint_eigen_scratch,
 };
-use faer::{Accum, Col, Mat, MatRef, Par, Side};
+use faer::{Accum, Col, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 /// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
 const BLOCK: usize = 1_024;
+
+/// Parts that a matrix is worked on in: a number that does not depend on the threads, since the
+/// last digits depend on it.
+const PARTS: usize = 8;
 
 /// Relative: far under what a sampled figure can show.
 const SPECTRAL_TOLERANCE: f64 = 1e-8;
@@ -119,10 +125,7 @@ impl Spectrum {
         });
         let matrix = MatRef::from_row_major_slice(&entries, n, n).to_owned();
         drop(entries);
-        let mut eigenvalues = matrix.self_adjoint_eigenvalues(Side::Lower).map_err(|_| Error::Eigenvalues)?;
-        // Rounding leaves the least ones a little under zero.
-        eigenvalues.iter_mut().for_each(|value| *value = value.max(0.0));
-        eigenvalues.sort_unstable_by(|x, y| y.total_cmp(x));
+        let eigenvalues = eigenvalues(&matrix)?;
         Ok(Self { matrix, eigenvalues })
     }
 
@@ -162,7 +165,7 @@ impl Spectrum {
             })
             .map_err(|reason| Error::Landmarks { reason })?;
         let mut residual = self.matrix.clone();
-        matmul(residual.as_mut(), Accum::Add, features.transpose(), &features, -1.0, Par::rayon(0));
+        matmul(residual.as_mut(), Accum::Add, features.transpose(), &features, -1.0, Par::rayon(PARTS));
         Ok(Some(RelativeError {
             frobenius: residual.norm_l2() / best_frobenius,
             spectral: largest_eigenvalue(&residual)? / best_spectral,
@@ -170,18 +173,31 @@ impl Spectrum {
     }
 }
 
+/// The eigenvalues of a positive semidefinite matrix, descending.
+fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>, Error> {
+    let (n, parallel) = (matrix.nrows(), Par::rayon(PARTS));
+    let parameters = Default::default();
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, parallel, parameters);
+    let mut buffer = MemBuffer::new(scratch);
+    let mut values = Diag::<f64>::zeros(n);
+    let matrix = matrix.as_ref();
+    self_adjoint_evd(matrix, values.as_mut(), None, parallel, MemStack::new(&mut buffer), parameters)
+        .map_err(|_| Error::Eigenvalues)?;
+    // Rounding leaves the least ones a little under zero.
+    let mut values: Vec<f64> = values.column_vector().iter().map(|value| value.max(0.0)).collect();
+    values.sort_unstable_by(|x, y| y.total_cmp(x));
+    Ok(values)
+}
+
 /// The largest eigenvalue of a positive semidefinite matrix.
 fn largest_eigenvalue(matrix: &Mat<f64>) -> Result<f64, Error> {
     let n = matrix.nrows();
-    let slow_road = || {
-        let all = matrix.self_adjoint_eigenvalues(Side::Lower).map_err(|_| Error::Eigenvalues)?;
-        Ok(all.into_iter().fold(0.0, f64::max))
-    };
+    let slow_road = || Ok(eigenvalues(matrix)?.first().copied().unwrap_or(0.0));
     if n <= SMALL {
         return slow_road();
     }
     let parameters = PartialEigenParams::default();
-    let parallel = Par::rayon(0);
+    let parallel = Par::rayon(PARTS);
     let mut vectors = Mat::<f64>::zeros(n, 1);
     let mut values = [0.0];
     // A start that no symmetry of the rows makes orthogonal to the vector sought.

@@ -66,7 +66,7 @@ pub enum Error {
         rows: usize,
     },
     /// No target to learn.
-    #[error("there is no target to learn; name its column")]
+    #[error("there is no target to learn; name its column with --target")]
     NoTarget,
     /// A target that is the same everywhere.
     #[error("the target {name:?} is the same in every row: there is nothing to learn; name another column")]
@@ -97,8 +97,17 @@ pub enum Error {
         /// What is wrong with it.
         problem: Problem,
     },
+    /// A result that would replace what it is made from.
+    #[error("{}: this command reads it, and would write over it; give the result another name", path.display())]
+    Overwrites {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that cannot be written.
-    #[error("{}: cannot be written: {source}; check the folder, its permissions and the space on the disk", Shown(path))]
+    #[error(
+        "{}: cannot be written: {source}; check the folder, its permissions and the space on the disk",
+        Shown(path)
+    )]
     Write {
         /// The file.
         path: PathBuf,
@@ -114,8 +123,10 @@ pub enum Error {
         /// The row, from 0.
         row: usize,
     },
-    /// Features or a target so large that their mean or deviation is not finite.
-    #[error("column {column:?}: the numbers are too large for their spread to be computed; scale them down")]
+    /// Features or a target of which the mean or the deviation is not finite.
+    #[error(
+        "column {column:?}: the numbers are not finite, or too large for their spread to be computed; scale them down"
+    )]
     Spread {
         /// The column.
         column: String,

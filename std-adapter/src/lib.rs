@@ -16,9 +16,8 @@
 //!
 //! ```
 //! use dpp_nystrom::table::{self, Target};
-//! use dpp_nystrom::core::Rule;
 //! use dpp_nystrom::{
-//!     Bandwidth, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
+//!     Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start, Steps,
 //!     choose_bandwidth, select_rows, train,
 //! };
 //!
@@ -32,7 +31,7 @@
 //! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &Silent)?.sigma;
 //! let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
 //!
-//! let method = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: 1_000 };
+//! let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
 //! let selection = select_rows(&data, 12, &method, setting, &Silent)?;
 //! let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent)?;
 //! assert!(training.model.train_nrmse < 0.01);
@@ -43,21 +42,24 @@
 //!
 //! `cli` (on): what only the command line needs. A library goes without: `default-features = false`.
 
-#![warn(clippy::print_stdout, clippy::print_stderr)]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod approximation;
 mod bandwidth;
 mod choose;
+mod engine;
 mod error;
 mod evaluate;
 mod heap;
 mod kernel_choice;
+mod lanes;
 mod meter;
 mod model;
 pub mod model_file;
 mod output;
 mod prepare;
 mod regression;
+mod rest;
 mod seeds;
 mod select;
 mod standardise;
@@ -73,13 +75,14 @@ pub use error::Error;
 pub use evaluate::{Comparison, SPECTRUM_ROWS, Trial, evaluate, root_mean_square};
 pub use heap::{Heap, RidgeHeap};
 pub use kernel_choice::{ChosenKernel, KernelKind};
+pub use lanes::{Lane, Lanes};
 pub use meter::{Meter, Silent};
 pub use model::{Model, Numbers, Trained};
 pub use output::write_whole;
 pub use prepare::{Precision, Prepared, StandardTarget};
 pub use regression::{FOLDS, Problem, Regression, RidgeChoice, fit, ridge_grid};
 pub use seeds::{Stream, stream};
-pub use select::{Method, Selection, Start, select};
+pub use select::{ChainKind, Method, Selection, Start, Steps, select};
 pub use standardise::Standardisation;
 pub use table::Table;
 pub use train::{Setting, Training, select_rows, train};

@@ -116,10 +116,10 @@ where
     if targets.len() != count {
         return Err(regression(CoreError::Width { expected: count, found: targets.len() }));
     }
-    if let RidgeChoice::Value(value) = ridge {
-        if !(T::from_f64(value) * T::from_count(count)).is_finite() {
-            return Err(regression(CoreError::Ridge));
-        }
+    if let RidgeChoice::Value(value) = ridge
+        && !(T::from_f64(value) * T::from_count(count)).is_finite()
+    {
+        return Err(regression(CoreError::Ridge));
     }
     let ground = Points::new(landmarks, width, *kernel).map_err(|reason| Error::Landmarks { reason })?;
     let candidates: Vec<usize> = (0..landmarks.len() / width).collect();

@@ -1,14 +1,27 @@
 //! Landmarks from rows.
 
+use crate::engine::{Engine, Plain};
 use crate::heap::zeros;
 use crate::meter::Meter;
+use crate::rest::{Recorded, run_to_rest};
 use crate::seeds::{Stream, stream};
 use crate::{Error, Heap};
-use dpp_nystrom_core::{Chain, GroundSet, Landmarks, Random, Rule, Scalar, start};
+use dpp_nystrom_core::{
+    Acceptance, Chain, GroundSet, Landmarks, Progress, Random, Rule, Scalar, SlotChain, start,
+};
+use rand::seq::index;
+use std::fmt;
+use std::str::FromStr;
 use std::time::Instant;
 
 /// Steps between two looks at the meter.
 const STRIDE: u64 = 1_024;
+
+/// Rows up to which the chain that [`Steps::Auto`] compares with looks at all for its start.
+const PIVOTED_ROWS: usize = 200_000;
+
+/// The paper's number of steps.
+const PAPER_STEPS: u64 = 3_000;
 
 /// How landmarks are selected.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,14 +31,63 @@ pub enum Method {
         /// Where it starts.
         start: Start,
         /// Which chain.
-        rule: Rule,
+        chain: ChainKind,
         /// How many steps.
-        steps: u64,
+        steps: Steps,
     },
-    /// A start alone: rows drawn uniformly, or k-means++ seeds.
+    /// A start alone: rows drawn uniformly, k-means++ seeds, or randomly pivoted Cholesky.
     Start(Start),
     /// These rows.
     Given(Vec<usize>),
+}
+
+/// Which chain: all have the same stationary law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainKind {
+    /// The open-slot chain with Metropolis' acceptance, its tries in vector lanes: the fast one.
+    Slot,
+    /// A swap at a time: the paper's Algorithm 1, or Metropolis' rule.
+    Swap(Rule),
+}
+
+/// How long a chain runs.
+///
+/// ```
+/// use dpp_nystrom::Steps;
+///
+/// assert_eq!("auto".parse(), Ok(Steps::Auto));
+/// assert_eq!("3000".parse(), Ok(Steps::Count(3_000)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// Until it and another chain from an unlike start are at rest and agree: the split R̂ of their
+    /// log-determinants is at most 1.05. For [`ChainKind::Swap`], 3,000 as in the paper.
+    Auto,
+    /// So many: proposals of the open-slot chain, steps of the others.
+    Count(u64),
+}
+
+impl FromStr for Steps {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "auto" => Ok(Self::Auto),
+            other => other
+                .parse()
+                .map(Self::Count)
+                .map_err(|_| format!("{text:?} is no number of steps: give a whole number or auto")),
+        }
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Count(count) => count.fmt(f),
+        }
+    }
 }
 
 /// A first set of landmarks.
@@ -35,6 +97,12 @@ pub enum Start {
     KmeansPlusPlus,
     /// Rows drawn uniformly.
     Uniform,
+    /// Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to
+    /// what those before it miss.
+    Pivoted {
+        /// Of so many rows drawn at random; of all rows if none is said.
+        rows: Option<usize>,
+    },
 }
 
 /// What was selected.
@@ -44,10 +112,12 @@ pub struct Selection {
     pub landmarks: Vec<usize>,
     /// `log det K_CC`.
     pub log_det: f64,
-    /// Steps taken.
+    /// Steps taken, by the chain that the landmarks come from.
     pub steps: u64,
     /// Swaps accepted.
     pub accepted: u64,
+    /// Whether the chain came to rest; none where the number of steps was given.
+    pub at_rest: Option<bool>,
     /// Seconds for the start and the steps.
     pub seconds: f64,
 }
@@ -67,6 +137,23 @@ where
     T: Scalar,
     G: GroundSet<T> + ?Sized,
 {
+    select_with(ground, c, method, seed, meter, || Ok(Plain))
+}
+
+/// [`select()`] with engines of its own.
+pub(crate) fn select_with<T, G, E>(
+    ground: &G,
+    c: usize,
+    method: &Method,
+    seed: u64,
+    meter: &dyn Meter,
+    engine: impl Fn() -> Result<E, Error>,
+) -> Result<Selection, Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    E: Engine<T, G>,
+{
     if c > ground.len() {
         let reason = dpp_nystrom_core::Error::TooManyLandmarks { landmarks: c, rows: ground.len() };
         return Err(Error::Landmarks { reason });
@@ -75,50 +162,106 @@ where
     let mut random = stream(seed, Stream::Landmarks);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    let mut progress = Default::default();
-    match method {
-        Method::Kdpp { start, rule, steps } => {
-            first(&mut landmarks, c, *start, &mut random)?;
-            let mut chain = Chain::new(landmarks, *rule);
-            meter.begin("chain", *steps);
-            let mut left = *steps;
-            while left > 0 {
-                let steps = left.min(STRIDE);
-                progress = chain.run(steps, &mut random).map_err(refused)?;
-                meter.advance(steps);
-                left -= steps;
-            }
-            meter.end();
+    let engine = &engine;
+    let mut progress = Progress::default();
+    let mut at_rest = None;
+    match *method {
+        Method::Given(ref rows) => start::given(&mut landmarks, rows).map_err(refused)?,
+        Method::Start(start) => first(&mut landmarks, c, start, &mut random, &engine()?)?,
+        Method::Kdpp { start, chain: ChainKind::Swap(rule), steps } => {
+            first(&mut landmarks, c, start, &mut random, &engine()?)?;
+            let mut chain = Chain::new(landmarks, rule);
+            let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };
+            in_strides(steps, meter, |steps| chain.run(steps, &mut random).map(drop))?;
+            progress = chain.progress();
             landmarks = chain.into_landmarks();
         }
-        Method::Start(start) => first(&mut landmarks, c, *start, &mut random)?,
-        Method::Given(rows) => start::given(&mut landmarks, rows).map_err(refused)?,
+        Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Count(steps) } => {
+            let engine = engine()?;
+            first(&mut landmarks, c, start, &mut random, &engine)?;
+            let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
+            in_strides(steps, meter, |steps| chain.run(steps, &mut random).map(drop))?;
+            progress = chain.progress();
+            landmarks = chain.into_landmarks();
+        }
+        Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
+            let other_start = match start {
+                Start::Pivoted { .. } => Start::Uniform,
+                _ => Start::Pivoted { rows: (ground.len() > PIVOTED_ROWS).then_some(PIVOTED_ROWS) },
+            };
+            let mut other_random = stream(seed, Stream::OtherChain);
+            let mut other_memory = Heap::new(c)?;
+            let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
+            let (engine, other_engine) = (engine()?, engine()?);
+            first(&mut landmarks, c, start, &mut random, &engine)?;
+            first(&mut other, c, other_start, &mut other_random, &other_engine)?;
+            let mut asked = recorded(landmarks, engine, random);
+            let mut other = recorded(other, other_engine, other_random);
+            at_rest = Some(run_to_rest(&mut asked, &mut other, meter)?);
+            progress = asked.chain.progress();
+            landmarks = asked.chain.into_landmarks();
+        }
     }
     let seconds = begin.elapsed().as_secs_f64();
     let log_det = landmarks.log_det().to_f64();
     let mut landmarks = landmarks.members().to_vec();
     landmarks.sort_unstable();
-    Ok(Selection { landmarks, log_det, steps: progress.steps, accepted: progress.accepted, seconds })
+    let Progress { steps, accepted, .. } = progress;
+    Ok(Selection { landmarks, log_det, steps, accepted, at_rest, seconds })
 }
 
-fn first<T, G>(
+fn recorded<'a, T, G, E>(landmarks: Landmarks<'a, T, G>, engine: E, random: Random) -> Recorded<'a, T, G, E>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    E: Engine<T, G>,
+{
+    Recorded::new(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine), random)
+}
+
+/// Runs so many steps in strides, and shows them.
+fn in_strides(
+    steps: u64,
+    meter: &dyn Meter,
+    mut run: impl FnMut(u64) -> Result<(), dpp_nystrom_core::Error>,
+) -> Result<(), Error> {
+    meter.begin("chain", steps);
+    let mut left = steps;
+    while left > 0 {
+        let steps = left.min(STRIDE);
+        run(steps).map_err(refused)?;
+        meter.advance(steps);
+        left -= steps;
+    }
+    meter.end();
+    Ok(())
+}
+
+fn first<T, G, E>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     start: Start,
     random: &mut Random,
+    engine: &E,
 ) -> Result<(), Error>
 where
     T: Scalar,
     G: GroundSet<T> + ?Sized,
+    E: Engine<T, G>,
 {
+    let count = landmarks.ground().len();
     match start {
-        Start::Uniform => start::uniform(landmarks, c, random),
+        Start::Uniform => start::uniform(landmarks, c, random).map_err(refused),
         Start::KmeansPlusPlus => {
-            let mut distances = zeros(landmarks.ground().len(), T::ZERO)?;
-            start::kmeans_plus_plus(landmarks, c, &mut distances, random)
+            let mut distances = zeros(count, T::ZERO)?;
+            start::kmeans_plus_plus(landmarks, c, &mut distances, random).map_err(refused)
         }
+        Start::Pivoted { rows: Some(rows) } if rows < count => {
+            let sample = index::sample(random, count, rows).into_vec();
+            engine.pivot(landmarks, c, Some(&sample), random)
+        }
+        Start::Pivoted { .. } => engine.pivot(landmarks, c, None, random),
     }
-    .map_err(refused)
 }
 
 fn refused(reason: dpp_nystrom_core::Error) -> Error {

@@ -2,11 +2,12 @@
 
 use crate::Error;
 use crate::kernel_choice::KernelKind;
+use crate::lanes::Lanes;
 use crate::meter::Meter;
 use crate::model::{Model, Numbers, Trained};
 use crate::prepare::{Precision, Prepared};
 use crate::regression::{Problem, RidgeChoice, fit};
-use crate::select::{Method, Selection, select};
+use crate::select::{Method, Selection, select_with};
 use dpp_nystrom_core::{Points, Scalar};
 
 /// What [`select_rows`] and [`train`] need to know beside the rows.
@@ -26,7 +27,7 @@ pub struct Setting {
 /// prepared ones.
 ///
 /// # Errors
-/// Those of [`select`].
+/// Those of [`crate::select()`].
 pub fn select_rows(
     data: &Prepared,
     c: usize,
@@ -38,12 +39,12 @@ pub fn select_rows(
     match precision {
         Precision::F64 => {
             let ground = Points::new(&data.rows, data.width, kernel.build::<f64>(sigma)?)?;
-            select(&ground, c, method, seed, meter)
+            select_with(&ground, c, method, seed, meter, || Lanes::new(c, data.width))
         }
         Precision::F32 => {
             let rows = single(data);
             let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
-            select(&ground, c, method, seed, meter)
+            select_with(&ground, c, method, seed, meter, || Lanes::new(c, data.width))
         }
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Bandwidth, KernelKind, Method, Precision, RidgeChoice, Start};
+use dpp_nystrom::{Bandwidth, ChainKind, KernelKind, Method, Precision, RidgeChoice, Start, Steps};
 use std::path::PathBuf;
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
@@ -28,6 +28,9 @@ Exit status: 0 done, 1 error, 2 wrong usage.";
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The whole job on built-in rows: select, compare, fit, predict, draw
+    #[command(after_help = "\
+Example:
+  dpp-nystrom demo --out first-look")]
     Demo(Demo),
     /// Choose landmarks among the rows of a file
     #[command(after_help = "\
@@ -51,6 +54,9 @@ Columns are found by name where the file names them, else by place. A target col
 not used but for the error told on stderr.")]
     Predict(Predict),
     /// Show what a model is
+    #[command(after_help = "\
+Example:
+  dpp-nystrom info ailerons.dpp --json")]
     Info(Info),
     /// Compare methods over seeds
     #[command(after_help = "\
@@ -70,13 +76,13 @@ pub(crate) struct Source {
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// The target column, which is no feature: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last")]
+    #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
     pub(crate) target: Target,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rows: Option<usize>,
     /// Seed of all that is random
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 
@@ -87,13 +93,18 @@ pub(crate) struct KernelArguments {
     #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
     pub(crate) kernel: KernelName,
     /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
-    #[arg(long, value_name = "F|median|median*F|cv", default_value = "median")]
+    #[arg(
+        long,
+        value_name = "F|median|median*F|cv",
+        default_value = "median",
+        allow_negative_numbers = true
+    )]
     pub(crate) sigma: Bandwidth,
     /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub(crate) degree: u32,
     /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) offset: f64,
     /// Arithmetic of the chain and of the regression
     #[arg(long, value_enum, default_value_t = PrecisionName::F64)]
@@ -139,15 +150,18 @@ pub(crate) enum PrecisionName {
 /// The chain.
 #[derive(Debug, Args)]
 pub(crate) struct ChainArguments {
-    /// Steps of the chain
-    #[arg(long, default_value_t = 3_000)]
-    pub(crate) steps: u64,
+    /// Steps of the chain: a number, or auto, until it is at rest (paper and metropolis: 3000)
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
+    pub(crate) steps: Steps,
     /// Where the chain starts
     #[arg(long, value_enum, default_value_t = StartName::KmeansPlusPlus)]
     pub(crate) start: StartName,
-    /// Which chain: paper is Algorithm 1, metropolis moves more often
-    #[arg(long, value_enum, default_value_t = ChainName::Paper)]
+    /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often
+    #[arg(long, value_enum, default_value_t = ChainName::Slot)]
     pub(crate) chain: ChainName,
+    /// Let rpcholesky, start or method, look at so many rows drawn at random [default: all]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub(crate) pivot_rows: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -155,10 +169,13 @@ pub(crate) enum StartName {
     #[value(name = "kmeans++")]
     KmeansPlusPlus,
     Uniform,
+    #[value(name = "rpcholesky")]
+    RpCholesky,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ChainName {
+    Slot,
     Paper,
     Metropolis,
 }
@@ -172,6 +189,9 @@ pub(crate) enum MethodName {
     /// The seeds of k-means++
     #[value(name = "kmeans++")]
     KmeansPlusPlus,
+    /// Randomly pivoted Cholesky
+    #[value(name = "rpcholesky")]
+    RpCholesky,
     /// The rows of --given
     Given,
 }
@@ -185,18 +205,21 @@ impl MethodName {
 impl ChainArguments {
     /// The method of this name; `given` are the rows for [`MethodName::Given`].
     pub(crate) fn method(&self, name: MethodName, given: &[usize]) -> Method {
-        let rule = match self.chain {
-            ChainName::Paper => Rule::ALGORITHM_1,
-            ChainName::Metropolis => Rule::METROPOLIS,
+        let chain = match self.chain {
+            ChainName::Slot => ChainKind::Slot,
+            ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
+            ChainName::Metropolis => ChainKind::Swap(Rule::METROPOLIS),
         };
         let start = match self.start {
             StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
             StartName::Uniform => Start::Uniform,
+            StartName::RpCholesky => Start::Pivoted { rows: self.pivot_rows },
         };
         match name {
-            MethodName::Kdpp => Method::Kdpp { start, rule, steps: self.steps },
+            MethodName::Kdpp => Method::Kdpp { start, chain, steps: self.steps },
             MethodName::Uniform => Method::Start(Start::Uniform),
             MethodName::KmeansPlusPlus => Method::Start(Start::KmeansPlusPlus),
+            MethodName::RpCholesky => Method::Start(Start::Pivoted { rows: self.pivot_rows }),
             MethodName::Given => Method::Given(given.to_vec()),
         }
     }
@@ -214,7 +237,7 @@ pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) source: Source,
     /// How many landmarks
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) landmarks: usize,
     /// How to choose them
     #[arg(long, value_enum, default_value_t = SelectMethod::Kdpp)]
@@ -241,6 +264,9 @@ pub(crate) enum SelectMethod {
     /// The seeds of k-means++
     #[value(name = "kmeans++")]
     KmeansPlusPlus,
+    /// Randomly pivoted Cholesky
+    #[value(name = "rpcholesky")]
+    RpCholesky,
 }
 
 impl From<SelectMethod> for MethodName {
@@ -249,6 +275,7 @@ impl From<SelectMethod> for MethodName {
             SelectMethod::Kdpp => Self::Kdpp,
             SelectMethod::Uniform => Self::Uniform,
             SelectMethod::KmeansPlusPlus => Self::KmeansPlusPlus,
+            SelectMethod::RpCholesky => Self::RpCholesky,
         }
     }
 }
@@ -258,7 +285,13 @@ pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) source: Source,
     /// How many landmarks
-    #[arg(long, value_name = "C", required_unless_present = "given", conflicts_with = "given")]
+    #[arg(
+        long,
+        value_name = "C",
+        required_unless_present = "given",
+        conflicts_with = "given",
+        allow_negative_numbers = true
+    )]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_enum, default_value_t = SelectMethod::Kdpp)]
@@ -268,7 +301,7 @@ pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv")]
+    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
     pub(crate) ridge: RidgeChoice,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
@@ -312,20 +345,20 @@ pub(crate) struct Evaluate {
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
     pub(crate) methods: Vec<MethodName>,
     /// Numbers of landmarks, separated by commas
-    #[arg(long, value_name = "C", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
     /// How many seeds, from --seed on
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) seeds: u64,
     /// How many of the rows to hold out [default: a quarter]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) test: Option<usize>,
     #[command(flatten)]
     pub(crate) chain: ChainArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv")]
+    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
     pub(crate) ridge: RidgeChoice,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]

@@ -8,10 +8,10 @@ use super::bar::Bar;
 use super::evaluate::{mean, table_of_means};
 use super::output::{print_line, short, write_column};
 use super::picture::{Panel, draw};
-use dpp_nystrom::core::Rule;
 use dpp_nystrom::{
-    Bandwidth, Comparison, Error, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent,
-    Start, Table, Trial, choose_bandwidth, evaluate, model_file, root_mean_square, select_rows, train,
+    Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting,
+    Silent, Start, Steps, Table, Trial, choose_bandwidth, evaluate, model_file, root_mean_square,
+    select_rows, train,
 };
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,6 @@ const LANDMARKS: [usize; 4] = [10, 20, 40, 80];
 const MODEL_LANDMARKS: usize = 40;
 const SEEDS: u64 = 5;
 const HELD_OUT: usize = 399;
-const STEPS: u64 = 3_000;
 const KERNEL: KernelKind = KernelKind::Gaussian;
 const WIDE: Bandwidth = Bandwidth::Median(4.0);
 
@@ -51,7 +50,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
 
 /// Measures both methods at one bandwidth, prints the means and what they say.
 fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Error> {
-    let kdpp = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: STEPS };
+    let kdpp = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let comparison = Comparison {
         methods: vec![("kdpp".to_owned(), kdpp), ("uniform".to_owned(), Method::Start(Start::Uniform))],
         landmarks: LANDMARKS.to_vec(),
@@ -104,7 +103,7 @@ fn train_and_predict(table: Table, out: &Path) -> Result<(), Error> {
     let data = Prepared::new(part(&table, 0..table.rows() - HELD_OUT), None, 0)?;
     let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &Silent)?.sigma;
     let setting = Setting { kernel: KERNEL, sigma, precision: Precision::F64, seed: 0 };
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, rule: Rule::ALGORITHM_1, steps: STEPS };
+    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, MODEL_LANDMARKS, &method, setting, &Bar::default())?;
     write_column(Some(&out.join("landmarks.csv")), "row", selection.landmarks.iter())?;
 

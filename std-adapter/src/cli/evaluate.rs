@@ -13,9 +13,16 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     let given = match (&arguments.given, arguments.methods.contains(&MethodName::Given)) {
         (Some(path), true) => source::given(path)?,
         (None, true) => return Err(Error::GivenMissing),
-        (_, false) => Vec::new(),
+        (Some(_), false) => {
+            note("warning: --given is not used; add given to --methods");
+            Vec::new()
+        }
+        (None, false) => Vec::new(),
     };
     let table = source::read(&arguments.source)?;
+    if let Some(path) = &arguments.given {
+        source::within(&table, path, &given)?;
+    }
     let rows = arguments.source.rows.unwrap_or(ROWS.min(table.rows()));
     let test = arguments.test.unwrap_or(rows / 4);
     if rows.saturating_sub(test) > SPECTRUM_ROWS {

@@ -2,11 +2,11 @@
 
 use super::arguments::{Fit, MethodName};
 use super::bar::Bar;
-use super::output::{aligned, note, print, print_json, short, short_or_dash};
+use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
 use super::source;
-use dpp_nystrom::{Error, Method, Prepared, model_file, select_rows, train};
+use dpp_nystrom::{Error, Prepared, model_file, select_rows, train};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Serialize)]
@@ -27,18 +27,19 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
+    let given = match &arguments.given {
+        Some(path) => Some((path, source::given(path)?)),
+        None => None,
+    };
+    let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
+    keep_inputs(Some(&arguments.model), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let meter = Bar::default();
     let seed = arguments.source.seed;
     let data = Prepared::new(source::read(&arguments.source)?, arguments.source.rows, seed)?;
     data.target()?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
-    let (name, landmarks, select_seconds) = match &arguments.given {
-        Some(path) => {
-            let Method::Given(rows) = arguments.chain.method(MethodName::Given, &source::given(path)?) else {
-                return Err(Error::NoTarget);
-            };
-            (MethodName::Given, source::among(&data, path, &rows)?, 0.0)
-        }
+    let (name, landmarks, select_seconds) = match &given {
+        Some((path, rows)) => (MethodName::Given, source::among(&data, path, rows)?, 0.0),
         None => {
             let name = MethodName::from(arguments.method);
             let method = arguments.chain.method(name, &[]);

@@ -30,9 +30,9 @@ pub(crate) fn write_column<T: ToString>(
 ) -> Result<(), Error> {
     let write = |out: &mut dyn Write| {
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record([name])?;
+        csv.write_record([name]).map_err(cause)?;
         for value in values {
-            csv.write_record([value.to_string()])?;
+            csv.write_record([value.to_string()]).map_err(cause)?;
         }
         csv.flush()
     };
@@ -40,6 +40,25 @@ pub(crate) fn write_column<T: ToString>(
         Some(path) => dpp_nystrom::write_whole(path, write),
         None => write(&mut io::stdout().lock())
             .map_err(|source| Error::Write { path: PathBuf::from("-"), source }),
+    }
+}
+
+/// The error of the file itself: a closed pipe must be known for one.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// Refuses a result that would take the place of one of the files that it is made from.
+pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), Error> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match output {
+        Some(path) if inputs.iter().any(|input| place(path).is_some_and(|at| place(input) == Some(at))) => {
+            Err(Error::Overwrites { path: path.to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 

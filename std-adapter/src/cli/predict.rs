@@ -1,11 +1,12 @@
 //! `dpp-nystrom predict`.
 
 use super::arguments::Predict;
-use super::output::{note, short, write_column};
+use super::output::{keep_inputs, note, short, write_column};
 use dpp_nystrom::table;
 use dpp_nystrom::{Error, model_file, root_mean_square};
 
 pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
+    keep_inputs(arguments.out.as_deref(), &[&arguments.model, &arguments.data])?;
     let model = model_file::load(&arguments.model)?;
     let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
     let predictions = model.predict(&rows)?;

@@ -2,7 +2,7 @@
 
 use super::arguments::{MethodName, Select};
 use super::bar::Bar;
-use super::output::{aligned, print, print_json, short, write_column};
+use super::output::{aligned, keep_inputs, print, print_json, short, write_column};
 use super::source;
 use dpp_nystrom::{Error, Prepared, select_rows, trace_error};
 use serde::Serialize;
@@ -24,6 +24,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
+    keep_inputs(arguments.out.as_deref(), &[&arguments.source.data])?;
     let meter = Bar::default();
     let seed = arguments.source.seed;
     let table = source::read(&arguments.source)?;

@@ -56,6 +56,19 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
     Ok(rows)
 }
 
+/// Refuses row numbers past the end of the file.
+pub(crate) fn within(table: &Table, path: &Path, given: &[usize]) -> Result<(), Error> {
+    match given.iter().position(|&number| number >= table.rows()) {
+        Some(entry) => Err(Error::Given {
+            path: path.to_owned(),
+            entry: entry + 1,
+            value: given[entry] as f64,
+            problem: "is past the last row of the data; rows count from 0",
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Rows of the file to rows of the prepared ones.
 pub(crate) fn among(data: &Prepared, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
     given

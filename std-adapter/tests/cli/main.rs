@@ -1,1 +1,20 @@
-//! x
+//! The command `dpp-nystrom` and its library as a user calls them, with all the wrong things a user
+//! may give them: each test judges the exit status and what is said, or the result against algebra
+//! of its own.
+
+mod bad_arguments;
+mod bad_rows;
+mod command;
+mod damaged_model;
+mod dense;
+mod evaluate;
+mod fit;
+mod formats;
+mod help;
+mod library;
+mod predict;
+mod published;
+mod sample;
+mod select;
+mod threads;
+mod writing;

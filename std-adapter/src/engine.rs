@@ -1,0 +1,94 @@
+//! The two ways of doing the same work: one row at a time over any ground set, or many in lanes.
+
+use crate::Error;
+use crate::heap::zeros;
+use crate::lanes::{Ground, Lane, Lanes};
+use dpp_nystrom_core::{
+    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Proposal, Random, Scalar,
+};
+use rand_core::Rng;
+
+/// How candidates are tried and rows are passed over.
+pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
+    /// Adds landmarks to none until there are `c`, by randomly pivoted Cholesky over `candidates`, or
+    /// over all rows.
+    fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, G>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+    ) -> Result<(), Error>;
+}
+
+/// One row at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> Evaluate<T, G> for Plain {
+    fn evaluate(
+        &mut self,
+        slot: &mut OpenSlot<'_, '_, T, G>,
+        proposals: &[Proposal<T>],
+    ) -> Result<u32, CoreError> {
+        OneByOne.evaluate(slot, proposals)
+    }
+}
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
+    /// Chen, Epperly, Tropp and Webber (2022), with every residual anew for every landmark: `n c³/6`
+    /// multiply-adds and `n c²/2` kernel entries, and `n` numbers.
+    fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, G>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let ground = landmarks.ground();
+        let count = candidates.map_or(ground.len(), <[usize]>::len);
+        let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
+        let mut phi = zeros(c, T::ZERO)?;
+        let mut residuals = zeros(count, 0.0)?;
+        while landmarks.len() < c {
+            let nystrom = Nystrom::new(landmarks);
+            for (at, residual) in residuals.iter_mut().enumerate() {
+                let phi = &mut phi[..nystrom.rank()];
+                *residual = nystrom.residual(number(at), phi).map_err(refused)?.to_f64();
+            }
+            loop {
+                let total: f64 = residuals.iter().sum();
+                if !(total > 0.0) {
+                    let rank = landmarks.len();
+                    return Err(refused(CoreError::RankDeficient { rank, landmarks: c }));
+                }
+                let mut place = f64::from_draw(random.next_u32()) * total;
+                let passed = |residual: &f64| {
+                    place -= residual;
+                    place < 0.0 && *residual > 0.0
+                };
+                let last = || residuals.iter().rposition(|&residual| residual > 0.0);
+                let Some(at) = residuals.iter().position(passed).or_else(last) else { continue };
+                match landmarks.push(number(at)) {
+                    Ok(()) => break,
+                    Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
+                    Err(reason) => return Err(refused(reason)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
+    fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        Self::pivot(self, landmarks, c, candidates, random)
+    }
+}

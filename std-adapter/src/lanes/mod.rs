@@ -1,0 +1,119 @@
+//! Many candidates at once: the host's evaluator of the open-slot chain.
+//!
+//! The same forward substitution as the core's ([`dpp_nystrom_core::OpenSlot::try_one`]), for
+//! [`TRIES`] candidates side by side, a candidate to a lane. `pulp` picks the instruction set when the
+//! program runs, so that a portable build uses AVX2, AVX-512 or NEON where the machine has them. Lanes
+//! stop together, when every one of them has fallen to what its acceptance asks for of the present
+//! occupant: then the first is rejected, so the occupant stays, so the second is, and so on. Otherwise all
+//! are finished, and compared in their order.
+//!
+//! It differs from the core in rounding alone: products are fused where the machine can, sums have
+//! another order, and the exponential is a polynomial. Tests hold every lane to the core's answer.
+
+mod exponential;
+mod kernel;
+mod number;
+mod pivots;
+mod substitution;
+#[cfg(test)]
+mod tests;
+
+pub use number::Lane;
+
+use crate::Error;
+use crate::heap::zeros;
+use crate::kernel_choice::ChosenKernel;
+use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Points, Proposal, TRIES};
+use pulp::Arch;
+use substitution::Substitution;
+
+/// The ground sets that lanes know: rows under one of the core's kernels.
+pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
+
+/// Working memory of the lanes, for up to `c` landmarks of `d` features: `16 (c + d) + c` numbers.
+#[derive(Debug)]
+pub struct Lanes<T> {
+    arch: Arch,
+    /// The candidates' features: of each feature, the lanes' values side by side.
+    features: Vec<T>,
+    /// The candidates' substitutions, likewise.
+    z: Vec<T>,
+    /// One candidate's substitution.
+    column: Vec<T>,
+}
+
+impl<T: Lane> Lanes<T> {
+    /// Room for `c` landmarks of `d` features.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn new(c: usize, d: usize) -> Result<Self, Error> {
+        Ok(Self {
+            arch: Arch::new(),
+            features: zeros(d.saturating_mul(TRIES), T::ZERO)?,
+            z: zeros(c.saturating_mul(TRIES), T::ZERO)?,
+            column: zeros(c, T::ZERO)?,
+        })
+    }
+
+    /// Copies the candidates' rows side by side. Lanes without a proposal keep what they held.
+    fn gather(&mut self, ground: &Ground<'_, T>, proposals: &[Proposal<T>]) {
+        for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
+            let values = self.features.iter_mut().skip(lane).step_by(TRIES);
+            for (value, &feature) in values.zip(ground.row(proposal.entering)) {
+                *value = feature;
+            }
+        }
+    }
+}
+
+impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
+    fn evaluate(
+        &mut self,
+        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        proposals: &[Proposal<T>],
+    ) -> Result<u32, CoreError> {
+        let ground = slot.ground();
+        let others = slot.others().len();
+        if others > self.column.len() {
+            return Err(CoreError::Capacity { needed: others, have: self.column.len() });
+        }
+        if ground.width() * TRIES > self.features.len() {
+            return Err(CoreError::Capacity { needed: ground.width(), have: self.features.len() / TRIES });
+        }
+        self.gather(ground, proposals);
+        let mut diagonals = [T::ZERO; TRIES];
+        // A lane without a proposal never keeps the others going.
+        let mut thresholds = [T::ONE / T::ZERO; TRIES];
+        for ((diagonal, threshold), proposal) in diagonals.iter_mut().zip(&mut thresholds).zip(proposals) {
+            *diagonal = ground.diagonal(proposal.entering);
+            *threshold = slot.threshold(proposal.uniform, *diagonal);
+        }
+        let mut residuals = diagonals;
+        let finished = self.arch.dispatch(Substitution {
+            ground,
+            slot,
+            features: &self.features,
+            z: &mut self.z,
+            residuals: &mut residuals,
+            thresholds: &thresholds,
+        });
+        if !finished {
+            return Ok(0);
+        }
+        let mut admitted = 0;
+        for (lane, proposal) in proposals.iter().enumerate() {
+            let residual = residuals[lane];
+            if !residual.is_finite() {
+                return Err(CoreError::NotFinite { row: proposal.entering, column: proposal.entering });
+            }
+            if residual > slot.threshold(proposal.uniform, diagonals[lane]) {
+                for (entry, &z) in self.column.iter_mut().zip(self.z.iter().skip(lane).step_by(TRIES)) {
+                    *entry = z;
+                }
+                admitted += u32::from(slot.admit(proposal.entering, &self.column[..others], residual));
+            }
+        }
+        Ok(admitted)
+    }
+}

@@ -1,0 +1,212 @@
+//! `f32` and `f64` as vectors of whatever width the machine has.
+
+use bytemuck::Pod;
+use dpp_nystrom_core::Scalar;
+use pulp::Simd;
+
+/// `f32` or `f64`: the vectors of an instruction set, and the constants of the exponential.
+pub trait Lane: Scalar + Pod {
+    /// A vector of the instruction set `S`.
+    type Vector<S: Simd>: Pod;
+
+    /// `1/ln 2`.
+    const LOG2_E: Self;
+    /// The upper part of `ln 2`: its product with a small integer is exact.
+    const LN_2_HIGH: Self;
+    /// The rest of `ln 2`.
+    const LN_2_LOW: Self;
+    /// `1.5 · 2^m`, m the bits of the fraction: adding it rounds to an integer.
+    const ROUND: Self;
+    /// The least argument of the exponential whose value is a normal number.
+    const LEAST: Self;
+    /// `1/k!`, from the highest degree down to 0.
+    const TAYLOR: &'static [Self];
+
+    /// The same number in every lane.
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
+    /// `a + b`.
+    fn sum<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a - b`.
+    fn difference<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a · b`.
+    fn product<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a · b + c`, with one rounding where the machine does that in one instruction.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// The larger.
+    fn max<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// The magnitude.
+    fn magnitude<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
+    /// The square root, correctly rounded, as `libm`'s is.
+    fn root<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a · 2^n` for integers n, and a normal result.
+    fn scale<S: Simd>(simd: S, a: Self::Vector<S>, n: Self::Vector<S>) -> Self::Vector<S>;
+    /// Numbers as vectors, and what is left over.
+    fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
+    /// [`vectors`](Self::vectors), to write.
+    fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [Self::Vector<S>];
+}
+
+impl Lane for f32 {
+    type Vector<S: Simd> = S::f32s;
+
+    const LOG2_E: Self = std::f32::consts::LOG2_E;
+    const LN_2_HIGH: Self = 0.693_359_4;
+    const LN_2_LOW: Self = -2.121_944_4e-4;
+    const ROUND: Self = 12_582_912.0;
+    const LEAST: Self = -87.0;
+    const TAYLOR: &'static [Self] =
+        &[1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+
+    #[inline(always)]
+    fn splat<S: Simd>(simd: S, value: Self) -> S::f32s {
+        simd.splat_f32s(value)
+    }
+
+    #[inline(always)]
+    fn sum<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.add_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn difference<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.sub_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn product<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.mul_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+        simd.mul_add_e_f32s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn max<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.max_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn magnitude<S: Simd>(simd: S, a: S::f32s) -> S::f32s {
+        simd.abs_f32s(a)
+    }
+
+    #[inline(always)]
+    fn root<S: Simd>(simd: S, a: S::f32s) -> S::f32s {
+        simd.sqrt_f32s(a)
+    }
+
+    #[inline(always)]
+    fn scale<S: Simd>(simd: S, a: S::f32s, n: S::f32s) -> S::f32s {
+        // n stands in the lowest bits of n + ROUND; the rest is shifted out.
+        let rounded = simd.transmute_u32s_f32s(simd.add_f32s(n, simd.splat_f32s(Self::ROUND)));
+        let exponent = simd.wrapping_dyn_shl_u32s(rounded, simd.splat_u32s(23));
+        simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), exponent))
+    }
+
+    #[inline(always)]
+    fn vectors<S: Simd>(numbers: &[Self]) -> &[S::f32s] {
+        S::as_simd_f32s(numbers).0
+    }
+
+    #[inline(always)]
+    fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [S::f32s] {
+        S::as_mut_simd_f32s(numbers).0
+    }
+}
+
+impl Lane for f64 {
+    type Vector<S: Simd> = S::f64s;
+
+    const LOG2_E: Self = std::f64::consts::LOG2_E;
+    const LN_2_HIGH: Self = 0.693_147_180_369_123_8;
+    const LN_2_LOW: Self = 1.908_214_929_270_587_7e-10;
+    const ROUND: Self = 6_755_399_441_055_744.0;
+    const LEAST: Self = -708.0;
+    const TAYLOR: &'static [Self] = &[
+        1.0 / 6_227_020_800.0,
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ];
+
+    #[inline(always)]
+    fn splat<S: Simd>(simd: S, value: Self) -> S::f64s {
+        simd.splat_f64s(value)
+    }
+
+    #[inline(always)]
+    fn sum<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.add_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn difference<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.sub_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn product<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.mul_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f64s, b: S::f64s, c: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn max<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.max_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn magnitude<S: Simd>(simd: S, a: S::f64s) -> S::f64s {
+        simd.abs_f64s(a)
+    }
+
+    #[inline(always)]
+    fn root<S: Simd>(simd: S, a: S::f64s) -> S::f64s {
+        simd.sqrt_f64s(a)
+    }
+
+    #[inline(always)]
+    fn scale<S: Simd>(simd: S, a: S::f64s, n: S::f64s) -> S::f64s {
+        if size_of::<S::f64s>() == size_of::<f64>() {
+            let (a, n): (f64, f64) = (bytemuck::cast(a), bytemuck::cast(n));
+            let exponent = (n + Self::ROUND).to_bits() << 52;
+            return bytemuck::cast(f64::from_bits(a.to_bits().wrapping_add(exponent)));
+        }
+        // Shifts come in halves of 32 bits only. In n + 1.5·2²⁰ the integer n ends at the upper half's
+        // lowest bit and the lower half is zero: shifted by 20, n is where the exponent begins.
+        let upper: S::u32s = bytemuck::cast(simd.add_f64s(n, simd.splat_f64s(1_572_864.0)));
+        let exponent = simd.wrapping_dyn_shl_u32s(upper, simd.splat_u32s(20));
+        bytemuck::cast(simd.add_u32s(bytemuck::cast(a), exponent))
+    }
+
+    #[inline(always)]
+    fn vectors<S: Simd>(numbers: &[Self]) -> &[S::f64s] {
+        S::as_simd_f64s(numbers).0
+    }
+
+    #[inline(always)]
+    fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [S::f64s] {
+        S::as_mut_simd_f64s(numbers).0
+    }
+}

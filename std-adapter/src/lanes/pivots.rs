@@ -1,0 +1,252 @@
+//! Randomly pivoted Cholesky over all rows, or over some, in lanes.
+//!
+//! Chen, Epperly, Tropp and Webber (2022): each landmark is drawn in proportion to what the landmarks
+//! before it miss of every row. `O(n c)` kernel entries, `n c²/2` multiply-adds and `n (c + d + 1)` numbers.
+//! Accelerated as by Epperly, Tropp and Webber (2024): [`BLOCK`] rows are drawn at once in proportion to
+//! the residuals as they stand, and each is kept with the probability that those kept before it have left
+//! it, so that the law is that of one row at a time, and all rows are passed over once a block.
+
+use super::number::Lane;
+use super::substitution::tile;
+use super::{Ground, Lanes};
+use crate::Error;
+use crate::heap::zeros;
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, TRIES};
+use pulp::{Simd, WithSimd};
+use rand_core::Rng;
+use rayon::prelude::*;
+
+/// Rows drawn at once.
+const BLOCK: usize = 8;
+
+/// Blocks of lanes to a task of a thread.
+const TASK: usize = 64;
+
+/// Rows in lanes: [`TRIES`] rows side by side, and what is known of them.
+struct Rows<T> {
+    /// Numbers to a block of lanes.
+    features: usize,
+    z: usize,
+    values: Vec<T>,
+    substitutions: Vec<T>,
+    /// `k(i, i)`; zero beyond the last row.
+    diagonals: Vec<T>,
+    /// What the landmarks miss of each row.
+    residuals: Vec<T>,
+    /// The residuals' sums over each block of lanes.
+    sums: Vec<f64>,
+}
+
+impl<T: Lane> Lanes<T> {
+    /// Adds landmarks until there are `c`, drawn by randomly pivoted Cholesky from `candidates`, or from
+    /// all rows. The landmarks must be empty.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when nothing is left to draw from,
+    /// [`Error::Memory`].
+    pub fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let ground = landmarks.ground();
+        let count = candidates.map_or(ground.len(), <[usize]>::len);
+        let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
+        if c == 0 || count == 0 {
+            return Err(refused(CoreError::Empty));
+        }
+        if c > count {
+            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
+        }
+        let mut rows = Rows::new(ground, count, number, c)?;
+        while landmarks.len() < c {
+            let first = landmarks.len();
+            let total: f64 = rows.sums.iter().sum();
+            if !(total > 0.0) {
+                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+            }
+            for _ in 0..BLOCK.min(c - first) {
+                let place = f64::from_draw(random.next_u32()) * total;
+                let uniform = T::from_draw(random.next_u32());
+                let at = rows.at(place);
+                let before = rows.residuals[at];
+                let index = number(at);
+                if landmarks.contains(index) {
+                    continue;
+                }
+                match landmarks.push(index) {
+                    Ok(()) => {
+                        let pivot = landmarks.factor().pivot(landmarks.len() - 1);
+                        if !(uniform * before < pivot * pivot) {
+                            landmarks.truncate(landmarks.len() - 1);
+                        }
+                    }
+                    // Rounding; not to be drawn again.
+                    Err(CoreError::NotPositive { .. }) => rows.exclude(at),
+                    Err(reason) => return Err(refused(reason)),
+                }
+            }
+            if landmarks.len() < c {
+                self.pass(&mut rows, landmarks, first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the landmarks from `first` on out of every row's residual.
+    fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
+        let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
+        let (features, z) = (*features, *z);
+        values
+            .par_chunks(TASK * features)
+            .zip(substitutions.par_chunks_mut(TASK * z))
+            .zip(diagonals.par_chunks(TASK * TRIES))
+            .zip(residuals.par_chunks_mut(TASK * TRIES))
+            .zip(sums.par_chunks_mut(TASK))
+            .for_each(|((((values, substitutions), diagonals), residuals), sums)| {
+                self.arch.dispatch(Pass {
+                    landmarks,
+                    first,
+                    features,
+                    z,
+                    values,
+                    substitutions,
+                    diagonals,
+                    residuals,
+                    sums,
+                });
+            });
+    }
+}
+
+impl<T: Lane> Rows<T> {
+    fn new(
+        ground: &Ground<'_, T>,
+        count: usize,
+        number: impl Fn(usize) -> usize,
+        c: usize,
+    ) -> Result<Self, Error> {
+        let blocks = count.div_ceil(TRIES);
+        let (features, z) = (ground.width() * TRIES, c * TRIES);
+        let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
+        let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
+        for at in 0..count {
+            let (block, lane) = (at / TRIES, at % TRIES);
+            let slots = values[block * features..].iter_mut().skip(lane).step_by(TRIES);
+            for (slot, &feature) in slots.zip(ground.row(number(at))) {
+                *slot = feature;
+            }
+            diagonals[at] = ground.diagonal(number(at));
+        }
+        let residuals = diagonals.clone();
+        let sums = residuals.chunks(TRIES).map(sum).collect();
+        let substitutions = zeros(blocks.saturating_mul(z), T::ZERO)?;
+        Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
+    }
+
+    /// The row at which the residuals, summed from the first on, pass `place`.
+    fn at(&self, mut place: f64) -> usize {
+        let mut last = 0;
+        for (block, &sum) in self.sums.iter().enumerate() {
+            if sum > 0.0 {
+                last = block;
+                if place < sum {
+                    break;
+                }
+                place -= sum;
+            }
+        }
+        let lanes = &self.residuals[last * TRIES..(last + 1) * TRIES];
+        let mut found = 0;
+        for (lane, residual) in lanes.iter().enumerate() {
+            if *residual > T::ZERO {
+                found = lane;
+                if place < residual.to_f64() {
+                    break;
+                }
+                place -= residual.to_f64();
+            }
+        }
+        last * TRIES + found
+    }
+
+    fn exclude(&mut self, at: usize) {
+        self.residuals[at] = T::ZERO;
+        self.sums[at / TRIES] = sum(&self.residuals[at / TRIES * TRIES..(at / TRIES + 1) * TRIES]);
+    }
+}
+
+fn sum<T: Scalar>(residuals: &[T]) -> f64 {
+    residuals.iter().map(|residual| residual.to_f64()).sum()
+}
+
+/// One pass over some blocks of lanes.
+struct Pass<'p, 'l, 'g, T: Lane> {
+    landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
+    first: usize,
+    features: usize,
+    z: usize,
+    values: &'p [T],
+    substitutions: &'p mut [T],
+    diagonals: &'p [T],
+    residuals: &'p mut [T],
+    sums: &'p mut [f64],
+}
+
+impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { landmarks, first, features, z, values, substitutions, diagonals, residuals, sums } = self;
+        let blocks = values.chunks_exact(features).zip(substitutions.chunks_exact_mut(z));
+        let known = residuals.as_chunks_mut().0.iter_mut().zip(diagonals.chunks_exact(TRIES)).zip(sums);
+        for ((values, z), ((residuals, diagonals), sum)) in blocks.zip(known) {
+            let (values, z) = (T::vectors::<S>(values), T::vectors_mut::<S>(z));
+            let mut at = first;
+            while at < landmarks.len() {
+                at = match landmarks.len() - at {
+                    8.. => some::<T, S, 8>(simd, landmarks, at, values, z, residuals),
+                    4.. => some::<T, S, 4>(simd, landmarks, at, values, z, residuals),
+                    2.. => some::<T, S, 2>(simd, landmarks, at, values, z, residuals),
+                    _ => some::<T, S, 1>(simd, landmarks, at, values, z, residuals),
+                };
+            }
+            // A residual at the level of rounding is none.
+            let floor = T::from_count(landmarks.len() + 1) * T::EPSILON;
+            let mut total = 0.0;
+            for (residual, &diagonal) in residuals.iter_mut().zip(diagonals) {
+                if !(*residual > floor * diagonal) {
+                    *residual = T::ZERO;
+                }
+                total += residual.to_f64();
+            }
+            *sum = total;
+        }
+    }
+}
+
+/// Substitutes `R` landmarks from `at` on; answers the place after them.
+#[inline(always)]
+fn some<T: Lane, S: Simd, const R: usize>(
+    simd: S,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+    at: usize,
+    features: &[T::Vector<S>],
+    z: &mut [T::Vector<S>],
+    residuals: &mut [T; TRIES],
+) -> usize {
+    let ground = landmarks.ground();
+    let stride = TRIES / (size_of::<T::Vector<S>>() / size_of::<T>());
+    let mut rows: [&[T]; R] = [&[]; R];
+    let mut factor: [&[T]; R] = [&[]; R];
+    for r in 0..R {
+        rows[r] = ground.row(landmarks.members()[at + r]);
+        factor[r] = landmarks.factor().row(at + r);
+    }
+    tile::<T, S, R>(simd, ground.kernel(), rows, factor, features, stride, at, z, residuals);
+    at + R
+}

@@ -1,0 +1,115 @@
+//! The forward substitution of a block of candidates, a candidate to a lane.
+//!
+//! Landmarks are taken [`TILE`] at a time: their kernel entries, and their sums over the landmarks
+//! before them, are as many independent chains of multiply-adds, which hides their latency, and each
+//! earlier entry of a substitution is loaded once for all of them. A small triangle then finishes the
+//! tile.
+
+use super::Ground;
+use super::kernel::entries;
+use super::number::Lane;
+use crate::kernel_choice::ChosenKernel;
+use dpp_nystrom_core::{OpenSlot, TRIES};
+use pulp::{Simd, WithSimd};
+
+/// Landmarks taken at a time.
+const TILE: usize = 8;
+
+/// What is to be substituted. Of each feature, and of each entry of the substitutions, the lanes'
+/// [`TRIES`] values follow one another.
+pub(super) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
+    pub(super) ground: &'t Ground<'g, T>,
+    pub(super) slot: &'t OpenSlot<'s, 'a, T, Ground<'g, T>>,
+    /// The candidates' features.
+    pub(super) features: &'t [T],
+    /// Room for their substitutions.
+    pub(super) z: &'t mut [T],
+    /// `k(v, v)` when it comes, the residuals when it goes.
+    pub(super) residuals: &'t mut [T; TRIES],
+    /// Lanes may stop when each residual is at or under its own.
+    pub(super) thresholds: &'t [T; TRIES],
+}
+
+impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
+    /// Whether the substitution was finished: whether some lane may be admitted.
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self { ground, slot, features, z, residuals, thresholds } = self;
+        let others = slot.others();
+        let features = T::vectors::<S>(&features[..ground.width() * TRIES]);
+        let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
+        let stride = TRIES / (size_of::<T::Vector<S>>() / size_of::<T>());
+        let (tiles, rest) = others.as_chunks::<TILE>();
+        let mut first = 0;
+        for members in tiles {
+            // No closures on these paths: what is not inlined is compiled without the machine's vectors.
+            let mut rows: [&[T]; TILE] = [&[]; TILE];
+            let mut factor: [&[T]; TILE] = [&[]; TILE];
+            for (r, (row, &member)) in rows.iter_mut().zip(members).enumerate() {
+                *row = ground.row(member);
+                factor[r] = slot.row(first + r);
+            }
+            tile::<T, S, TILE>(simd, ground.kernel(), rows, factor, features, stride, first, z, residuals);
+            first += TILE;
+            let mut fallen = true;
+            for (residual, threshold) in residuals.iter().zip(thresholds) {
+                fallen &= residual <= threshold;
+            }
+            if fallen {
+                return false;
+            }
+        }
+        for &member in rest {
+            let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
+            tile::<T, S, 1>(simd, ground.kernel(), rows, factor, features, stride, first, z, residuals);
+            first += 1;
+        }
+        true
+    }
+}
+
+/// Substitutes the landmarks `first..first + R`, whose features are `rows` and whose rows of the factor
+/// are `factor`, vector by vector.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a struct of them would not stay in registers")]
+pub(super) fn tile<T: Lane, S: Simd, const R: usize>(
+    simd: S,
+    kernel: &ChosenKernel<T>,
+    rows: [&[T]; R],
+    factor: [&[T]; R],
+    features: &[T::Vector<S>],
+    stride: usize,
+    first: usize,
+    z: &mut [T::Vector<S>],
+    residuals: &mut [T; TRIES],
+) {
+    let mut heads: [&[T]; R] = [&[]; R];
+    let mut tails: [&[T]; R] = [&[]; R];
+    for ((head, tail), row) in heads.iter_mut().zip(&mut tails).zip(factor) {
+        (*head, *tail) = row.split_at(first);
+    }
+    let residuals = T::vectors_mut::<S>(residuals);
+    let (before, here) = z.split_at_mut(first * stride);
+    for vector in 0..stride {
+        let mut values = entries::<T, S, R>(simd, kernel, rows, &features[vector..], stride);
+        for (t, earlier) in before.chunks_exact(stride).enumerate() {
+            for (value, head) in values.iter_mut().zip(&heads) {
+                *value = T::mul_add(simd, T::splat(simd, -head[t]), earlier[vector], *value);
+            }
+        }
+        for r in 0..R {
+            let mut value = values[r];
+            for t in 0..r {
+                value = T::mul_add(simd, T::splat(simd, -tails[r][t]), values[t], value);
+            }
+            value = T::product(simd, value, T::splat(simd, T::ONE / tails[r][r]));
+            values[r] = value;
+            here[r * stride + vector] = value;
+            // Never rises, fused or not: a square is taken off.
+            let negative = T::product(simd, value, T::splat(simd, -T::ONE));
+            residuals[vector] = T::mul_add(simd, negative, value, residuals[vector]);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! When a chain is at rest.
+//!
+//! Two chains run beside each other from unlike starts: the one asked for, and one from randomly pivoted
+//! Cholesky, which has read every row (or uniform rows, if pivoted Cholesky is the one asked for). Their
+//! log-determinants are recorded, and compared when the run has doubled: the later half of each
+//! record is split in two, and the four parts are at rest when their split R̂ (Gelman et al., *Bayesian Data
+//! Analysis*, 3rd ed., §11.4) is at most [`AT_REST`].
+//!
+//! One chain's record alone would not do. Where a few rare rows carry the error, a chain that proposes
+//! uniformly looks settled until it meets them, after about `n` tries; the pivoted one has them from the
+//! start, and the two disagree until the other has found them too.
+
+use crate::Error;
+use crate::meter::Meter;
+use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
+
+/// The largest split R̂ of chains at rest.
+const AT_REST: f64 = 1.05;
+
+/// Tries before the first look, for each landmark.
+const FIRST: u64 = 32;
+
+/// The most tries: at least a million, else as many as ten for each row.
+fn most_tries(rows: usize) -> u64 {
+    (rows as u64).saturating_mul(10).max(1_000_000)
+}
+
+/// A chain with its generator and its record.
+pub(crate) struct Recorded<'a, T: Scalar, G: GroundSet<T> + ?Sized, E> {
+    pub(crate) chain: SlotChain<'a, T, G, E>,
+    pub(crate) random: Random,
+    record: Vec<f64>,
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T, G, E> {
+    pub(crate) fn new(chain: SlotChain<'a, T, G, E>, random: Random) -> Self {
+        Self { chain, random, record: Vec::new() }
+    }
+
+    fn run_to(&mut self, tries: u64) -> Result<(), dpp_nystrom_core::Error> {
+        while self.chain.progress().steps < tries {
+            let left = tries - self.chain.progress().steps;
+            self.chain.step(left, &mut self.random)?;
+            self.record.push(self.chain.log_det().to_f64());
+        }
+        Ok(())
+    }
+
+    /// The two quarters of the record that are its later half.
+    fn quarters(&self) -> [&[f64]; 2] {
+        let (_, later) = self.record.split_at(self.record.len() / 2);
+        let (third, fourth) = later.split_at(later.len() / 2);
+        [third, fourth]
+    }
+}
+
+/// Runs both until they are at rest; answers whether they are, rather than out of tries.
+pub(crate) fn run_to_rest<T, G, E>(
+    asked: &mut Recorded<'_, T, G, E>,
+    other: &mut Recorded<'_, T, G, E>,
+    meter: &dyn Meter,
+) -> Result<bool, Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    E: Evaluate<T, G>,
+{
+    let landmarks = asked.chain.landmarks();
+    let most = most_tries(landmarks.ground().len());
+    let mut tries = FIRST * landmarks.len() as u64;
+    meter.begin("chains", most);
+    let at_rest = loop {
+        asked
+            .run_to(tries)
+            .and_then(|()| other.run_to(tries))
+            .map_err(|reason| Error::Landmarks { reason })?;
+        meter.advance(tries / 2);
+        let [a, b] = asked.quarters();
+        let [c, d] = other.quarters();
+        if split_r_hat(&[a, b, c, d]) <= AT_REST {
+            break true;
+        }
+        if tries >= most {
+            break false;
+        }
+        tries = (2 * tries).min(most);
+    };
+    meter.end();
+    Ok(at_rest)
+}
+
+/// `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the parts' variances, B/m the variance of their means
+/// and m their length; 1 where nothing varies at all.
+fn split_r_hat(parts: &[&[f64]]) -> f64 {
+    let length = parts.iter().map(|part| part.len()).min().unwrap_or(0);
+    if length < 2 {
+        return f64::INFINITY;
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let variance = |values: &[f64]| {
+        let middle = mean(values);
+        values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
+    };
+    let means: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
+    let within = parts.iter().map(|part| variance(part)).sum::<f64>() / parts.len() as f64;
+    let between = variance(&means);
+    if within == 0.0 {
+        return if between == 0.0 { 1.0 } else { f64::INFINITY };
+    }
+    let length = length as f64;
+    (((length - 1.0) / length * within + between) / within).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_r_hat;
+
+    #[test]
+    fn parts_of_one_law_are_at_rest_and_others_are_not() {
+        let wave = |shift: f64| -> Vec<f64> { (0..400).map(|i| shift + f64::from(i * 7 % 11)).collect() };
+        let (a, b, c) = (wave(0.0), wave(0.01), wave(4.0));
+        assert!(split_r_hat(&[&a, &b, &a, &b]) < 1.001);
+        assert!(split_r_hat(&[&a, &a, &c, &c]) > 1.1);
+        assert_eq!(split_r_hat(&[&[1.0; 5], &[1.0; 5]]), 1.0);
+        assert_eq!(split_r_hat(&[&[1.0; 5], &[2.0; 5]]), f64::INFINITY);
+        assert_eq!(split_r_hat(&[&[], &[]]), f64::INFINITY);
+        // By hand: means 1 and 2, variances 2 and 2, m = 2: √((1 + 1/2)/2).
+        assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
+    }
+}

@@ -1,0 +1,267 @@
+//! `dpp-nystrom fit` and `info`.
+
+use crate::command::{Folder, assert_close, assert_landmarks, column, number, row_numbers};
+use crate::dense::{
+    Formula, exact_ridge_regression, mean_and_deviation, ridge_regression, standardised, standardised_by,
+};
+use crate::sample::{Sample, row_list};
+use std::collections::BTreeSet;
+
+const ROWS: usize = 120;
+
+fn folder() -> (Folder, Sample) {
+    let sample = Sample::new(ROWS, 3);
+    (Folder::with("a.csv", sample.csv()), sample)
+}
+
+/// The target, standardised, with its mean and deviation.
+fn standard_target(sample: &Sample) -> (Vec<f64>, f64, f64) {
+    let (mean, deviation) = mean_and_deviation(&sample.target);
+    (sample.target.iter().map(|value| (value - mean) / deviation).collect(), mean, deviation)
+}
+
+#[track_caller]
+fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < tolerance, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn the_report_is_complete() {
+    let (folder, _) = folder();
+    for method in ["kdpp", "uniform", "kmeans++"] {
+        for precision in ["f64", "f32"] {
+            let report = folder
+                .run(&format!(
+                    "fit a.csv --landmarks 9 --model m --json --method {method} --precision {precision}"
+                ))
+                .good()
+                .json();
+            let keys: BTreeSet<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+            let documented = [
+                "model",
+                "method",
+                "landmarks",
+                "sigma",
+                "ridge",
+                "rows",
+                "dim",
+                "train_nrmse",
+                "cv_nrmse",
+                "dependent",
+                "select_seconds",
+                "fit_seconds",
+                "seed",
+            ];
+            assert_eq!(keys, documented.into());
+            assert_landmarks(&row_numbers(&report, "landmarks"), 9, ROWS);
+            assert_eq!((&report["model"], &report["method"]), (&"m".into(), &method.into()));
+            assert_eq!((number(&report, "rows"), number(&report, "dependent")), (120.0, 0.0));
+            assert!((0.01..1.0).contains(&number(&report, "train_nrmse")), "{report}");
+            assert!(number(&report, "cv_nrmse") > number(&report, "train_nrmse"), "{report}");
+            let half_powers = 2.0 * number(&report, "ridge").log10();
+            assert!(
+                (-20.5..=-1.5).contains(&half_powers) && (half_powers - half_powers.round()).abs() < 1e-9
+            );
+        }
+    }
+    let text = folder.run("fit a.csv --landmarks 9 --model m").good().out;
+    for part in ["model ", "120 x 3", "9 (kdpp)", "bandwidth", "ridge", "training error", "10-fold error"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Without cross-validation there is no such error to tell.
+    let run = folder.run("fit a.csv --landmarks 9 --model m --ridge 1e-4 --json").good();
+    assert!(run.json()["cv_nrmse"].is_null());
+    assert_eq!(number(&run.json(), "ridge"), 1e-4);
+    let text = folder.run("fit a.csv --landmarks 9 --model m --ridge 1e-4").good().out;
+    assert!(text.lines().any(|line| line.starts_with("10-fold error") && line.ends_with(" -")), "{text}");
+}
+
+/// On all rows the Nyström approximation is the kernel matrix, and the regression the exact one.
+#[test]
+fn all_rows_as_landmarks_are_exact_ridge_regression() {
+    let sample = Sample::new(40, 3);
+    let new = Sample::new(25, 3);
+    let folder = Folder::with("a.csv", sample.csv());
+    folder.write("new.csv", new.features_csv());
+    let (targets, mean, deviation) = standard_target(&sample);
+    let rows = standardised(&sample.features);
+    let new = standardised_by(&new.features, &sample.features);
+    let kernels =
+        [("gaussian", Formula::Gaussian), ("laplace", Formula::Laplace), ("matern32", Formula::Matern32)];
+    for (name, formula) in kernels {
+        // Conditions of K stay under 10⁵; the weights lose as many digits and half as many again.
+        for (precision, tolerance) in [("f64", 1e-9), ("f32", 2e-3)] {
+            folder
+                .run(&format!(
+                    "fit a.csv --landmarks 40 --kernel {name} --precision {precision} \
+                     --sigma 0.9 --ridge 1e-3 --model m"
+                ))
+                .good();
+            let run = folder.run("predict m new.csv").good();
+            let kernel = formula.matrix(&rows, &rows, 0.9);
+            let expected: Vec<f64> =
+                exact_ridge_regression(&formula.matrix(&new, &rows, 0.9), &kernel, &targets, 1e-3)
+                    .into_iter()
+                    .map(|value| mean + deviation * value)
+                    .collect();
+            assert_all_close(&column(&run.out).1, &expected, tolerance);
+        }
+    }
+}
+
+#[test]
+fn some_rows_as_landmarks_are_nystrom_ridge_regression() {
+    let (folder, sample) = folder();
+    let new = Sample::new(25, 3);
+    folder.write("new.csv", new.features_csv());
+    let (targets, mean, deviation) = standard_target(&sample);
+    let rows = standardised(&sample.features);
+    let new = standardised_by(&new.features, &sample.features);
+    for (kernel, formula) in
+        [("gaussian", Formula::Gaussian), ("polynomial --degree 2", Formula::Polynomial(2, 1.0))]
+    {
+        let report = folder
+            .run(&format!(
+                "fit a.csv --landmarks 7 --kernel {kernel} --sigma 1.5 --ridge 1e-3 --model m --json"
+            ))
+            .good()
+            .json();
+        let landmarks: Vec<Vec<f64>> =
+            row_numbers(&report, "landmarks").iter().map(|&row| rows[row].clone()).collect();
+        let matrix = |of: &[Vec<f64>]| formula.matrix(of, &landmarks, 1.5);
+        let predicted = |of: &[Vec<f64>]| {
+            ridge_regression(&matrix(of), &matrix(&rows), &matrix(&landmarks), &targets, 1e-3)
+        };
+        let expected: Vec<f64> = predicted(&new).into_iter().map(|value| mean + deviation * value).collect();
+        // The normal equations of the comparison lose more than the program does: conditions of 10⁶.
+        assert_all_close(&column(&folder.run("predict m new.csv").good().out).1, &expected, 1e-8);
+        let squared: f64 =
+            predicted(&rows).iter().zip(&targets).map(|(found, target)| (found - target).powi(2)).sum();
+        assert_close(number(&report, "train_nrmse"), (squared / ROWS as f64).sqrt(), 1e-8);
+    }
+}
+
+#[test]
+fn landmarks_of_ones_own_choice() {
+    let (folder, _) = folder();
+    folder.write("mine.csv", row_list(&[5, 99, 0, 42]));
+    let report = folder.run("fit a.csv --given mine.csv --model m --json").good().json();
+    assert_eq!(row_numbers(&report, "landmarks"), [5, 99, 0, 42]);
+    assert_eq!((&report["method"], number(&report, "select_seconds")), (&"given".into(), 0.0));
+    // What select wrote, fit reads; no header, other columns and blanks are fine too.
+    folder.run("select a.csv --landmarks 6 --out rows.csv").good();
+    folder.run("fit a.csv --given rows.csv --model one").good();
+    folder.run("fit a.csv --landmarks 6 --model two").good();
+    assert_eq!(folder.bytes("one"), folder.bytes("two"));
+    for text in ["5\n99\n0\n42\n", "weight,row\n0.5,5\n1,99\n2,0\n7,42\n", "5 \n\n99\n0\n42"] {
+        folder.write("other.csv", text);
+        folder.run("fit a.csv --given other.csv --model other").good();
+        assert_eq!(folder.bytes("other"), folder.bytes("m"), "{text:?}");
+    }
+    // Of the rows that are used.
+    let used = folder.run("select a.csv --rows 30 --landmarks 3 --out rows.csv --json").good().json();
+    let report = folder.run("fit a.csv --rows 30 --given rows.csv --model m --json").good().json();
+    assert_eq!(report["landmarks"], used["landmarks"]);
+}
+
+#[test]
+fn dependent_landmarks_are_left_out_and_told() {
+    let (folder, sample) = folder();
+    folder.write("many.csv", row_list(&(0..20).collect::<Vec<_>>()));
+    let run = folder.run("fit a.csv --given many.csv --kernel linear --model m --json").good();
+    let dependent = number(&run.json(), "dependent");
+    let kept = row_numbers(&run.json(), "landmarks").len();
+    // Rank 3; rounding may let another one pass.
+    assert!((16.0..=17.0).contains(&dependent) && kept + dependent as usize == 20, "{}", run.err);
+    let told = format!("{dependent} of 20 landmarks depend on others under this kernel, and were left out\n");
+    assert!(run.err.ends_with(&told), "{}", run.err);
+
+    // Each row twice: copies are left out, the model is the one of the originals.
+    let twice = Sample {
+        features: [&sample.features[..], &sample.features].concat(),
+        target: [&sample.target[..], &sample.target].concat(),
+        ..sample
+    };
+    folder.write("twice.csv", twice.csv());
+    folder.write("copies.csv", row_list(&[3, 123, 50, 170, 7]));
+    folder.write("originals.csv", row_list(&[3, 50, 7]));
+    let options = "--sigma 2 --ridge 1e-4 --json --model";
+    let run = folder.run(&format!("fit twice.csv --given copies.csv {options} one")).good();
+    assert!(run.err.contains("2 of 5 landmarks depend on others"), "{}", run.err);
+    assert_eq!(row_numbers(&run.json(), "landmarks"), [3, 50, 7]);
+    let run = folder.run(&format!("fit twice.csv --given originals.csv {options} two")).good();
+    assert!(!run.err.contains("depend"), "{}", run.err);
+    assert_eq!(folder.bytes("one"), folder.bytes("two"));
+}
+
+#[test]
+fn a_model_tells_what_it_is() {
+    let (folder, _) = folder();
+    let report = folder
+        .run("fit a.csv --landmarks 9 --model m --json --precision f32 --kernel laplace --sigma cv")
+        .good()
+        .json();
+    let info = folder.run("info m --json").good().json();
+    let keys: BTreeSet<&str> = info.as_object().unwrap().keys().map(String::as_str).collect();
+    let documented = [
+        "features",
+        "target",
+        "landmarks",
+        "landmark_rows",
+        "kernel",
+        "sigma",
+        "ridge",
+        "precision",
+        "trained_on",
+        "trained_rows",
+        "train_nrmse",
+        "predict_bytes",
+    ];
+    assert_eq!(keys, documented.into());
+    for (key, value) in [("target", "y"), ("kernel", "Laplace"), ("precision", "f32"), ("trained_on", "a")] {
+        assert_eq!(info[key], value);
+    }
+    assert_eq!(info["features"], serde_json::json!(["a", "b", "c"]));
+    assert_eq!(info["landmark_rows"], report["landmarks"]);
+    for key in ["sigma", "ridge", "train_nrmse"] {
+        assert_eq!(info[key], report[key], "{key}");
+    }
+    assert_eq!((number(&info, "landmarks"), number(&info, "trained_rows")), (9.0, 120.0));
+    // Nine landmarks of three features and nine weights, of four bytes, at least.
+    assert!(number(&info, "predict_bytes") >= 4.0 * 36.0, "{info}");
+
+    let text = folder.run("info m").good().out;
+    for part in ["trained on", "Laplace", "bandwidth", "ridge", "f32", "rows", "120", "features: a, b, c"] {
+        assert!(text.contains(part), "{text}");
+    }
+    folder.run("fit a.csv --landmarks 5 --kernel polynomial --degree 2 --offset 0.25 --model m").good();
+    let info = folder.run("info m --json").good().json();
+    assert_eq!(info["kernel"], serde_json::json!({ "Polynomial": { "degree": 2, "offset": 0.25 } }));
+}
+
+#[test]
+fn a_bandwidth_at_the_edge_is_told() {
+    // Noise: nothing to learn, so that the smoothest kernel is the best.
+    let mut sample = Sample::new(80, 2);
+    sample.target.rotate_left(17);
+    sample.target.iter_mut().for_each(|value| *value = (*value * 1e4).fract());
+    let folder = Folder::with("a.csv", sample.csv());
+    let runs = [("a.csv", "--seed 0"), ("a.csv", "--seed 1"), ("a.csv", "--seed 2")].map(|(file, seed)| {
+        folder.run(&format!("fit {file} --landmarks 5 --sigma cv --model m {seed} --json")).good()
+    });
+    let median = number(&folder.run("select a.csv --landmarks 5 --json").good().json(), "sigma");
+    for run in &runs {
+        let multiple = number(&run.json(), "sigma") / median;
+        let at_edge = (multiple - 0.25).abs() < 1e-9 || (multiple - 64.0).abs() < 1e-9;
+        assert_eq!(
+            run.err.contains("is at the edge of the grid (0.25 to 64 medians)"),
+            at_edge,
+            "{}",
+            run.err
+        );
+    }
+    assert!(runs.iter().any(|run| run.err.contains("try --sigma with a number")));
+}

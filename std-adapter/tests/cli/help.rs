@@ -1,0 +1,72 @@
+//! What the program says of itself.
+
+use crate::command::Folder;
+
+const COMMANDS: [&str; 6] = ["demo", "select", "fit", "predict", "info", "evaluate"];
+
+#[test]
+fn every_command_shows_examples() {
+    let folder = Folder::new();
+    for command in COMMANDS {
+        for flag in ["-h", "--help"] {
+            let text = folder.run(&format!("{command} {flag}")).good().out;
+            let (_, examples) = text.split_once("Example").unwrap_or_else(|| panic!("{command}: {text}"));
+            let start = format!("dpp-nystrom {command} ");
+            assert!(examples.contains(&start), "{command}: {examples}");
+        }
+    }
+    let text = folder.run("--help").good().out;
+    for command in COMMANDS {
+        assert!(text.contains(&format!("\n  {command} ")), "{text}");
+    }
+    for part in
+        ["Examples:", "standard input", "Rows count from 0", "Exit status: 0 done, 1 error, 2 wrong usage"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+/// Words of an example, quotes and pipes left out.
+fn examples(text: &str) -> Vec<Vec<String>> {
+    let examples = text.split_once("Example").map_or("", |(_, after)| after);
+    let lines = examples.lines().filter_map(|line| line.split_once("dpp-nystrom ")).map(|(_, rest)| rest);
+    lines
+        .map(|line| line.split("  ").next().unwrap_or(line).split_whitespace().map(str::to_owned).collect())
+        .collect()
+}
+
+/// Each example parses: run without its files, it is refused for them (1) and not for its words (2).
+#[test]
+fn examples_are_valid() {
+    let folder = Folder::new();
+    let mut seen = 0;
+    for command in ["", "select", "fit", "predict", "info", "evaluate"] {
+        let text = folder.run(&format!("{command} --help")).good().out;
+        for example in examples(&text) {
+            if example[0] == "demo" {
+                continue;
+            }
+            // The top-level ones carry a remark of plain words.
+            let words: Vec<&str> =
+                example.iter().map(String::as_str).take_while(|word| *word != "train").collect();
+            let run = folder.run(&words.join(" "));
+            assert_eq!(run.status, Some(1), "{words:?} {}", run.err);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "{seen}");
+}
+
+#[test]
+fn the_version_is_told() {
+    let text = Folder::new().run("--version").good().out;
+    assert_eq!(text, format!("dpp-nystrom {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn no_command_is_wrong_usage() {
+    let folder = Folder::new();
+    let run = folder.run("");
+    assert_eq!(run.status, Some(2));
+    assert!(run.err.contains("Usage:") && run.err.contains("Examples:"), "{}", run.err);
+}

@@ -1,0 +1,92 @@
+//! Made-up rows, the same on every machine.
+
+/// Rows of features, and a target that depends on them.
+#[derive(Clone)]
+pub(crate) struct Sample {
+    pub(crate) names: Vec<String>,
+    pub(crate) features: Vec<Vec<f64>>,
+    pub(crate) target: Vec<f64>,
+}
+
+/// Numbers that look random: SplitMix64.
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Between 0 and 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// About normal, mean 0 and variance 1.
+    pub(crate) fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+impl Sample {
+    /// Features `a`, `b`, ... of different means and spreads, and the target `y`.
+    pub(crate) fn new(rows: usize, width: usize) -> Self {
+        let mut noise = Noise(rows as u64 * 31 + width as u64);
+        let names = ('a'..).take(width).map(String::from).collect();
+        let features: Vec<Vec<f64>> = (0..rows)
+            .map(|_| (0..width).map(|column| column as f64 + (column + 1) as f64 * noise.normal()).collect())
+            .collect();
+        let target = features
+            .iter()
+            .map(|row| 5.0 + row[0].sin() + 0.3 * row.iter().product::<f64>().tanh() + 0.1 * noise.normal())
+            .collect();
+        Self { names, features, target }
+    }
+
+    /// The features, then the target.
+    pub(crate) fn csv(&self) -> String {
+        let mut text = self.names.join(",") + ",y\n";
+        for (row, target) in self.features.iter().zip(&self.target) {
+            for value in row {
+                text += &format!("{value},");
+            }
+            text += &format!("{target}\n");
+        }
+        text
+    }
+
+    /// The features alone.
+    pub(crate) fn features_csv(&self) -> String {
+        let mut text = self.names.join(",") + "\n";
+        for row in &self.features {
+            let cells: Vec<String> = row.iter().map(f64::to_string).collect();
+            text += &format!("{}\n", cells.join(","));
+        }
+        text
+    }
+
+    /// The array of the features, with the target as its last column if asked for.
+    pub(crate) fn npy(&self, with_target: bool) -> Vec<u8> {
+        let mut rows = self.features.clone();
+        if with_target {
+            rows.iter_mut().zip(&self.target).for_each(|(row, &target)| row.push(target));
+        }
+        let data: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+        npy(&format!("({}, {})", rows.len(), rows[0].len()), &data)
+    }
+}
+
+/// An array of doubles of this shape.
+pub(crate) fn npy(shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = u16::try_from(header.len()).expect("a short header").to_le_bytes();
+    [b"\x93NUMPY\x01\x00", length.as_slice(), header.as_bytes(), data].concat()
+}
+
+/// A column of row numbers.
+pub(crate) fn row_list(rows: &[usize]) -> String {
+    rows.iter().fold("row\n".to_owned(), |text, row| text + &format!("{row}\n"))
+}

@@ -1,0 +1,256 @@
+//! `dpp-nystrom select`.
+
+use crate::command::{Folder, assert_close, assert_landmarks, column, number, row_numbers};
+use crate::dense::{Formula, log_det, median_distance, residual, standardised, trace};
+use crate::sample::Sample;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+const ROWS: usize = 120;
+const LEFT_OUT: &str =
+    "target: column \"y\", the last, is left out of the features (--target none keeps it)\n";
+
+fn folder() -> (Folder, Sample) {
+    let sample = Sample::new(ROWS, 3);
+    (Folder::with("a.csv", sample.csv()), sample)
+}
+
+fn select(folder: &Folder, options: &str) -> Value {
+    folder.run(&format!("select a.csv --landmarks 8 --json {options}")).good().json()
+}
+
+/// Without what differs from run to run.
+fn timeless(mut report: Value) -> Value {
+    report["seconds"] = Value::Null;
+    report
+}
+
+#[test]
+fn the_report_is_complete() {
+    let (folder, _) = folder();
+    let run = folder.run("select a.csv --landmarks 8 --json").good();
+    assert_eq!(run.err, LEFT_OUT);
+    let report = run.json();
+    let keys: BTreeSet<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let documented = [
+        "method",
+        "landmarks",
+        "sigma",
+        "rows",
+        "dim",
+        "steps",
+        "accepted",
+        "log_det",
+        "trace_error",
+        "trace_fraction",
+        "seconds",
+        "seed",
+    ];
+    assert_eq!(keys, documented.into());
+    assert_landmarks(&row_numbers(&report, "landmarks"), 8, ROWS);
+    assert_eq!(
+        (&report["method"], number(&report, "rows"), number(&report, "dim")),
+        (&"kdpp".into(), 120.0, 3.0)
+    );
+    assert_eq!(number(&report, "steps"), 3000.0);
+    assert!((1.0..3000.0).contains(&number(&report, "accepted")));
+    assert!((0.0..60.0).contains(&number(&report, "seconds")));
+    assert_close(number(&report, "trace_fraction"), number(&report, "trace_error") / ROWS as f64, 1e-14);
+}
+
+#[test]
+fn the_seed_decides() {
+    let (folder, _) = folder();
+    for options in ["", "--method uniform", "--method kmeans++", "--precision f32", "--rows 50"] {
+        let [first, again, other] =
+            ["", "--seed 0", "--seed 1"].map(|seed| timeless(select(&folder, &format!("{options} {seed}"))));
+        assert_eq!(first, again, "{options}");
+        assert_ne!(first["landmarks"], other["landmarks"], "{options}");
+    }
+    select(&folder, &format!("--seed {}", u64::MAX));
+}
+
+#[test]
+fn every_kernel_is_measured_right() {
+    let (folder, sample) = folder();
+    let rows = standardised(&sample.features);
+    let kernels = [
+        ("gaussian", Formula::Gaussian),
+        ("laplace", Formula::Laplace),
+        ("matern32", Formula::Matern32),
+        ("matern52", Formula::Matern52),
+        ("polynomial", Formula::Polynomial(3, 1.0)),
+        ("polynomial --degree 2 --offset 0.5", Formula::Polynomial(2, 0.5)),
+    ];
+    for (name, formula) in kernels {
+        for precision in ["f64", "f32"] {
+            let report = select(&folder, &format!("--kernel {name} --precision {precision}"));
+            let landmarks = row_numbers(&report, "landmarks");
+            assert_landmarks(&landmarks, 8, ROWS);
+            let kernel = formula.matrix(&rows, &rows, number(&report, "sigma"));
+            // Conditions of K_CC are under 10⁴, and the trace is under 100 times the error.
+            let error = number(&report, "trace_error");
+            assert_close(error, trace(&residual(&kernel, &landmarks)), 1e-9);
+            assert_close(number(&report, "trace_fraction"), error / trace(&kernel), 1e-12);
+            // The determinant comes from the chain, whose precision it has.
+            let tolerance = if precision == "f64" { 1e-9 } else { 1e-2 };
+            let expected = log_det(&kernel, &landmarks);
+            assert!((number(&report, "log_det") - expected).abs() < tolerance, "{name} {precision} {report}");
+        }
+    }
+    // Three features have three independent rows and no more.
+    let report = folder.run("select a.csv --landmarks 3 --kernel linear --json").good().json();
+    assert!(number(&report, "trace_fraction") < 1e-14, "{report}");
+    let report = folder.run("select a.csv --landmarks 2 --kernel linear --json").good().json();
+    let kernel = Formula::Linear.matrix(&rows, &rows, 1.0);
+    let expected = trace(&residual(&kernel, &row_numbers(&report, "landmarks")));
+    assert_close(number(&report, "trace_error"), expected, 1e-9);
+}
+
+#[test]
+fn methods_starts_and_chains() {
+    let (folder, _) = folder();
+    for precision in ["f64", "f32"] {
+        let mut found = BTreeSet::new();
+        for start in ["kmeans++", "uniform"] {
+            for chain in ["slot", "paper", "metropolis"] {
+                let options = format!("--precision {precision} --start {start} --chain {chain}");
+                let report = select(&folder, &options);
+                assert_landmarks(&row_numbers(&report, "landmarks"), 8, ROWS);
+                assert!(number(&report, "accepted") > 100.0, "{report}");
+                found.insert(row_numbers(&report, "landmarks"));
+            }
+            // A chain of no steps is its start.
+            let start_alone = select(&folder, &format!("--precision {precision} --method {start}"));
+            let no_steps = select(&folder, &format!("--precision {precision} --start {start} --steps 0"));
+            for report in [&start_alone, &no_steps] {
+                assert_eq!((number(report, "steps"), number(report, "accepted")), (0.0, 0.0));
+            }
+            assert_eq!(start_alone["landmarks"], no_steps["landmarks"]);
+            assert_eq!(start_alone["method"], start);
+        }
+        assert_eq!(found.len(), 6, "no option is ignored");
+    }
+    let paper = number(&select(&folder, "--steps 20000 --chain paper"), "accepted");
+    let metropolis = number(&select(&folder, "--steps 20000 --chain metropolis"), "accepted");
+    assert!(metropolis > 2.0 * paper, "{metropolis} {paper}");
+}
+
+#[test]
+fn the_target_is_left_out() {
+    let (folder, _) = folder();
+    let last = timeless(select(&folder, ""));
+    for target in ["y", "3", "last"] {
+        assert_eq!(timeless(select(&folder, &format!("--target {target}"))), last, "{target}");
+    }
+    // Who names the target need not be told.
+    assert_eq!(folder.run("select a.csv --landmarks 8 --target y").good().err, "");
+    for target in ["a", "0"] {
+        let report = select(&folder, &format!("--target {target}"));
+        assert_eq!(number(&report, "dim"), 3.0);
+        assert_ne!(report["sigma"], last["sigma"]);
+    }
+    let run = folder.run("select a.csv --landmarks 8 --json --target none").good();
+    assert_eq!((run.err.as_str(), number(&run.json(), "dim")), ("", 4.0));
+}
+
+#[test]
+fn the_text_says_the_same() {
+    let (folder, _) = folder();
+    let report = select(&folder, "");
+    let listed: Vec<String> = row_numbers(&report, "landmarks").iter().map(usize::to_string).collect();
+    let text = folder.run("select a.csv --landmarks 8").good().out;
+    assert!(text.contains(&format!("rows: {}\n", listed.join(" "))), "{text}");
+    for part in
+        ["method ", "kdpp", "rows x features", "120 x 3", "bandwidth", "trace error / trace", "seconds"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn the_landmarks_are_written() {
+    let (folder, _) = folder();
+    let run = folder.run("select a.csv --landmarks 8 --json --out rows.csv --rows 60").good();
+    let text = folder.text("rows.csv");
+    let (name, written) = column(&text);
+    let landmarks = row_numbers(&run.json(), "landmarks");
+    assert_eq!(name, "row");
+    assert_eq!(written, landmarks.iter().map(|&row| row as f64).collect::<Vec<_>>());
+    // With a file to look into, the text does not repeat them.
+    assert!(!folder.run("select a.csv --landmarks 8 --out rows.csv").good().out.contains("rows: "));
+    assert_eq!(folder.names(), ["a.csv", "rows.csv"]);
+}
+
+#[test]
+fn some_of_the_rows() {
+    let (folder, sample) = folder();
+    let report = select(&folder, "--rows 40");
+    assert_eq!(number(&report, "rows"), 40.0);
+    // Numbers are those of the file, and reach past the size of the sample.
+    let numbers: Vec<usize> = (0..5)
+        .flat_map(|seed| row_numbers(&select(&folder, &format!("--rows 40 --seed {seed}")), "landmarks"))
+        .collect();
+    assert!(numbers.iter().all(|&row| row < ROWS) && numbers.iter().any(|&row| row >= 40), "{numbers:?}");
+    assert_eq!(timeless(select(&folder, "--rows 120")), timeless(select(&folder, "")));
+    // Standardised by its own statistics: a second command on the sample alone finds the same.
+    let every = folder.run("select a.csv --rows 40 --landmarks 40 --sigma 0.05 --json").good().json();
+    let chosen: Vec<usize> = row_numbers(&every, "landmarks");
+    assert_landmarks(&chosen, 40, ROWS);
+    let part = Sample {
+        features: chosen.iter().map(|&row| sample.features[row].clone()).collect(),
+        target: chosen.iter().map(|&row| sample.target[row]).collect(),
+        ..sample
+    };
+    folder.write("part.csv", part.csv());
+    let of_part = folder.run("select part.csv --landmarks 8 --json").good().json();
+    assert_eq!(of_part["sigma"], report["sigma"]);
+    let translated: Vec<usize> = row_numbers(&of_part, "landmarks").iter().map(|&row| chosen[row]).collect();
+    assert_eq!(translated, row_numbers(&report, "landmarks"));
+}
+
+#[test]
+fn the_file_is_left_alone() {
+    let (folder, _) = folder();
+    let state = || (folder.bytes("a.csv"), fs::metadata(folder.path("a.csv")).unwrap().modified().unwrap());
+    let before = state();
+    select(&folder, "--out rows.csv");
+    folder.run("fit a.csv --landmarks 8 --model m").good();
+    folder.run("predict m a.csv --out p.csv").good();
+    folder.run("evaluate a.csv --methods kdpp --landmarks 8 --seeds 1").good();
+    assert_eq!(state(), before);
+    assert_eq!(folder.names(), ["a.csv", "m", "p.csv", "rows.csv"]);
+}
+
+#[test]
+fn the_bandwidth_in_all_its_spellings() {
+    let (folder, sample) = folder();
+    let sigma = |text: &str| number(&select(&folder, &format!("--sigma {text}")), "sigma");
+    for (text, value) in [("0.75", 0.75), ("1e-1", 0.1), ("2", 2.0)] {
+        assert_eq!(sigma(text), value);
+    }
+    // Standardising rounds the last digit either way.
+    let median = median_distance(&standardised(&sample.features));
+    assert_close(sigma("median"), median, 1e-13);
+    assert_close(sigma("median*4"), 4.0 * median, 1e-13);
+    assert_close(sigma("median*0.5"), 0.5 * median, 1e-13);
+    let multiple = sigma("cv") / sigma("median");
+    assert!((-2..=6).any(|power| multiple == 2.0_f64.powi(power)), "{multiple}");
+    // A kernel without a bandwidth has none to choose, whatever is asked.
+    assert_eq!(number(&select(&folder, "--kernel polynomial --sigma cv"), "sigma"), 1.0);
+}
+
+/// Kernel matrices of whole sets: every row is a landmark and nothing is missed.
+#[test]
+fn all_rows_as_landmarks() {
+    let sample = Sample::new(30, 2);
+    let folder = Folder::with("a.csv", sample.csv());
+    for options in ["", "--method uniform", "--method kmeans++", "--chain metropolis"] {
+        let report =
+            folder.run(&format!("select a.csv --landmarks 30 --sigma 0.3 --json {options}")).good().json();
+        assert_eq!(row_numbers(&report, "landmarks"), (0..30).collect::<Vec<_>>());
+        assert!(number(&report, "trace_fraction") < 1e-12, "{report}");
+        assert_eq!(number(&report, "accepted"), 0.0);
+    }
+}
