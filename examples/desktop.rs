@@ -3,7 +3,7 @@
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
     Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
-    choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
+    Steps, choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
 };
 use std::error::Error;
 use std::fmt::Write;

@@ -131,8 +131,12 @@ fn numbers_of_rows() {
         let (name, value) = options.split_once(' ').unwrap();
         folder.run(&format!("{command} {options}")).misused(&[name, value]);
     }
-    for value in ["-1", "many"] {
-        folder.run(&format!("select a.csv --landmarks 5 --steps {value}")).misused(&["--steps", value]);
+    for value in ["-1", "many", "1.5"] {
+        folder.run(&format!("select a.csv --landmarks 5 --steps {value}")).misused(&[
+            "--steps",
+            value,
+            "is no number of steps: give a whole number or auto",
+        ]);
     }
 }
 
@@ -188,12 +192,16 @@ fn words_that_mean_nothing() {
             .misused(&["unexpected argument '--frobnicate'", "--help"]);
         folder.run(&format!("{command} surplus")).misused(&["unexpected argument 'surplus'"]);
     }
-    folder.run("select a.csv --landmarks 5 --method given").misused(&["'given'", "kdpp, uniform, kmeans++"]);
+    folder
+        .run("select a.csv --landmarks 5 --method given")
+        .misused(&["'given'", "kdpp, uniform, kmeans++, rpcholesky"]);
     folder
         .run("select a.csv --landmarks 5 --method greedy")
-        .misused(&["'greedy'", "kdpp, uniform, kmeans++"]);
-    folder.run("select a.csv --landmarks 5 --start middle").misused(&["'middle'", "kmeans++, uniform"]);
-    folder.run("select a.csv --landmarks 5 --chain gibbs").misused(&["'gibbs'", "paper", "metropolis"]);
+        .misused(&["'greedy'", "kdpp, uniform, kmeans++, rpcholesky"]);
+    folder
+        .run("select a.csv --landmarks 5 --start middle")
+        .misused(&["'middle'", "kmeans++, uniform, rpcholesky"]);
+    folder.run("select a.csv --landmarks 5 --chain gibbs").misused(&["'gibbs'", "slot, paper, metropolis"]);
     folder.run("select a.csv --landmarks 5 --precision f16").misused(&["'f16'", "f64, f32"]);
     folder.run("evaluate a.csv --landmarks 5 --methods kdpp,greedy").misused(&["'greedy'", "given"]);
     folder.run("select a.csv").misused(&["--landmarks <C>"]);

@@ -161,7 +161,15 @@ fn equal_rows_count_once() {
     }
     let one = folder.run("select same.csv --landmarks 1 --sigma 1 --json").good().json();
     assert_eq!(number(&one, "trace_error"), 0.0);
-    for options in ["", "--method uniform", "--method kmeans++", "--precision f32", "--start uniform"] {
+    for options in [
+        "",
+        "--method uniform",
+        "--method kmeans++",
+        "--method rpcholesky",
+        "--precision f32",
+        "--start uniform",
+        "--chain paper",
+    ] {
         folder.run(&format!("select same.csv --landmarks 2 --sigma 1 {options}")).refused(&[
             "only 1 rows are independent",
             "2 landmarks asked for; ask for fewer",
@@ -189,7 +197,7 @@ fn equal_rows_count_once() {
 #[test]
 fn fewer_independent_features_than_landmarks() {
     let folder = Folder::with("a.csv", Sample::new(100, 3).csv());
-    for options in ["", "--method uniform", "--method kmeans++"] {
+    for options in ["", "--method uniform", "--method kmeans++", "--method rpcholesky", "--chain paper"] {
         // Rank 3; rounding may let another one pass.
         folder
             .run(&format!("select a.csv --kernel linear --landmarks 12 {options}"))

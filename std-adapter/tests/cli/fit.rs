@@ -31,7 +31,7 @@ fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
 #[test]
 fn the_report_is_complete() {
     let (folder, _) = folder();
-    for method in ["kdpp", "uniform", "kmeans++"] {
+    for method in ["kdpp", "uniform", "kmeans++", "rpcholesky"] {
         for precision in ["f64", "f32"] {
             let report = folder
                 .run(&format!(

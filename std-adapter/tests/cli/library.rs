@@ -8,11 +8,12 @@ use dpp_nystrom::core::{Acceptance, Error as CoreError, Matrix, Rule};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
     Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Model, Precision, Prepared, Problem,
-    RidgeChoice, Setting, Silent, Spectrum, Start, Table, choose_bandwidth, evaluate, fit, model_file,
+    RidgeChoice, Setting, Silent, Spectrum, Start, Steps, Table, choose_bandwidth, evaluate, fit, model_file,
     select, select_rows, trace_error, train, write_whole,
 };
 
-const KDPP: Method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: 3_000 };
+const KDPP: Method =
+    Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
 
 fn table(rows: usize, width: usize) -> Table {
     let sample = Sample::new(rows, width);
@@ -195,7 +196,7 @@ fn a_matrix_of_ones_own() {
         ChainKind::Swap(Rule { acceptance: Acceptance::Barker, lazy: false }),
     ] {
         // Pairs have determinants 36, 4 and 9: the chain is on the first for 36/49 of the time.
-        let method = Method::Kdpp { start: Start::Uniform, chain, steps: 100 };
+        let method = Method::Kdpp { start: Start::Uniform, chain, steps: Steps::Count(100) };
         let best = (0..2_000)
             .filter(|&seed| select(&matrix, 2, &method, seed, &Silent).unwrap().landmarks == [0, 1])
             .count();

@@ -53,8 +53,10 @@ fn the_report_is_complete() {
         (&report["method"], number(&report, "rows"), number(&report, "dim")),
         (&"kdpp".into(), 120.0, 3.0)
     );
-    assert_eq!(number(&report, "steps"), 3000.0);
-    assert!((1.0..3000.0).contains(&number(&report, "accepted")));
+    // Looked at after 32 tries for each landmark, then whenever they have doubled.
+    let steps = number(&report, "steps");
+    assert!((steps / 256.0).log2().fract() == 0.0 && steps >= 256.0, "{report}");
+    assert!((1.0..steps).contains(&number(&report, "accepted")));
     assert!((0.0..60.0).contains(&number(&report, "seconds")));
     assert_close(number(&report, "trace_fraction"), number(&report, "trace_error") / ROWS as f64, 1e-14);
 }
@@ -62,7 +64,15 @@ fn the_report_is_complete() {
 #[test]
 fn the_seed_decides() {
     let (folder, _) = folder();
-    for options in ["", "--method uniform", "--method kmeans++", "--precision f32", "--rows 50"] {
+    for options in [
+        "",
+        "--method uniform",
+        "--method kmeans++",
+        "--method rpcholesky",
+        "--start rpcholesky --pivot-rows 40",
+        "--precision f32",
+        "--rows 50",
+    ] {
         let [first, again, other] =
             ["", "--seed 0", "--seed 1"].map(|seed| timeless(select(&folder, &format!("{options} {seed}"))));
         assert_eq!(first, again, "{options}");
@@ -113,10 +123,11 @@ fn methods_starts_and_chains() {
     let (folder, _) = folder();
     for precision in ["f64", "f32"] {
         let mut found = BTreeSet::new();
-        for start in ["kmeans++", "uniform"] {
+        for start in ["kmeans++", "uniform", "rpcholesky"] {
             for chain in ["slot", "paper", "metropolis"] {
-                let options = format!("--precision {precision} --start {start} --chain {chain}");
+                let options = format!("--precision {precision} --start {start} --chain {chain} --steps 3000");
                 let report = select(&folder, &options);
+                assert_eq!(number(&report, "steps"), 3000.0);
                 assert_landmarks(&row_numbers(&report, "landmarks"), 8, ROWS);
                 assert!(number(&report, "accepted") > 100.0, "{report}");
                 found.insert(row_numbers(&report, "landmarks"));
@@ -130,7 +141,12 @@ fn methods_starts_and_chains() {
             assert_eq!(start_alone["landmarks"], no_steps["landmarks"]);
             assert_eq!(start_alone["method"], start);
         }
-        assert_eq!(found.len(), 6, "no option is ignored");
+        assert_eq!(found.len(), 9, "no option is ignored");
+    }
+    for chain in ["paper", "metropolis"] {
+        // The paper's number.
+        let auto = select(&folder, &format!("--chain {chain} --steps auto"));
+        assert_eq!(timeless(auto), timeless(select(&folder, &format!("--chain {chain} --steps 3000"))));
     }
     let paper = number(&select(&folder, "--steps 20000 --chain paper"), "accepted");
     let metropolis = number(&select(&folder, "--steps 20000 --chain metropolis"), "accepted");
@@ -246,7 +262,8 @@ fn the_bandwidth_in_all_its_spellings() {
 fn all_rows_as_landmarks() {
     let sample = Sample::new(30, 2);
     let folder = Folder::with("a.csv", sample.csv());
-    for options in ["", "--method uniform", "--method kmeans++", "--chain metropolis"] {
+    for options in ["", "--method uniform", "--method kmeans++", "--method rpcholesky", "--chain metropolis"]
+    {
         let report =
             folder.run(&format!("select a.csv --landmarks 30 --sigma 0.3 --json {options}")).good().json();
         assert_eq!(row_numbers(&report, "landmarks"), (0..30).collect::<Vec<_>>());

@@ -40,7 +40,16 @@ fn assert_same(runs: &[Run]) {
 fn threads_do_not_matter() {
     // Several blocks of rows, and one that is not full.
     let folder = Folder::with("a.csv", Sample::new(5_000, 4).csv());
-    for options in ["", "--precision f32", "--sigma cv", "--rows 2500"] {
+    for options in [
+        "",
+        "--precision f32",
+        "--sigma cv",
+        "--rows 2500",
+        "--chain metropolis",
+        "--method rpcholesky",
+        "--method rpcholesky --precision f32",
+        "--start rpcholesky --pivot-rows 900",
+    ] {
         assert_same(&on_threads(&folder, &format!("select a.csv --landmarks 30 --json {options}")));
     }
     for options in ["", "--precision f32", "--ridge 1e-5", "--ridge 1e-5 --precision f32"] {
