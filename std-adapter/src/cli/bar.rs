@@ -47,19 +47,19 @@ impl Meter for Bar {
     }
 
     fn advance(&self, steps: u64) {
-        if let Ok(mut slot) = self.task.lock() {
-            if let Some(task) = slot.as_mut() {
-                task.done += steps;
-                task.show();
-            }
+        if let Ok(mut slot) = self.task.lock()
+            && let Some(task) = slot.as_mut()
+        {
+            task.done += steps;
+            task.show();
         }
     }
 
     fn end(&self) {
-        if let Ok(mut slot) = self.task.lock() {
-            if let Some(Task { bar: Some(bar), .. }) = slot.take() {
-                bar.finish_and_clear();
-            }
+        if let Ok(mut slot) = self.task.lock()
+            && let Some(Task { bar: Some(bar), .. }) = slot.take()
+        {
+            bar.finish_and_clear();
         }
     }
 }

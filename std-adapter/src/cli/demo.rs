@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     draw(&picture, "What c landmarks miss, on 1,200 red wines", &[&wide, &narrow])?;
 
     print_line(&format!("2. A model on {MODEL_LANDMARKS} landmarks, and wines it has not seen.\n"))?;
-    train_and_predict(table, &arguments.out)?;
+    train_and_predict(&table, &arguments.out)?;
     print_line(&format!(
         "\nWritten to {}: landmarks.csv, model.dpp, predictions.csv, error.svg",
         arguments.out.display()
@@ -98,9 +98,9 @@ fn verdict(trials: &[Trial]) -> String {
     }
 }
 
-fn train_and_predict(table: Table, out: &Path) -> Result<(), Error> {
-    let test = part(&table, table.rows() - HELD_OUT..table.rows());
-    let data = Prepared::new(part(&table, 0..table.rows() - HELD_OUT), None, 0)?;
+fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
+    let test = part(table, table.rows() - HELD_OUT..table.rows());
+    let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
     let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &Silent)?.sigma;
     let setting = Setting { kernel: KERNEL, sigma, precision: Precision::F64, seed: 0 };
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };

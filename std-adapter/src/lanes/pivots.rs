@@ -133,13 +133,13 @@ impl<T: Lane> Rows<T> {
         let (features, z) = (ground.width() * TRIES, c * TRIES);
         let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
-        for at in 0..count {
+        for (at, diagonal) in diagonals.iter_mut().enumerate().take(count) {
             let (block, lane) = (at / TRIES, at % TRIES);
             let slots = values[block * features..].iter_mut().skip(lane).step_by(TRIES);
             for (slot, &feature) in slots.zip(ground.row(number(at))) {
                 *slot = feature;
             }
-            diagonals[at] = ground.diagonal(number(at));
+            *diagonal = ground.diagonal(number(at));
         }
         let residuals = diagonals.clone();
         let sums = residuals.chunks(TRIES).map(sum).collect();
