@@ -10,6 +10,8 @@ pub struct Gram {
     pub n: usize,
     /// The entries, row-major.
     pub entries: Vec<i64>,
+    /// The rows whose inner products the entries are, `n` features each.
+    pub rows: Vec<i64>,
 }
 
 impl Gram {
@@ -37,7 +39,7 @@ impl Gram {
     fn from_rows(n: usize, rows: &[Vec<i64>]) -> Self {
         let product = |x: &[i64], y: &[i64]| x.iter().zip(y).map(|(x, y)| x * y).sum();
         let entries = rows.iter().flat_map(|x| rows.iter().map(move |y| product(x, y))).collect();
-        Self { n, entries }
+        Self { n, entries, rows: rows.concat() }
     }
 
     /// The entries in `T`.
@@ -45,13 +47,25 @@ impl Gram {
     /// # Panics
     /// When one of them would be rounded.
     pub fn to<T: Scalar>(&self) -> Vec<T> {
-        let exact = |&entry: &i64| {
-            let number = T::from_f64(entry as f64);
-            assert!(number.to_f64() == entry as f64, "{entry} is rounded");
-            number
-        };
-        self.entries.iter().map(exact).collect()
+        exact(&self.entries)
     }
+
+    /// The rows in `T`: points whose linear kernel is this matrix.
+    ///
+    /// # Panics
+    /// When a feature would be rounded.
+    pub fn points<T: Scalar>(&self) -> Vec<T> {
+        exact(&self.rows)
+    }
+}
+
+fn exact<T: Scalar>(integers: &[i64]) -> Vec<T> {
+    let exact = |&integer: &i64| {
+        let number = T::from_f64(integer as f64);
+        assert!(number.to_f64() == integer as f64, "{integer} is rounded");
+        number
+    };
+    integers.iter().map(exact).collect()
 }
 
 fn small_rows(seed: usize, n: usize, most: i64) -> Vec<Vec<i64>> {

@@ -2,8 +2,8 @@
 //!
 //! Nothing here shares code with what it judges. Determinants are eliminated or expanded, laws are
 //! enumerated, eigenvalues and reference solutions come from `faer`, quantiles from `statrs`. The
-//! one exception is [`transition`], which asks the production code for its acceptance
-//! probabilities: they are what is under test.
+//! two exceptions are [`transition`] and [`slot_transition`], which ask the production code for its
+//! acceptance probabilities: they are what is under test.
 //!
 //! | module | oracle |
 //! | --- | --- |
@@ -11,6 +11,8 @@
 //! | [`subsets`] | every set of `c` of `n` rows |
 //! | [`law`] | the exact c-DPP, elementary symmetric polynomials, the trace-error identity |
 //! | [`transition`] | the chain's transition matrix |
+//! | [`slot_transition`] | the open-slot chain's transition matrix |
+//! | [`evaluator`] | the evaluators of the open-slot chain, chosen at run time |
 //! | [`ground`] | ground sets: integer Gram matrices, points, given spectra |
 //! | [`dense`] | reference linear algebra |
 //! | [`statistics`] | chi-square, total variation, mean and standard error |
@@ -20,10 +22,12 @@
 
 pub mod dense;
 pub mod determinant;
+pub mod evaluator;
 pub mod ground;
 pub mod law;
 pub mod room;
 pub mod script;
+pub mod slot_transition;
 pub mod snapshot;
 pub mod statistics;
 pub mod subsets;

@@ -27,22 +27,21 @@ impl<T: Scalar> Cholesky<'_, T> {
         if place >= order {
             return;
         }
-        for k in place + 1..order {
-            let known = self.rotations.get(place + 1..k).unwrap_or(&[]);
-            let turned = row_mut(self.square, stride, k, k + 1);
-            let Some(tail) = turned.get_mut(place..) else { return };
-            let Some(mut carried) = tail.first().copied() else { return };
-            for (at, &rotation) in known.iter().enumerate() {
-                let Some([to, from]) = tail.get_mut(at..at + 2) else { return };
-                *to = turn(*from, &mut carried, rotation);
+        let mut k = place + 1;
+        while k < order {
+            // Turning a row is one long chain of dependent steps: rows side by side hide its latency, and
+            // the arithmetic of each is the same.
+            let rows = if k + 4 <= order && self.turn_four(place, k).is_some() { 4 } else { 1 };
+            for row in k..k + rows {
+                let from = if rows == 4 { k } else { place + 1 };
+                if self.turn_row(place, row, from).is_none() {
+                    return;
+                }
             }
-            let Some([to, from]) = tail.last_chunk_mut::<2>() else { return };
-            let (rotation, pivot) = rotation(*from, carried);
-            *to = pivot;
-            if let Some(slot) = self.rotations.get_mut(k) {
-                *slot = rotation;
+            for row in k..k + rows {
+                self.exchange_with_next(row - 1);
             }
-            self.exchange_with_next(k - 1);
+            k += rows;
         }
         let leaving = row_mut(self.square, stride, order - 1, order);
         let Some(tail) = leaving.get_mut(place..) else { return };
@@ -54,6 +53,40 @@ impl<T: Scalar> Cholesky<'_, T> {
         if let Some(pivot) = tail.last_mut() {
             *pivot = carried;
         }
+    }
+
+    /// Turns the rows `k` to `k + 3` by the rotations of the rows before `k`. What is carried on is left in
+    /// each row's entry `place`, and every turned entry one place to the right of its own.
+    fn turn_four(&mut self, place: usize, k: usize) -> Option<()> {
+        let known = self.rotations.get(place + 1..k)?;
+        let mut rows = self.square.get_mut(k * self.stride..)?.chunks_mut(self.stride.max(1));
+        let mut tail = || rows.next()?.get_mut(place..k)?.split_first_mut();
+        let ((a0, a), (b0, b), (c0, c), (d0, d)) = (tail()?, tail()?, tail()?, tail()?);
+        let entries = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        for (((a, b), (c, d)), &rotation) in entries.zip(known) {
+            *a = turn(*a, a0, rotation);
+            *b = turn(*b, b0, rotation);
+            *c = turn(*c, c0, rotation);
+            *d = turn(*d, d0, rotation);
+        }
+        Some(())
+    }
+
+    /// Finishes the turning of row `k` by the rotations from `from` on and by its own, which it notes; its
+    /// turned entries move to their places.
+    fn turn_row(&mut self, place: usize, k: usize, from: usize) -> Option<()> {
+        let tail = row_mut(self.square, self.stride, k, k + 1).get_mut(place..)?;
+        let (carried, entries) = tail.split_first_mut()?;
+        let (pivot, entries) = entries.split_last_mut()?;
+        let known = self.rotations.get(from..k)?;
+        for (entry, &rotation) in entries.iter_mut().skip(from - place - 1).zip(known) {
+            *entry = turn(*entry, carried, rotation);
+        }
+        let (rotation, turned) = rotation(*pivot, *carried);
+        *pivot = turned;
+        tail.copy_within(1.., 0);
+        *self.rotations.get_mut(k)? = rotation;
+        Some(())
     }
 
     /// Exchanges the first `k + 2` entries of rows `k` and `k + 1`.

@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             let method = arguments.chain.method(name, &[]);
             let c = arguments.landmarks.unwrap_or_default();
             let selection = select_rows(&data, c, &method, setting, &meter)?;
+            source::tell_rest(&selection);
             (name, selection.landmarks, selection.seconds)
         }
     };

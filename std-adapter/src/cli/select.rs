@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let name = MethodName::from(arguments.method);
     let method = arguments.chain.method(name, &[]);
     let selection = select_rows(&data, arguments.landmarks, &method, setting, &meter)?;
+    source::tell_rest(&selection);
     let ground = data.ground(setting.kernel, setting.sigma)?;
     let trace = trace_error(&ground, &selection.landmarks)?;
     let landmarks: Vec<usize> = selection.landmarks.iter().map(|&row| data.number(row)).collect();

@@ -143,7 +143,7 @@ fn problems_of_the_wrong_shape_are_refused() {
     ] {
         match refused {
             Err(Error::Regression { reason: found } | Error::Landmarks { reason: found }) => {
-                assert_eq!(found, reason)
+                assert_eq!(found, reason);
             }
             other => panic!("{other:?}"),
         }

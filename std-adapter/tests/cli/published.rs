@@ -98,7 +98,7 @@ fn the_chain_meets_the_trace_identity_on_real_rows() {
     let ground = data.ground(setting.kernel, setting.sigma).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
     let kdpp = |chain, steps| Method::Kdpp { start: Start::Uniform, chain, steps };
-    let long = Steps::Count(20_000);
+    let long = Steps::Count(6_000);
     let metropolis = ChainKind::Swap(Rule::METROPOLIS);
     // Long enough: the mean does not move any more after a quarter of the steps. And as long as the
     // program itself takes for enough.

@@ -1,0 +1,30 @@
+//! Rows: of the published data sets, and generated ones.
+
+use dpp_nystrom::core::{Random, Scalar};
+use dpp_nystrom::table::{self, Target};
+use dpp_nystrom::{Error, Prepared};
+use rand_core::Rng;
+use std::path::{Path, PathBuf};
+
+/// The rows that errors are measured on.
+pub(crate) const NAMES: [&str; 3] = ["cal.housing-12000", "ailerons-4000", "ailerons-13750"];
+
+/// The rows of one of [`NAMES`], standardised; none, and it is said, where the file is not there.
+pub(crate) fn named(name: &str) -> Result<Option<Prepared>, Error> {
+    let Some((file, rows)) = name.rsplit_once('-') else { return Ok(None) };
+    let folder = std::env::var_os("DPP_NYSTROM_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
+    let path = folder.join(format!("{file}.arff"));
+    if !path.exists() {
+        println!("{name}: skipped, no {file}.arff in DPP_NYSTROM_DATA or in ../shared/data");
+        return Ok(None);
+    }
+    Prepared::new(table::read(&path, &Target::Last)?, rows.parse().ok(), 0).map(Some)
+}
+
+/// Rows of independent features, uniform in [-1, 1).
+pub(crate) fn generated<T: Scalar>(count: usize, width: usize, seed: u64) -> Vec<T> {
+    let mut random = Random::seeded(seed);
+    let two = T::ONE + T::ONE;
+    (0..count * width).map(|_| two * T::from_draw(random.next_u32()) - T::ONE).collect()
+}

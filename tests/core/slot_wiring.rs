@@ -1,0 +1,448 @@
+//! The open-slot chain does what its transition matrix says: which numbers it draws, and what it makes
+//! of them, under every evaluator.
+
+use dpp_nystrom::Lane;
+use dpp_nystrom_core::{
+    Acceptance, Error, Evaluate, GroundSet, Landmarks, Matrix, OneByOne, OpenSlot, Progress, Proposal,
+    Random, SlotChain, TRIES, start,
+};
+use dpp_nystrom_tests::evaluator::{Evaluator, linear};
+use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};
+use dpp_nystrom_tests::law::Law;
+use dpp_nystrom_tests::room::Room;
+use dpp_nystrom_tests::script::{Counting, Script};
+use dpp_nystrom_tests::slot_transition::powers;
+use dpp_nystrom_tests::snapshot::Snapshot;
+use dpp_nystrom_tests::statistics::{Fit, total_variation};
+use std::cell::Cell;
+
+const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
+
+/// Steps many times from each state, each time a fresh chain; the generator goes on.
+fn frozen_states_follow_their_rows<T: Lane>(gram: &Gram, c: usize, steps: usize, seed: u64) {
+    let rows: Vec<T> = gram.points();
+    let ground = linear(&rows, gram.n);
+    let law = Law::new(&gram.to::<f64>(), gram.n, c);
+    let mut random = Random::seeded(seed);
+    for acceptance in RULES {
+        for tries in [1, 2, TRIES] {
+            let p = powers(&ground, c, tries, acceptance, &mut OneByOne);
+            for mut evaluator in Evaluator::all(c, gram.n) {
+                let mut fit = Fit::default();
+                let mut farthest = 0.0_f64;
+                for (at, state) in law.states.iter().enumerate() {
+                    let mut counts = vec![0; law.states.len()];
+                    let mut order = state.clone();
+                    order.rotate_left(at % c);
+                    let mut room = Room::new(c);
+                    for _ in 0..steps {
+                        let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+                        start::given(&mut landmarks, &order).unwrap();
+                        let mut chain = SlotChain::new(landmarks, acceptance)
+                            .with_tries(tries)
+                            .with_evaluator(&mut evaluator);
+                        chain.step(u64::MAX, &mut random).unwrap();
+                        counts[law.index(chain.landmarks().members())] += 1;
+                    }
+                    fit = fit.and(Fit::new(&counts, &p[at]));
+                    farthest = farthest.max(total_variation(&counts, &p[at]));
+                }
+                let context = format!("{}, {acceptance:?}, {tries} tries: {fit:?}", evaluator.name());
+                println!("{context}, bound {:.1}, largest total variation {farthest:.4}", fit.bound());
+                assert!(fit.holds(), "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn frozen_states_follow_their_rows_in_f64() {
+    frozen_states_follow_their_rows::<f64>(&Gram::well_conditioned(6), 3, 4_000, 81);
+}
+
+#[test]
+fn frozen_states_follow_their_rows_in_f32() {
+    frozen_states_follow_their_rows::<f32>(&Gram::well_conditioned(6), 3, 4_000, 82);
+}
+
+#[test]
+fn frozen_states_follow_their_rows_at_the_edges() {
+    for c in [1, 5] {
+        frozen_states_follow_their_rows::<f64>(&Gram::well_conditioned(6), c, 4_000, 83);
+    }
+}
+
+#[test]
+fn frozen_states_follow_their_rows_among_near_duplicates() {
+    frozen_states_follow_their_rows::<f64>(&Gram::near_duplicates(6, 1 << 18), 3, 4_000, 84);
+    frozen_states_follow_their_rows::<f32>(&Gram::near_duplicates(6, 1 << 8), 3, 4_000, 85);
+}
+
+/// With ten landmarks a tile of others is full, and tries are rejected early.
+#[test]
+fn frozen_states_follow_their_rows_with_early_rejection() {
+    frozen_states_follow_their_rows::<f64>(&Gram::well_conditioned(12), 10, 1_500, 86);
+    frozen_states_follow_their_rows::<f32>(&Gram::well_conditioned(12), 11, 3_000, 87);
+}
+
+/// Six rows of lengths 1, √2, … √6 at right angles: K = diag(1, 2, 3, 4, 5, 6) but for the rounding of
+/// the roots.
+fn diagonal<T: Lane>() -> Vec<T> {
+    (0..36).map(|at| if at % 7 == 0 { T::from_count(at / 7 + 1).sqrt() } else { T::ZERO }).collect()
+}
+
+/// One step from landmarks 3 and 1, in this order, with these draws: all of them, and no more.
+fn step_by<T: Lane>(acceptance: Acceptance, draws: &[u32]) -> (u32, Vec<usize>) {
+    let rows = diagonal::<T>();
+    let ground = linear(&rows, 6);
+    let mut outcomes = Vec::new();
+    for evaluator in Evaluator::all(2, 6) {
+        let mut room = Room::new(2);
+        let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+        start::given(&mut landmarks, &[3, 1]).unwrap();
+        let tries = (draws.len() - 1) / 2;
+        let mut chain = SlotChain::new(landmarks, acceptance).with_tries(tries).with_evaluator(evaluator);
+        let mut script = Script::new(draws);
+        let admitted = chain.step(u64::MAX, &mut script).unwrap();
+        assert_eq!(script.left(), 0, "draws were left over");
+        let counted = Progress { steps: tries as u64, proposed: tries as u64, accepted: admitted.into() };
+        assert_eq!((chain.progress(), chain.openings()), (counted, 1));
+        outcomes.push((admitted, chain.landmarks().members().to_vec()));
+    }
+    assert_eq!(outcomes[0], outcomes[1]);
+    outcomes.swap_remove(0)
+}
+
+fn slot(value: usize) -> u32 {
+    Script::choosing(value, 2)
+}
+
+fn row(value: usize) -> u32 {
+    Script::choosing(value, 6)
+}
+
+#[test]
+fn every_slot_and_row_is_met() {
+    let members = [3, 1];
+    for acceptance in RULES {
+        for at in 0..2 {
+            for entering in 0..6 {
+                // u = 0 lets everyone in but a landmark; the landmark of the slot is the last then.
+                let outcome = step_by::<f64>(acceptance, &[slot(at), row(entering), 0]);
+                let others = members[1 - at];
+                if members.contains(&entering) {
+                    assert_eq!(outcome, (0, vec![others, members[at]]));
+                } else {
+                    assert_eq!(outcome, (1, vec![others, entering]));
+                }
+                assert_eq!(step_by::<f32>(acceptance, &[slot(at), row(entering), 0]), outcome);
+            }
+        }
+        // The very first and last draws. (A draw of 0 is rejected by Lemire's rule for a bound of 6,
+        // since 2³² is no multiple of it: 2³² mod 6 is 4, the remainder of draw 1 is 6.)
+        assert_eq!(step_by::<f64>(acceptance, &[0, 1, 0]), (1, vec![1, 0]));
+        assert_eq!(step_by::<f64>(acceptance, &[u32::MAX, u32::MAX, 0]), (1, vec![3, 5]));
+    }
+}
+
+#[test]
+fn a_row_that_is_a_landmark_changes_nothing() {
+    let entries: Vec<f64> = Gram::well_conditioned(6).points();
+    let ground = linear(&entries, 6);
+    for mut evaluator in Evaluator::all(3, 6) {
+        let mut room = Room::new(3);
+        let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+        start::given(&mut landmarks, &[4, 0, 3]).unwrap();
+        let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
+        let before = slot.residual();
+        // The occupant, and the others: with the residual they have, or any other.
+        for entering in [4, 0, 3] {
+            let proposals = [Proposal { entering, uniform: 0.0 }; 3];
+            assert_eq!(evaluator.evaluate(&mut slot, &proposals), Ok(0), "{}", evaluator.name());
+            assert!(!slot.admit(entering, &[0.5, 0.5], 7.0));
+        }
+        assert_eq!(slot.residual(), before);
+        assert_eq!(slot.others(), [0, 3]);
+        let mut turned = Room::new(3);
+        let mut same = Landmarks::new(&ground, turned.lend()).unwrap();
+        start::given(&mut same, &[4, 0, 3]).unwrap();
+        OpenSlot::new(&mut same, 0, Acceptance::Metropolis).unwrap();
+        assert_eq!(Snapshot::new(&landmarks), Snapshot::new(&same));
+    }
+}
+
+#[test]
+fn a_draw_is_compared_with_the_probability() {
+    fn check<T: Lane>() {
+        // Row 0 for row 3: r = 1/4, so 1/5 under Barker and 1/4 under Metropolis.
+        for (acceptance, probability) in [(Acceptance::Barker, 0.2), (Acceptance::Metropolis, 0.25)] {
+            let draw = |share: f64| (share * 4_294_967_296.0) as u32;
+            let refused = (0, vec![1, 3]);
+            // The roots round: a few units of f32 to either side.
+            let draws = |u| [slot(0), row(0), u];
+            assert_eq!(step_by::<T>(acceptance, &draws(draw(probability + 2e-6))), refused);
+            assert_eq!(step_by::<T>(acceptance, &draws(draw(probability - 2e-6))), (1, vec![1, 0]));
+            assert_eq!(step_by::<T>(acceptance, &draws(u32::MAX)), refused);
+        }
+        // An improvement: Metropolis takes it whatever u, Barker does not when u is near 1.
+        let draws = [slot(1), row(5), u32::MAX];
+        assert_eq!(step_by::<T>(Acceptance::Metropolis, &draws), (1, vec![3, 5]));
+        assert_eq!(step_by::<T>(Acceptance::Barker, &draws), (0, vec![3, 1]));
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+/// Each try meets the occupant that those before it have left, and has a `u` of its own.
+#[test]
+fn tries_follow_one_another() {
+    let u = |share: f64| (share * 4_294_967_296.0) as u32;
+    let metropolis = |draws: &[u32]| {
+        let outcome = step_by::<f64>(Acceptance::Metropolis, draws);
+        assert_eq!(step_by::<f32>(Acceptance::Metropolis, draws), outcome);
+        outcome
+    };
+    // Row 1 has length² 2. Row 5 (6) enters; then row 0 (1) needs u < 1/6, not 1/2.
+    assert_eq!(metropolis(&[slot(1), row(5), u(0.9), row(0), u(0.3)]), (1, vec![3, 5]));
+    assert_eq!(metropolis(&[slot(1), row(5), u(0.9), row(0), u(0.1)]), (2, vec![3, 0]));
+    // Row 0 (1) is rejected and leaves row 1: row 0 again needs u < 1/2.
+    assert_eq!(metropolis(&[slot(1), row(0), u(0.6), row(0), u(0.4)]), (1, vec![3, 0]));
+    // Down to row 0 (1), then anyone enters; and the row that has left may come back.
+    assert_eq!(metropolis(&[slot(1), row(0), u(0.4), row(1), u(0.99)]), (2, vec![3, 1]));
+    // Sixteen tries: only the last one enters.
+    let mut draws = vec![slot(1)];
+    for _ in 0..TRIES - 1 {
+        draws.extend([row(0), u(0.7)]);
+    }
+    draws.extend([row(4), u(0.99)]);
+    assert_eq!(metropolis(&draws), (1, vec![3, 4]));
+}
+
+/// A lane each: the one try with a chance, among fifteen without, wherever it stands.
+#[test]
+fn every_try_has_its_own_row_and_number() {
+    fn check<T: Lane>() {
+        const C: usize = 20;
+        let rows: Vec<T> = Gram::well_conditioned(40).points();
+        let ground = linear(&rows, 40);
+        for mut evaluator in Evaluator::all(C, 40) {
+            for lucky in 0..TRIES {
+                let mut room = Room::new(C);
+                let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+                start::given(&mut landmarks, &(0..C).collect::<Vec<_>>()).unwrap();
+                let mut chain = SlotChain::new(landmarks, Acceptance::Barker).with_evaluator(&mut evaluator);
+                let mut draws = vec![Script::choosing(lucky, C)];
+                for at in 0..TRIES {
+                    // u -> 1 rejects all under Barker's rule.
+                    let u = if at == lucky { 0 } else { u32::MAX };
+                    draws.extend([Script::choosing(C + at, 40), u]);
+                }
+                assert_eq!(chain.step(u64::MAX, &mut Script::new(&draws)), Ok(1), "lane {lucky}");
+                let mut expected: Vec<usize> = (0..C).filter(|&member| member != lucky).collect();
+                expected.push(C + lucky);
+                assert_eq!(chain.landmarks().members(), expected);
+                // What entered is this row's own substitution.
+                let mut fresh_room = Room::new(C);
+                let mut fresh = Landmarks::new(&ground, fresh_room.lend()).unwrap();
+                start::given(&mut fresh, &expected).unwrap();
+                let entries = chain.landmarks().factor().row(C - 1).iter().zip(fresh.factor().row(C - 1));
+                // Lengths are up to 20 and the conditions some hundreds.
+                for (entry, expected) in entries {
+                    let difference = (*entry - *expected).to_f64().abs();
+                    assert!(difference < 1e4 * T::EPSILON.to_f64() * 20.0, "lane {lucky}: {difference:e}");
+                }
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+/// The rows (1, 0), (1, h) and (0, 1): h² is the residual of the second given the first.
+#[test]
+fn nothing_at_or_under_the_floor_is_admitted_even_at_u_zero() {
+    fn check<T: Lane>(under: f64, over: f64) {
+        for (h, admitted) in [(0.0, 0), (under, 0), (over, 1)] {
+            let rows: Vec<T> = [1.0, 0.0, 1.0, h, 0.0, 1.0].map(T::from_f64).to_vec();
+            let ground = linear(&rows, 2);
+            let floor = T::from_count(2) * T::EPSILON * ground.diagonal(1);
+            let residual = ground.diagonal(1) - T::ONE;
+            assert_eq!(u32::from(residual > floor), admitted);
+            assert!(h == 0.0 || residual > T::ZERO);
+            for acceptance in RULES {
+                for evaluator in Evaluator::all(2, 2) {
+                    let mut room = Room::new(2);
+                    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+                    start::given(&mut landmarks, &[2, 0]).unwrap();
+                    let mut chain =
+                        SlotChain::new(landmarks, acceptance).with_tries(1).with_evaluator(evaluator);
+                    // Row 2 leaves, row 1 asks to enter beside row 0.
+                    let draws = [Script::choosing(0, 2), Script::choosing(1, 3), 0];
+                    assert_eq!(chain.step(1, &mut Script::new(&draws)), Ok(admitted), "{h}");
+                }
+            }
+        }
+    }
+    // Two ε are the floor: h² is one of them or four, in f32 two or eight.
+    check::<f64>(2.0_f64.powi(-26), 2.0_f64.powi(-25));
+    check::<f32>(2.0_f64.powi(-11), 2.0_f64.powi(-10));
+}
+
+#[test]
+fn a_step_draws_one_number_and_two_more_for_each_try() {
+    let entries: Vec<f64> = Gram::well_conditioned(8).points();
+    let ground = linear(&entries, 8);
+    for tries in [1, 2, 5, TRIES] {
+        for evaluator in Evaluator::all(4, 8) {
+            let mut room = Room::new(4);
+            let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+            start::given(&mut landmarks, &[0, 2, 4, 6]).unwrap();
+            let mut chain =
+                SlotChain::new(landmarks, Acceptance::Metropolis).with_tries(tries).with_evaluator(evaluator);
+            let mut random = Counting::new(Random::seeded(88));
+            // Four slots and eight rows: nothing is rejected for powers of two.
+            for step in 1..=500 {
+                chain.step(u64::MAX, &mut random).unwrap();
+                assert_eq!(random.draws, step * (1 + 2 * tries as u64));
+            }
+            let progress = chain.progress();
+            assert_eq!((progress.steps, progress.proposed), (500 * tries as u64, 500 * tries as u64));
+            assert_eq!(chain.openings(), 500);
+            assert!(progress.accepted > 100 && progress.accepted < progress.proposed);
+        }
+    }
+}
+
+#[test]
+fn a_run_makes_exactly_so_many_tries() {
+    let entries: Vec<f64> = Gram::well_conditioned(8).points();
+    let ground = linear(&entries, 8);
+    for (tries, asked, openings) in
+        [(16, 100, 7), (16, 96, 6), (16, 1, 1), (16, 0, 0), (3, 100, 34), (1, 9, 9)]
+    {
+        for evaluator in Evaluator::all(4, 8) {
+            let mut room = Room::new(4);
+            let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+            start::given(&mut landmarks, &[0, 2, 4, 6]).unwrap();
+            let mut chain =
+                SlotChain::new(landmarks, Acceptance::Barker).with_tries(tries).with_evaluator(evaluator);
+            let mut random = Counting::new(Random::seeded(89));
+            for rounds in 1..=3 {
+                let progress = chain.run(asked, &mut random).unwrap();
+                assert_eq!((progress.steps, progress.proposed), (rounds * asked, rounds * asked));
+                assert_eq!(
+                    (chain.openings(), random.draws),
+                    (rounds * openings, rounds * (openings + 2 * asked))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn tries_to_a_slot_are_at_least_one_and_at_most_sixteen() {
+    let entries: Vec<f64> = Gram::well_conditioned(8).to();
+    let ground = Matrix::new(&entries).unwrap();
+    for (asked, given) in [(0, 1), (1, 1), (16, 16), (17, 16), (usize::MAX, 16)] {
+        let mut room = Room::new(2);
+        let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+        start::given(&mut landmarks, &[0, 2]).unwrap();
+        let mut chain = SlotChain::new(landmarks, Acceptance::Barker).with_tries(asked);
+        chain.step(u64::MAX, &mut Random::seeded(90)).unwrap();
+        assert_eq!(chain.progress().steps, given);
+    }
+}
+
+#[test]
+fn with_nothing_to_swap_the_chain_holds_and_draws_nothing() {
+    let ground = Matrix::new(&[2.0, 1.0, 1.0, 2.0]).unwrap();
+    for members in [&[][..], &[1, 0]] {
+        let mut room = Room::<f64>::new(2);
+        let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+        start::given(&mut landmarks, members).unwrap();
+        let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+        let progress = chain.run(37, &mut Script::new(&[])).unwrap();
+        assert_eq!((progress.steps, progress.proposed, progress.accepted), (37, 0, 0));
+        assert_eq!((chain.landmarks().members(), chain.openings()), (members, 0));
+    }
+}
+
+/// A matrix that counts the entries that were read, and answers NaN in one row if armed.
+struct Watched<'a> {
+    inner: Matrix<'a, f64>,
+    read: Cell<usize>,
+    armed: Cell<Option<usize>>,
+}
+
+impl GroundSet<f64> for Watched<'_> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.read.set(self.read.get() + 1);
+        let armed = self.armed.get();
+        if armed == Some(i) || armed == Some(j) { f64::NAN } else { self.inner.entry(i, j) }
+    }
+}
+
+/// A try that has no chance stops at the first block of others.
+#[test]
+fn a_rejected_try_reads_fewer_entries() {
+    const C: usize = 41;
+    let entries = with_spectrum(&geometric(60, 1e3), 91);
+    let inner = Matrix::new(&entries).unwrap();
+    let ground = Watched { inner, read: Cell::new(0), armed: Cell::new(None) };
+    let mut room = Room::new(C);
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    start::given(&mut landmarks, &(0..C).collect::<Vec<_>>()).unwrap();
+    let mut slot = OpenSlot::new(&mut landmarks, 3, Acceptance::Barker).unwrap();
+    let mut read = |uniform: f64| {
+        ground.read.set(0);
+        let admitted = slot.try_one(Proposal { entering: 50, uniform }).unwrap();
+        (admitted, ground.read.get())
+    };
+    // The diagonal, and one entry with each other.
+    assert_eq!(read(1.0 - 2.0_f64.powi(-32)), (false, 1 + 8));
+    assert_eq!(read(0.0), (true, 1 + C - 1));
+}
+
+#[test]
+fn a_step_that_meets_no_number_keeps_the_landmarks() {
+    let entries: Vec<f64> = Gram::well_conditioned(6).to();
+    let inner = Matrix::new(&entries).unwrap();
+    let ground = Watched { inner, read: Cell::new(0), armed: Cell::new(None) };
+    let mut room = Room::new(3);
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    start::given(&mut landmarks, &[0, 1, 2]).unwrap();
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_tries(1);
+    let before = chain.progress();
+    let mut step = |armed, entering| {
+        ground.armed.set(armed);
+        let script = [Script::choosing(0, 3), Script::choosing(entering, 6), 0];
+        let outcome = chain.step(1, &mut Script::new(&script));
+        (outcome, chain.landmarks().members().to_vec(), chain.progress())
+    };
+    let unread = Err(Error::NotFinite { row: 4, column: 4 });
+    assert_eq!(step(Some(4), 4), (unread, vec![1, 2, 0], before));
+    // And the chain goes on with another row.
+    let after = Progress { steps: 1, proposed: 1, accepted: 1 };
+    assert_eq!(step(None, 5), (Ok(1), vec![2, 0, 5], after));
+}
+
+#[test]
+fn slots_and_rows_out_of_range_are_refused() {
+    let entries: Vec<f64> = Gram::well_conditioned(6).to();
+    let ground = Matrix::new(&entries).unwrap();
+    let mut room = Room::new(3);
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    start::given(&mut landmarks, &[0, 1, 2]).unwrap();
+    let before = Snapshot::new(&landmarks);
+    let past = OpenSlot::new(&mut landmarks, 3, Acceptance::Barker).map(drop);
+    assert_eq!(past, Err(Error::OutOfRange { index: 3, len: 3 }));
+    assert_eq!(Snapshot::new(&landmarks), before);
+    let mut slot = OpenSlot::new(&mut landmarks, 2, Acceptance::Barker).unwrap();
+    let proposal = Proposal { entering: 6, uniform: 0.0 };
+    assert_eq!(slot.try_one(proposal), Err(Error::OutOfRange { index: 6, len: 6 }));
+    assert_eq!(Snapshot::new(&landmarks), before);
+}
