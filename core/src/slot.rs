@@ -108,6 +108,9 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
             return Err(Error::OutOfRange { index: entering, len: ground.len() });
         }
         let diagonal = ground.diagonal(entering);
+        if !diagonal.is_finite() {
+            return Err(Error::NotFinite { row: entering, column: entering });
+        }
         let threshold = self.threshold(uniform, diagonal);
         let (ground, members, factor) = self.landmarks.workshop();
         let found = factor.residual_above(diagonal, threshold, |range, column| {
@@ -131,7 +134,8 @@ pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
     /// Tries them all; answers how many were admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so.
+    /// [`Error::NotFinite`] when the ground set answers so, [`Error::OutOfRange`]; those tried before stay
+    /// admitted.
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, G>,

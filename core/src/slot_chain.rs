@@ -104,8 +104,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
     /// admitted. Draws one number for the slot and two for each try (rarely more).
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so: the landmarks are the same set, perhaps in
-    /// another order.
+    /// [`Error::NotFinite`] when the ground set answers so: the landmarks are as the tries before that one
+    /// have left them, perhaps in another order, and the step is not counted.
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
         let (count, rows) = (self.landmarks.len(), self.landmarks.ground().len());
         let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);

@@ -15,7 +15,7 @@ const C: usize = 20;
 const WIDTH: usize = 3;
 /// For a standard error of about half a percent.
 const CHAINS: u64 = 800;
-/// Twice what the means need to settle.
+/// After 1,000 tries the means do not move any more.
 const TRIES: u64 = 6_000;
 
 /// How many standard errors the mean over independent chains is from what is expected.

@@ -246,7 +246,7 @@ fn every_try_has_its_own_row_and_number() {
                 let mut fresh = Landmarks::new(&ground, fresh_room.lend()).unwrap();
                 start::given(&mut fresh, &expected).unwrap();
                 let entries = chain.landmarks().factor().row(C - 1).iter().zip(fresh.factor().row(C - 1));
-                // Lengths are up to 20 and the conditions some hundreds.
+                // The matrix has the condition 5·10³, its parts less; another row would be off by units.
                 for (entry, expected) in entries {
                     let difference = (*entry - *expected).to_f64().abs();
                     assert!(difference < 1e4 * T::EPSILON.to_f64() * 20.0, "lane {lucky}: {difference:e}");

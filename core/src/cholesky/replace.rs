@@ -110,7 +110,8 @@ impl<T: Scalar> Cholesky<'_, T> {
                 residual -= *slot * *slot;
             }
             if residual <= threshold {
-                return None;
+                // Minus infinity is an entry that was no number.
+                return if residual.is_finite() { None } else { Some(residual) };
             }
             from = to;
         }

@@ -36,7 +36,9 @@ impl<T: Scalar> Matern32<T> {
 impl<T: Scalar> Kernel<T> for Matern32<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let scaled = squared_distance(x, y).sqrt() * self.rate;
-        (T::ONE + scaled) * (-scaled).exp()
+        let decay = (-scaled).exp();
+        // Zero times the infinite polynomial of a far row is no number.
+        if decay > T::ZERO { (T::ONE + scaled) * decay } else { decay }
     }
 
     fn diagonal(&self, _: &[T]) -> T {
@@ -77,7 +79,9 @@ impl<T: Scalar> Matern52<T> {
 impl<T: Scalar> Kernel<T> for Matern52<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let scaled = squared_distance(x, y).sqrt() * self.rate;
-        (T::ONE + scaled + scaled * scaled / T::from_count(3)) * (-scaled).exp()
+        let decay = (-scaled).exp();
+        // Zero times the infinite polynomial of a far row is no number.
+        if decay > T::ZERO { (T::ONE + scaled + scaled * scaled / T::from_count(3)) * decay } else { decay }
     }
 
     fn diagonal(&self, _: &[T]) -> T {

@@ -91,7 +91,10 @@ fn matern<T: Lane, S: Simd, const R: usize>(
     let one = T::splat(simd, T::ONE);
     for value in &mut values {
         let t = T::product(simd, T::root(simd, *value), T::splat(simd, rate));
-        let decay = exponential::<T, S>(simd, T::product(simd, t, T::splat(simd, -T::ONE)));
+        // Where the exponential stops falling the polynomial must stop rising.
+        let negative = T::max(simd, T::product(simd, t, T::splat(simd, -T::ONE)), T::splat(simd, T::LEAST));
+        let t = T::product(simd, negative, T::splat(simd, -T::ONE));
+        let decay = exponential::<T, S>(simd, negative);
         let polynomial = T::mul_add(simd, T::mul_add(simd, t, T::splat(simd, square), one), t, one);
         *value = T::product(simd, polynomial, decay);
     }

@@ -73,6 +73,21 @@ impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
         slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
         proposals: &[Proposal<T>],
     ) -> Result<u32, CoreError> {
+        let mut admitted = 0;
+        for block in proposals.chunks(TRIES) {
+            admitted += self.evaluate_block(slot, block)?;
+        }
+        Ok(admitted)
+    }
+}
+
+impl<T: Lane> Lanes<T> {
+    /// [`evaluate`](Evaluate::evaluate) for at most [`TRIES`] proposals.
+    fn evaluate_block(
+        &mut self,
+        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        proposals: &[Proposal<T>],
+    ) -> Result<u32, CoreError> {
         let ground = slot.ground();
         let others = slot.others().len();
         if others > self.column.len() {
@@ -81,12 +96,19 @@ impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
         if ground.width() * TRIES > self.features.len() {
             return Err(CoreError::Capacity { needed: ground.width(), have: self.features.len() / TRIES });
         }
+        let len = ground.len();
+        if let Some(past) = proposals.iter().find(|proposal| proposal.entering >= len) {
+            return Err(CoreError::OutOfRange { index: past.entering, len });
+        }
         self.gather(ground, proposals);
         let mut diagonals = [T::ZERO; TRIES];
         // A lane without a proposal never keeps the others going.
         let mut thresholds = [T::ONE / T::ZERO; TRIES];
         for ((diagonal, threshold), proposal) in diagonals.iter_mut().zip(&mut thresholds).zip(proposals) {
             *diagonal = ground.diagonal(proposal.entering);
+            if !diagonal.is_finite() {
+                return Err(CoreError::NotFinite { row: proposal.entering, column: proposal.entering });
+            }
             *threshold = slot.threshold(proposal.uniform, *diagonal);
         }
         let mut residuals = diagonals;

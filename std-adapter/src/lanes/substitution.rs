@@ -55,7 +55,8 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
             first += TILE;
             let mut fallen = true;
             for (residual, threshold) in residuals.iter().zip(thresholds) {
-                fallen &= residual <= threshold;
+                // Minus infinity is an entry that was no number: finish, and say so.
+                fallen &= residual <= threshold && *residual > -(T::ONE / T::ZERO);
             }
             if fallen {
                 return false;

@@ -320,3 +320,71 @@ fn lanes_that_are_too_small_are_refused() {
     assert_eq!(refused(4, 2), Err(Error::Capacity { needed: 3, have: 2 }));
     assert_eq!(refused(4, 3), Ok(1));
 }
+
+/// A row too long for its square: an error beside any number of others, and not a rejection.
+#[test]
+fn a_diagonal_that_is_no_number_is_an_error_beside_any_number_of_others() {
+    // At right angles to all others, or not.
+    for others in [0.0, 1.0] {
+        let mut rows: Vec<f64> = rows(40, 16);
+        rows.iter_mut().step_by(16).for_each(|feature| *feature *= others);
+        rows[20 * 16..21 * 16].fill(0.0);
+        rows[20 * 16] = 1e200;
+        let ground = Points::new(&rows, 16, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
+        for c in [1, 2, 9, 12] {
+            let mut memory = Heap::new(c).unwrap();
+            let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
+            start::given(&mut landmarks, &(0..c).collect::<Vec<_>>()).unwrap();
+            let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
+            let proposals = [Proposal { entering: 20, uniform: 0.5 }];
+            let expected = Err(Error::NotFinite { row: 20, column: 20 });
+            assert_eq!(OneByOne.evaluate(&mut slot, &proposals), expected, "c {c}");
+            assert_eq!(Lanes::new(c, 16).unwrap().evaluate(&mut slot, &proposals), expected, "c {c}");
+        }
+    }
+}
+
+/// Ten rows a unit apart, and one so far away that squares of its distance are hardly numbers, or not.
+#[test]
+fn rows_far_away_have_kernels_of_zero() {
+    fn check<T: Lane>(far: &[f64]) {
+        for kind in KERNELS.into_iter().filter(|kind| kind.has_bandwidth()) {
+            for &far in far {
+                let mut rows: Vec<T> = (0..11).map(T::from_count).collect();
+                rows[10] = T::from_f64(far);
+                let ground = Points::new(&rows, 1, kind.build::<T>(1.0).unwrap()).unwrap();
+                for lanes in [false, true] {
+                    let mut memory = Heap::new(10).unwrap();
+                    let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
+                    start::given(&mut landmarks, &(0..10).collect::<Vec<_>>()).unwrap();
+                    let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
+                    let proposals = [Proposal { entering: 10, uniform: T::ZERO }];
+                    let admitted = if lanes {
+                        Lanes::new(10, 1).unwrap().evaluate(&mut slot, &proposals)
+                    } else {
+                        OneByOne.evaluate(&mut slot, &proposals)
+                    };
+                    assert_eq!((admitted, slot.residual()), (Ok(1), T::ONE), "{kind:?}, {far:e}, {lanes}");
+                }
+            }
+        }
+    }
+    check::<f32>(&[1e3, 1e18, 5e18, 1e20, 1e37]);
+    check::<f64>(&[1e4, 1e153, 1e160, 1e300]);
+}
+
+#[test]
+fn blocks_of_any_length_and_rows_out_of_range() {
+    let rows = rows::<f64>(40, 3);
+    let ground = Points::new(&rows, 3, KernelKind::Gaussian.build(1.0).unwrap()).unwrap();
+    let mut memory = Heap::new(4).unwrap();
+    let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
+    start::given(&mut landmarks, &[0, 1, 2, 3]).unwrap();
+    let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
+    let mut lanes = Lanes::new(4, 3).unwrap();
+    let past = [Proposal { entering: 40, uniform: 0.0 }];
+    assert_eq!(lanes.evaluate(&mut slot, &past), Err(Error::OutOfRange { index: 40, len: 40 }));
+    // u = 0 lets each of them in, one after the other.
+    let many: Vec<Proposal<f64>> = (4..40).map(|entering| Proposal { entering, uniform: 0.0 }).collect();
+    assert_eq!(lanes.evaluate(&mut slot, &many), Ok(36));
+}
