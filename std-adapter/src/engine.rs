@@ -19,6 +19,9 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
         candidates: Option<&[usize]>,
         random: &mut Random,
     ) -> Result<(), Error>;
+
+    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
+    fn numbers_to_pivot(&self, c: usize) -> usize;
 }
 
 /// One row at a time.
@@ -79,6 +82,10 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
         }
         Ok(())
     }
+
+    fn numbers_to_pivot(&self, _: usize) -> usize {
+        1
+    }
 }
 
 impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
@@ -90,5 +97,9 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
         random: &mut Random,
     ) -> Result<(), Error> {
         Self::pivot(self, landmarks, c, candidates, random)
+    }
+
+    fn numbers_to_pivot(&self, c: usize) -> usize {
+        self.numbers_to_pivot(c)
     }
 }

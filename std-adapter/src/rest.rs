@@ -8,7 +8,8 @@
 //!
 //! One chain's record alone would not do. Where a few rare rows carry the error, a chain that proposes
 //! uniformly looks settled until it meets them, after about `n` tries; the pivoted one has them from the
-//! start, and the two disagree until the other has found them too.
+//! start, and the two disagree until the other has found them too. (Over more rows than its memory has
+//! room for, the pivoted one looks at a sample: rows rarer than that can escape both.)
 
 use crate::Error;
 use crate::meter::Meter;

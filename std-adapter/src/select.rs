@@ -17,8 +17,9 @@ use std::time::Instant;
 /// Steps between two looks at the meter.
 const STRIDE: u64 = 1_024;
 
-/// Rows up to which the chain that [`Steps::Auto`] compares with looks at all for its start.
-const PIVOTED_ROWS: usize = 200_000;
+/// Numbers that the chain which [`Steps::Auto`] compares with may hold for its start: 32 MiB in `f64`.
+/// With more rows than that it looks at a sample of them.
+const PIVOTED_NUMBERS: usize = 1 << 22;
 
 /// The paper's number of steps.
 const PAPER_STEPS: u64 = 3_000;
@@ -185,14 +186,15 @@ where
             landmarks = chain.into_landmarks();
         }
         Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
-            let other_start = match start {
-                Start::Pivoted { .. } => Start::Uniform,
-                _ => Start::Pivoted { rows: (ground.len() > PIVOTED_ROWS).then_some(PIVOTED_ROWS) },
-            };
             let mut other_random = stream(seed, Stream::OtherChain);
             let mut other_memory = Heap::new(c)?;
             let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
             let (engine, other_engine) = (engine()?, engine()?);
+            let rows = (PIVOTED_NUMBERS / engine.numbers_to_pivot(c)).max(c);
+            let other_start = match start {
+                Start::Pivoted { .. } => Start::Uniform,
+                _ => Start::Pivoted { rows: (ground.len() > rows).then_some(rows) },
+            };
             first(&mut landmarks, c, start, &mut random, &engine)?;
             first(&mut other, c, other_start, &mut other_random, &other_engine)?;
             let mut asked = recorded(landmarks, engine, random);

@@ -96,6 +96,12 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
+    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at: its features, its substitution,
+    /// its diagonal and its residual.
+    pub fn numbers_to_pivot(&self, c: usize) -> usize {
+        c + self.features.len() / TRIES + 2
+    }
+
     /// Takes the landmarks from `first` on out of every row's residual.
     fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
         let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
