@@ -8,7 +8,7 @@ use crate::{Error, Scalar};
 ///
 /// Implement it for rows that this crate cannot hold, in external flash say. Calls keep indices
 /// under [`len`](Self::len). A read that fails answers NaN: the algorithms stop there with
-/// [`Error::NotFinite`], in the state of the step before.
+/// [`Error::NotFinite`], in a sound state; each says which.
 ///
 /// ```
 /// use dpp_nystrom_core::GroundSet;

@@ -71,7 +71,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
         }
     }
 
-    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings.
+    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings. Tries and
+    /// evaluator are the defaults: set them again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`].

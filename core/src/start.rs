@@ -81,7 +81,8 @@ where
         for (row, nearest) in distances.iter_mut().enumerate() {
             let distance = ground.squared_distance(row, landmark);
             // What is not a number comes in, and stays until it is reported.
-            if nearest.partial_cmp(&nearest).is_some() && !(distance >= *nearest) {
+            let known = *nearest >= T::ZERO || *nearest < T::ZERO;
+            if known && !(distance >= *nearest) {
                 *nearest = distance;
             }
         }
