@@ -81,5 +81,5 @@ pub use predictor::Predictor;
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
-pub use slot_chain::{SlotChain, TRIES};
+pub use slot_chain::{Scan, SlotChain, TRIES};
 pub use swap::{Acceptance, Swap};

@@ -71,11 +71,19 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         }
         check_width(self.rank(), phi.len())?;
         ground.column(i, self.landmarks.members(), phi);
-        if let Some(at) = phi.iter().position(|entry| !entry.is_finite()) {
+        self.features_at(i, phi)
+    }
+
+    /// `φ` of any point, called `i` in errors, from `k_C` of it, which is in `column`.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless there is an entry per landmark, and [`Error::NotFinite`].
+    pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
+        if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
             let column = self.landmarks.members().get(at).copied().unwrap_or(i);
             return Err(Error::NotFinite { row: i, column });
         }
-        self.transform(phi)
+        self.transform(column)
     }
 
     /// `K̃(x, x')` from the features of both.
@@ -89,8 +97,17 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Those of [`features`](Self::features).
     pub fn residual(&self, i: usize, phi: &mut [T]) -> Result<T, Error> {
         self.features(i, phi)?;
-        let residual = self.landmarks.ground().diagonal(i) - dot(phi, phi);
-        Ok(if residual > T::ZERO { residual } else { T::ZERO })
+        Ok(left(self.landmarks.ground().diagonal(i), phi))
+    }
+
+    /// The same of any point, called `i` in errors, from `k(x, x)` and `k_C(x)`, which is in `column` and
+    /// leaves it as `φ(x)`.
+    ///
+    /// # Errors
+    /// Those of [`features_at`](Self::features_at).
+    pub fn residual_at(&self, i: usize, diagonal: T, column: &mut [T]) -> Result<T, Error> {
+        self.features_at(i, column)?;
+        Ok(left(diagonal, column))
     }
 
     /// `tr(K - K̃)` over the ground set, one row after the other; `phi` is room for one.
@@ -112,4 +129,10 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     pub fn kernel_weights(&self, weights: &mut [T]) -> Result<(), Error> {
         self.landmarks.factor().solve_upper(weights)
     }
+}
+
+/// `k(x, x) - ‖φ(x)‖²`, not under zero.
+fn left<T: Scalar>(diagonal: T, phi: &[T]) -> T {
+    let residual = diagonal - dot(phi, phi);
+    if residual > T::ZERO { residual } else { T::ZERO }
 }

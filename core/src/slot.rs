@@ -9,6 +9,7 @@
 use crate::cholesky::Cholesky;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
+use crate::memory::check_width;
 use crate::swap::Acceptance;
 use crate::{Error, Scalar};
 
@@ -76,18 +77,53 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         if asked > floor { asked } else { floor }
     }
 
-    /// Lets a row in, given its substitution `z` against the others' factor and its residual; the
-    /// caller has compared that with [`threshold`](Self::threshold). Answers false, and nothing
-    /// happens, for a row that is a landmark already.
-    pub fn admit(&mut self, entering: usize, z: &[T], residual: T) -> bool {
-        let (_, _, factor) = self.landmarks.workshop();
-        for (slot, &z) in factor.column_mut().iter_mut().zip(z) {
-            *slot = z;
+    /// Decides about rows whose residuals against the others are known, in their order: each is compared
+    /// with the occupant that those before it have left. Answers how many were let in; a landmark is not.
+    /// `substitution(i, z)` is asked once at most, for the substitution of the `i`-th row, the last to enter:
+    /// it fills all of `z`, one number for each of the others.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the first
+    /// residual that is no number: those before it stay admitted.
+    pub fn decide(
+        &mut self,
+        proposals: &[Proposal<T>],
+        diagonals: &[T],
+        residuals: &[T],
+        substitution: impl FnOnce(usize, &mut [T]),
+    ) -> Result<u32, Error> {
+        check_width(proposals.len(), diagonals.len())?;
+        check_width(proposals.len(), residuals.len())?;
+        let mut admitted = 0;
+        let mut last = None;
+        let mut outcome = Ok(());
+        let tried = proposals.iter().zip(diagonals).zip(residuals).enumerate();
+        for (i, ((&Proposal { entering, uniform }, &diagonal), &residual)) in tried {
+            if !residual.is_finite() {
+                outcome = Err(Error::NotFinite { row: entering, column: entering });
+                break;
+            }
+            // The occupant's own place still has the row that was there before.
+            let present = last.map_or_else(|| self.landmarks.members().last().copied(), |(_, row)| Some(row));
+            if residual > self.threshold(uniform, diagonal)
+                && present != Some(entering)
+                && !self.others().contains(&entering)
+            {
+                self.residual = residual;
+                last = Some((i, entering));
+                admitted += 1;
+            }
         }
-        self.admit_substituted(entering, residual)
+        if let Some((i, entering)) = last {
+            let others = self.others().len();
+            let (_, _, factor) = self.landmarks.workshop();
+            substitution(i, factor.column_mut().get_mut(..others).unwrap_or(&mut []));
+            self.landmarks.overwrite_last(entering, self.residual);
+        }
+        outcome.map(|()| admitted)
     }
 
-    /// [`admit`](Self::admit) with the substitution that is in the working column.
+    /// Lets a row in whose substitution is in the working column; a landmark is not.
     fn admit_substituted(&mut self, entering: usize, residual: T) -> bool {
         let admitted = !self.landmarks.contains(entering);
         if admitted {

@@ -1,10 +1,14 @@
 //! The open-slot chain: the c-DPP's law, many tries to an open slot.
 //!
-//! A step picks a slot uniformly, opens it ([`OpenSlot`]), and tries up to [`TRIES`] rows drawn
-//! uniformly from all `n`, one after the other. Each try is a Metropolis (or Barker) move on the
-//! conditional law of one slot given the others, which is reversible with respect to the c-DPP; so is
-//! the same move repeated, and so is the mixture over slots. With one try and Barker's rule it is
-//! the paper's chain without its coin, but that a row drawn may be a landmark: then nothing happens.
+//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one
+//! after the other. Each try is a Metropolis (or Barker) move on the conditional law of one slot given the
+//! others, which is reversible with respect to the c-DPP; so is the same move repeated.
+//!
+//! [`Scan`] says which slot comes next. A systematic scan opens each once in a sweep. Every step of it leaves
+//! the law of a c-DPP's landmarks in random order as it is, and so does a sweep, which is not reversible. Of
+//! slots drawn at random e⁻² are still unopened in two sweeps' time. With slots drawn, one try and Barker's
+//! rule it is the paper's chain without its coin, but that a row drawn may be a landmark: then nothing
+//! happens.
 //!
 //! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early;
 //! opening costs `3(c - i)²`. Nothing of length `n` is stored, and membership is looked up only for
@@ -26,10 +30,20 @@ use crate::{Error, Progress, Scalar};
 use rand_core::Rng;
 
 /// The most rows that are tried at one slot, and the default.
-pub const TRIES: usize = 16;
+pub const TRIES: usize = 32;
 
 /// The factor is made anew after so many openings for each landmark.
 const REFACTOR: u64 = 8;
+
+/// Which slot is opened next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// Every slot once in a sweep: the one that was opened longest ago comes last.
+    #[default]
+    Systematic,
+    /// A slot drawn uniformly: the step is reversible with respect to the c-DPP.
+    Random,
+}
 
 /// A c-DPP chain that holds slots open. [`Progress::steps`] and [`Progress::proposed`] count tries.
 ///
@@ -53,6 +67,7 @@ pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
     landmarks: Landmarks<'a, T, G>,
     evaluator: E,
     acceptance: Acceptance,
+    scan: Scan,
     tries: usize,
     progress: Progress,
     openings: u64,
@@ -65,14 +80,15 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
             landmarks,
             evaluator: OneByOne,
             acceptance,
+            scan: Scan::default(),
             tries: TRIES,
             progress: Progress::default(),
             openings: 0,
         }
     }
 
-    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings. Tries and
-    /// evaluator are the defaults: set them again.
+    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings. Tries, scan
+    /// and evaluator are the defaults: set them again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`].
@@ -92,8 +108,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
     /// The same chain with another evaluator.
     pub fn with_evaluator<F: Evaluate<T, G>>(self, evaluator: F) -> SlotChain<'a, T, G, F> {
-        let Self { landmarks, acceptance, tries, progress, openings, .. } = self;
-        SlotChain { landmarks, evaluator, acceptance, tries, progress, openings }
+        let Self { landmarks, acceptance, scan, tries, progress, openings, .. } = self;
+        SlotChain { landmarks, evaluator, acceptance, scan, tries, progress, openings }
     }
 
     /// The same chain with `tries` rows to a slot: at least 1 and at most [`TRIES`].
@@ -101,8 +117,13 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
         Self { tries: tries.clamp(1, TRIES), ..self }
     }
 
+    /// The same chain with this order of slots.
+    pub fn with_scan(self, scan: Scan) -> Self {
+        Self { scan, ..self }
+    }
+
     /// One slot, with as many tries as it gets but not more than `most`; answers how many rows were
-    /// admitted. Draws one number for the slot and two for each try (rarely more).
+    /// admitted. Draws two numbers for each try (rarely more), and before them one for the slot in a random scan.
     ///
     /// # Errors
     /// [`Error::NotFinite`] when the ground set answers so: the landmarks are as the tries before that one
@@ -112,7 +133,11 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
         let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);
         let mut admitted = 0;
         if count > 0 && count < rows {
-            let slot = below(random, count);
+            let slot = match self.scan {
+                // Opened slots stand last, so that those still to come are the first ones.
+                Scan::Systematic => count - 1 - (self.openings % count as u64) as usize,
+                Scan::Random => below(random, count),
+            };
             let mut proposals = [Proposal::default(); TRIES];
             let proposals = proposals.get_mut(..tries).unwrap_or(&mut []);
             for proposal in proposals.iter_mut() {

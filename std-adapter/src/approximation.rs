@@ -3,7 +3,6 @@
 use crate::heap::zeros;
 use crate::kernel_choice::ChosenKernel;
 use crate::{Error, Heap};
-use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -14,13 +13,14 @@ use faer::matrix_free::eigen::{
 };
 use faer::{Accum, Col, Mat, MatRef, Par};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
 const BLOCK: usize = 1_024;
 
 /// Parts that a matrix is worked on in: a number that does not depend on the threads, since the
 /// last digits depend on it.
-const PARTS: usize = 8;
+pub(crate) const PARTS: usize = 8;
 
 /// Relative: far under what a sampled figure can show.
 const SPECTRAL_TOLERANCE: f64 = 1e-8;
@@ -49,15 +49,37 @@ pub struct TraceError {
 pub fn trace_error(ground: &Ground<'_>, landmarks: &[usize]) -> Result<TraceError, Error> {
     let mut memory = Heap::new(landmarks.len())?;
     let landmarks = independent(ground, landmarks, &mut memory)?;
-    let nystrom = Nystrom::new(&landmarks);
+    missed(ground, ground, &landmarks)
+}
+
+/// [`trace_error`] of landmarks that are points of their own, as many features each as the rows.
+///
+/// # Errors
+/// Those of [`trace_error`], [`Error::Core`].
+pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<TraceError, Error> {
+    let home = Points::new(points, ground.width(), *ground.kernel())?;
+    let mut memory = Heap::new(home.len())?;
+    let landmarks = independent_points(&home, &mut memory)?;
+    missed(ground, &home, &landmarks)
+}
+
+/// The trace error of landmarks that are rows of `home`.
+fn missed(
+    ground: &Ground<'_>,
+    home: &Ground<'_>,
+    landmarks: &Landmarks<'_, f64, Ground<'_>>,
+) -> Result<TraceError, Error> {
+    let nystrom = Nystrom::new(landmarks);
     let blocks: Vec<(f64, f64)> = (0..ground.len().div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
             let mut phi = vec![0.0; nystrom.rank()];
             let (mut error, mut trace) = (0.0, 0.0);
             for row in block * BLOCK..ground.len().min((block + 1) * BLOCK) {
-                error += nystrom.residual(row, &mut phi)?;
-                trace += ground.diagonal(row);
+                home.column_at(ground.row(row), landmarks.members(), &mut phi);
+                let diagonal = ground.diagonal(row);
+                error += nystrom.residual_at(row, diagonal, &mut phi)?;
+                trace += diagonal;
             }
             Ok((error, trace))
         })
@@ -68,15 +90,46 @@ pub fn trace_error(ground: &Ground<'_>, landmarks: &[usize]) -> Result<TraceErro
     Ok(TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } })
 }
 
+/// The features `φ` of every row, a column a row, from landmarks that are rows of `home`.
+pub(crate) fn features(
+    ground: &Ground<'_>,
+    home: &Ground<'_>,
+    landmarks: &Landmarks<'_, f64, Ground<'_>>,
+) -> Result<Mat<f64>, Error> {
+    let nystrom = Nystrom::new(landmarks);
+    let mut features = Mat::<f64>::zeros(nystrom.rank(), ground.len());
+    features
+        .par_col_iter_mut()
+        .enumerate()
+        .try_for_each(|(row, phi)| match phi.try_as_col_major_mut() {
+            Some(phi) => {
+                let phi = phi.as_slice_mut();
+                home.column_at(ground.row(row), landmarks.members(), phi);
+                nystrom.features_at(row, phi)
+            }
+            None => Ok(()),
+        })
+        .map_err(|reason| Error::Landmarks { reason })?;
+    Ok(features)
+}
+
+/// The points of `home` that are independent of those before them.
+pub(crate) fn independent_points<'a>(
+    home: &'a Ground<'_>,
+    memory: &'a mut Heap<f64>,
+) -> Result<Landmarks<'a, f64, Ground<'a>>, Error> {
+    independent(home, &(0..home.len()).collect::<Vec<_>>(), memory)
+}
+
 /// The landmarks that are independent of those before them.
-pub(crate) fn independent<'a, T, K>(
-    ground: &'a Points<'_, T, K>,
+pub(crate) fn independent<'a, T, G>(
+    ground: &'a G,
     rows: &[usize],
     memory: &'a mut Heap<T>,
-) -> Result<Landmarks<'a, T, Points<'a, T, K>>, Error>
+) -> Result<Landmarks<'a, T, G>, Error>
 where
     T: dpp_nystrom_core::Scalar,
-    K: Kernel<T>,
+    G: GroundSet<T> + ?Sized,
 {
     let mut landmarks =
         Landmarks::new(ground, memory.lend()).map_err(|reason| Error::Landmarks { reason })?;
@@ -96,7 +149,7 @@ where
 /// The kernel matrix of all rows and its eigenvalues: `n²` numbers, and `O(n³)` once.
 #[derive(Debug)]
 pub struct Spectrum {
-    matrix: Mat<f64>,
+    matrix: Arc<Mat<f64>>,
     /// Descending.
     eigenvalues: Vec<f64>,
 }
@@ -114,17 +167,16 @@ impl Spectrum {
     /// The spectrum of the kernel matrix over the ground set.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Eigenvalues`].
+    /// [`Error::Landmarks`] where the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn of(ground: &Ground<'_>) -> Result<Self, Error> {
-        let n = ground.len();
-        let mut entries = zeros(n * n, 0.0)?;
-        entries.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
-            for (j, entry) in row.iter_mut().enumerate() {
-                *entry = ground.entry(i, j);
-            }
-        });
-        let matrix = MatRef::from_row_major_slice(&entries, n, n).to_owned();
-        drop(entries);
+        Self::of_matrix(kernel_matrix(ground)?.into())
+    }
+
+    /// The spectrum of a kernel matrix.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub fn of_matrix(matrix: Arc<Mat<f64>>) -> Result<Self, Error> {
         let eigenvalues = eigenvalues(&matrix)?;
         Ok(Self { matrix, eigenvalues })
     }
@@ -144,49 +196,170 @@ impl Spectrum {
         ground: &Ground<'_>,
         landmarks: &[usize],
     ) -> Result<Option<RelativeError>, Error> {
-        let c = landmarks.len();
-        let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
-        let best_frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let best_spectral = tail.first().copied().unwrap_or(0.0);
-        let largest = self.eigenvalues.first().copied().unwrap_or(0.0);
-        if !(best_spectral > self.eigenvalues.len() as f64 * f64::EPSILON * largest) {
-            return Ok(None);
-        }
-        let mut memory = Heap::new(c)?;
+        let Some(best) = self.best(landmarks.len()) else { return Ok(None) };
+        let mut memory = Heap::new(landmarks.len())?;
         let landmarks = independent(ground, landmarks, &mut memory)?;
-        let nystrom = Nystrom::new(&landmarks);
-        let mut features = Mat::<f64>::zeros(nystrom.rank(), ground.len());
-        features
-            .par_col_iter_mut()
-            .enumerate()
-            .try_for_each(|(row, phi)| match phi.try_as_col_major_mut() {
-                Some(phi) => nystrom.features(row, phi.as_slice_mut()),
-                None => Ok(()),
-            })
-            .map_err(|reason| Error::Landmarks { reason })?;
-        let mut residual = self.matrix.clone();
-        matmul(residual.as_mut(), Accum::Add, features.transpose(), &features, -1.0, Par::rayon(PARTS));
-        Ok(Some(RelativeError {
-            frobenius: residual.norm_l2() / best_frobenius,
-            spectral: largest_eigenvalue(&residual)? / best_spectral,
-        }))
+        self.relative(&features(ground, ground, &landmarks)?, best).map(Some)
+    }
+
+    /// [`relative_error`](Self::relative_error) of landmarks that are points of their own.
+    ///
+    /// # Errors
+    /// Those of [`relative_error`](Self::relative_error), [`Error::Core`].
+    pub fn relative_error_of_points(
+        &self,
+        ground: &Ground<'_>,
+        points: &[f64],
+    ) -> Result<Option<RelativeError>, Error> {
+        let home = Points::new(points, ground.width(), *ground.kernel())?;
+        let Some(best) = self.best(home.len()) else { return Ok(None) };
+        let mut memory = Heap::new(home.len())?;
+        let landmarks = independent_points(&home, &mut memory)?;
+        self.relative(&features(ground, &home, &landmarks)?, best).map(Some)
+    }
+
+    /// The errors of `FᵀF` relative to the best rank `c`, for features of every row, a column a row.
+    pub(crate) fn relative_error_of(
+        &self,
+        features: &Mat<f64>,
+        c: usize,
+    ) -> Result<Option<RelativeError>, Error> {
+        self.best(c).map(|best| self.relative(features, best)).transpose()
+    }
+
+    /// Frobenius and spectral error of the best rank `c`; none where `K` has no higher rank.
+    fn best(&self, c: usize) -> Option<RelativeError> {
+        let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
+        let spectral = tail.first().copied().unwrap_or(0.0);
+        let frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
+        (rank(&self.eigenvalues) > c).then_some(RelativeError { frobenius, spectral })
+    }
+
+    /// The errors of `ΦᵀΦ` over the best ones.
+    fn relative(&self, features: &Mat<f64>, best: RelativeError) -> Result<RelativeError, Error> {
+        let norms = residual_norms(&self.matrix, features)?;
+        Ok(RelativeError {
+            frobenius: norms.frobenius / best.frobenius,
+            spectral: norms.spectral / best.spectral,
+        })
     }
 }
 
+/// `‖K - K̃‖_F` and `‖K - K̃‖_2`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResidualNorms {
+    pub(crate) frobenius: f64,
+    pub(crate) spectral: f64,
+}
+
+/// A column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`, from landmarks that are rows of any ground set.
+pub(crate) fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
+where
+    G: GroundSet<f64> + Sync + ?Sized,
+{
+    let mut memory = Heap::new(landmarks.len())?;
+    let landmarks = independent(ground, landmarks, &mut memory)?;
+    let nystrom = Nystrom::new(&landmarks);
+    let mut features = Mat::<f64>::zeros(nystrom.rank(), ground.len());
+    features
+        .par_col_iter_mut()
+        .enumerate()
+        .try_for_each(|(row, phi)| match phi.try_as_col_major_mut() {
+            Some(phi) => nystrom.features(row, phi.as_slice_mut()),
+            None => Ok(()),
+        })
+        .map_err(|reason| Error::Landmarks { reason })?;
+    Ok(features)
+}
+
+/// The norms of `K - ΦᵀΦ`: `n² c`, and `n²` numbers.
+pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<ResidualNorms, Error> {
+    let mut residual = matrix.clone();
+    matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
+    // Where nothing is missed, rounding leaves it a little under zero.
+    let spectral = largest_eigenvalue(&residual)?.max(0.0);
+    Ok(ResidualNorms { frobenius: residual.norm_l2(), spectral })
+}
+
+/// `A B`, in parts whose number does not depend on the threads.
+pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::rayon(PARTS));
+    product
+}
+
+/// The whole matrix of a ground set.
+///
+/// # Errors
+/// [`Error::Landmarks`] where it is empty or not finite, [`Error::Memory`].
+pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Mat<f64>, Error> {
+    let n = ground.len();
+    if n == 0 {
+        return Err(Error::Landmarks { reason: CoreError::Empty });
+    }
+    let mut entries = zeros(n * n, 0.0)?;
+    entries
+        .par_chunks_mut(n)
+        .enumerate()
+        .try_for_each(|(i, row)| {
+            for (j, entry) in row.iter_mut().enumerate() {
+                *entry = if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
+                if !entry.is_finite() {
+                    return Err(CoreError::NotFinite { row: i, column: j });
+                }
+            }
+            Ok(())
+        })
+        .map_err(|reason| Error::Landmarks { reason })?;
+    Ok(MatRef::from_row_major_slice(&entries, n, n).to_owned())
+}
+
+/// The number of eigenvalues, descending, that are more than rounding: over `n ε λ_1`.
+pub(crate) fn rank(eigenvalues: &[f64]) -> usize {
+    let largest = eigenvalues.first().copied().unwrap_or(0.0);
+    let floor = eigenvalues.len() as f64 * f64::EPSILON * largest;
+    eigenvalues.iter().take_while(|&&value| value > floor).count()
+}
+
+/// Eigenvalues, descending, and the eigenvectors in the same order, one a column.
+#[derive(Clone, Debug)]
+pub struct Eigen {
+    /// The eigenvalues, not under zero.
+    pub values: Vec<f64>,
+    /// The eigenvectors.
+    pub vectors: Mat<f64>,
+}
+
+/// All of a positive semidefinite matrix: `O(n³)`.
+pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
+    let n = matrix.nrows();
+    let mut vectors = Mat::<f64>::zeros(n, n);
+    let mut values = decompose(matrix, Some(&mut vectors))?;
+    // They come ascending.
+    values.reverse();
+    let vectors = vectors.as_ref().reverse_cols().to_owned();
+    Ok(Eigen { values, vectors })
+}
+
 /// The eigenvalues of a positive semidefinite matrix, descending.
-fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>, Error> {
-    let (n, parallel) = (matrix.nrows(), Par::rayon(PARTS));
-    let parameters = Default::default();
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, parallel, parameters);
-    let mut buffer = MemBuffer::new(scratch);
-    let mut values = Diag::<f64>::zeros(n);
-    let matrix = matrix.as_ref();
-    self_adjoint_evd(matrix, values.as_mut(), None, parallel, MemStack::new(&mut buffer), parameters)
-        .map_err(|_| Error::Eigenvalues)?;
-    // Rounding leaves the least ones a little under zero.
-    let mut values: Vec<f64> = values.column_vector().iter().map(|value| value.max(0.0)).collect();
+pub(crate) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>, Error> {
+    let mut values = decompose(matrix, None)?;
     values.sort_unstable_by(|x, y| y.total_cmp(x));
     Ok(values)
+}
+
+/// The eigenvalues of a positive semidefinite matrix, ascending, and into `vectors` the eigenvectors.
+fn decompose(matrix: &Mat<f64>, vectors: Option<&mut Mat<f64>>) -> Result<Vec<f64>, Error> {
+    let (n, parallel) = (matrix.nrows(), Par::rayon(PARTS));
+    let parameters = Default::default();
+    let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let mut buffer = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, wanted, parallel, parameters));
+    let mut values = Diag::<f64>::zeros(n);
+    let (matrix, vectors) = (matrix.as_ref(), vectors.map(Mat::as_mut));
+    self_adjoint_evd(matrix, values.as_mut(), vectors, parallel, MemStack::new(&mut buffer), parameters)
+        .map_err(|_| Error::Eigenvalues)?;
+    // Rounding leaves the least ones a little under zero.
+    Ok(values.column_vector().iter().map(|value| value.max(0.0)).collect())
 }
 
 /// The largest eigenvalue of a positive semidefinite matrix.

@@ -20,6 +20,10 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
         random: &mut Random,
     ) -> Result<(), Error>;
 
+    /// Adds landmarks to none until there are `c`, by greedily pivoted Cholesky over all rows: each is the
+    /// first of those with the largest residual.
+    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error>;
+
     /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
     fn numbers_to_pivot(&self, c: usize) -> usize;
 }
@@ -55,11 +59,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
         let mut phi = zeros(c, T::ZERO)?;
         let mut residuals = zeros(count, 0.0)?;
         while landmarks.len() < c {
-            let nystrom = Nystrom::new(landmarks);
-            for (at, residual) in residuals.iter_mut().enumerate() {
-                let phi = &mut phi[..nystrom.rank()];
-                *residual = nystrom.residual(number(at), phi).map_err(refused)?.to_f64();
-            }
+            residuals_into(landmarks, number, &mut phi, &mut residuals)?;
             loop {
                 let total: f64 = residuals.iter().sum();
                 if !(total > 0.0) {
@@ -83,9 +83,50 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
         Ok(())
     }
 
+    /// `n c³/6` multiply-adds and `n c²/2` kernel entries, and `n` numbers.
+    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let mut phi = zeros(c, T::ZERO)?;
+        let mut residuals = zeros(landmarks.ground().len(), 0.0)?;
+        while landmarks.len() < c {
+            residuals_into(landmarks, |row| row, &mut phi, &mut residuals)?;
+            loop {
+                let largest = |most: (usize, f64), (row, &residual): (usize, &f64)| {
+                    if residual > most.1 { (row, residual) } else { most }
+                };
+                let (row, residual) = residuals.iter().enumerate().fold((0, 0.0), largest);
+                if !(residual > 0.0) {
+                    let rank = landmarks.len();
+                    return Err(refused(CoreError::RankDeficient { rank, landmarks: c }));
+                }
+                match landmarks.push(row) {
+                    Ok(()) => break,
+                    Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[row] = 0.0,
+                    Err(reason) => return Err(refused(reason)),
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn numbers_to_pivot(&self, _: usize) -> usize {
         1
     }
+}
+
+/// What the landmarks miss of each row, every one anew.
+fn residuals_into<T: Scalar, G: GroundSet<T> + ?Sized>(
+    landmarks: &Landmarks<'_, T, G>,
+    number: impl Fn(usize) -> usize,
+    phi: &mut [T],
+    residuals: &mut [f64],
+) -> Result<(), Error> {
+    let nystrom = Nystrom::new(landmarks);
+    let phi = &mut phi[..nystrom.rank()];
+    for (at, residual) in residuals.iter_mut().enumerate() {
+        *residual = nystrom.residual(number(at), phi).map_err(|reason| Error::Landmarks { reason })?.to_f64();
+    }
+    Ok(())
 }
 
 impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
@@ -97,6 +138,10 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
         random: &mut Random,
     ) -> Result<(), Error> {
         Self::pivot(self, landmarks, c, candidates, random)
+    }
+
+    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, Ground<'_, T>>, c: usize) -> Result<(), Error> {
+        Self::pivot_greedily(self, landmarks, c)
     }
 
     fn numbers_to_pivot(&self, c: usize) -> usize {

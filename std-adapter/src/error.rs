@@ -137,6 +137,15 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
+    /// Too many rows for all eigenvalues.
+    #[error(
+        "{rows} rows are too many for all eigenvalues of their kernel matrix; use at most {} of them (--rows)",
+        crate::SPECTRUM_ROWS
+    )]
+    SpectrumRows {
+        /// Rows there are.
+        rows: usize,
+    },
     /// The eigenvalue iteration did not converge.
     #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
     Eigenvalues,
@@ -146,11 +155,59 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A folder that cannot be listed.
+    #[error("{}: {source}; give a folder of data files", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A folder without a data set.
+    #[error("{}: no file in this folder can be read as rows; give one with CSV, TSV, ARFF or NPY files", path.display())]
+    NoDataSet {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The built-in rows cannot be read.
     #[error("the built-in rows cannot be read: {reason}")]
     BuiltIn {
         /// Why.
         reason: String,
+    },
+    /// A method that holds the whole kernel matrix, on too many rows for that.
+    #[error(
+        "the method {method} holds the kernel matrix of all rows, which are {rows} and at most {most}; use fewer with \
+         --rows, or the method {instead}"
+    )]
+    WholeMatrix {
+        /// The method.
+        method: &'static str,
+        /// Rows there are.
+        rows: usize,
+        /// Rows up to which it is done.
+        most: usize,
+        /// A method that does without.
+        instead: &'static str,
+    },
+    /// Landmarks that are no rows, and cannot be exchanged for rows.
+    #[error(
+        "the landmarks of {method} are points of their own and no rows: there is nothing to exchange; leave \
+         --refine out, or refine the rows of kmeans-snapped"
+    )]
+    NoRows {
+        /// The method.
+        method: &'static str,
+    },
+    /// A number out of its range.
+    #[error("{option} is {value}; give at least 1 and at most {most}")]
+    Knob {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: usize,
+        /// The most that makes sense here.
+        most: usize,
     },
 }
 

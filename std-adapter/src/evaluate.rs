@@ -1,26 +1,27 @@
 //! Methods against each other: the same rows, several seeds, every error that the paper plots.
 
-use crate::approximation::{Spectrum, trace_error};
+use crate::approximation::Spectrum;
 use crate::bandwidth::Bandwidth;
 use crate::choose::choose_bandwidth;
 use crate::kernel_choice::KernelKind;
 use crate::meter::Meter;
+use crate::methods::{self, Gram, Options, Selector, Task};
 use crate::prepare::{Precision, Prepared, keep};
 use crate::regression::RidgeChoice;
 use crate::seeds::{Stream, stream};
-use crate::select::Method;
 use crate::table::Table;
-use crate::train::{Setting, select_rows, train};
+use crate::train::{Setting, train_at};
+use crate::variants::Approximation;
 use crate::{Error, Silent};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Training rows up to which the kernel matrix and its eigenvalues are computed.
 pub const SPECTRUM_ROWS: usize = 10_000;
 
 /// One selection, measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The data set's name.
     pub dataset: String,
@@ -52,13 +53,18 @@ pub struct Trial {
     pub sigma: f64,
     /// The ridge.
     pub ridge: Option<f64>,
+    /// The approximation whose errors these are; absent for the Nyström method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<String>,
 }
 
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Methods with their names. [`Method::Given`] counts rows of the file.
-    pub methods: Vec<(String, Method)>,
+    /// Methods.
+    pub methods: Vec<&'static dyn Selector>,
+    /// What they are told; given rows are counted as in the file.
+    pub options: Options,
     /// Numbers of landmarks.
     pub landmarks: Vec<usize>,
     /// The first seed.
@@ -77,6 +83,8 @@ pub struct Comparison {
     pub ridge: RidgeChoice,
     /// The arithmetic.
     pub precision: Precision,
+    /// What is made of the landmarks. The regression is Nyström's, and left out for the others.
+    pub approximation: Approximation,
 }
 
 /// Runs every method with every number of landmarks and seed; `each` takes the trials as they come.
@@ -93,7 +101,7 @@ pub fn evaluate(
     mut each: impl FnMut(Trial) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let total = table.rows();
-    let &Comparison { rows, test, .. } = comparison;
+    let &Comparison { rows, test, approximation, .. } = comparison;
     if rows > total || rows == 0 {
         return Err(Error::TooFewRows { wanted: rows, rows: total });
     }
@@ -112,10 +120,10 @@ pub fn evaluate(
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
         let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, meter)?;
-        let ground = data.ground(comparison.kernel, chosen.sigma)?;
+        let gram = Gram::new(&data, comparison.kernel, chosen.sigma)?;
         let spectrum = if data.len() <= SPECTRUM_ROWS {
             meter.begin("eigenvalues", 1);
-            let spectrum = Spectrum::of(&ground)?;
+            let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
             meter.end();
             Some(spectrum)
         } else {
@@ -123,28 +131,30 @@ pub fn evaluate(
         };
         let setting =
             Setting { kernel: comparison.kernel, sigma: chosen.sigma, precision: comparison.precision, seed };
+        let options = among(comparison, &data)?;
+        let ridge = match comparison.ridge {
+            RidgeChoice::Value(gamma) => Some(gamma),
+            RidgeChoice::CrossValidated => None,
+        };
         let trials = comparison.landmarks.len() * comparison.methods.len();
         meter.begin(&format!("seed {seed}"), trials as u64);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
-            for (name, method) in &comparison.methods {
-                let method = among(method, &data)?;
+            for &method in &comparison.methods {
                 // Given landmarks are as many as they are, whatever c is: measured once.
-                let c = match &method {
-                    Method::Given(_) if round > 0 => continue,
-                    Method::Given(rows) => rows.len(),
-                    _ => c,
+                let c = match method.fixed(&options) {
+                    Some(_) if round > 0 => continue,
+                    Some(count) => count,
+                    None => c,
                 };
-                let selection = select_rows(&data, c, &method, setting, &Silent)?;
-                let trace = trace_error(&ground, &selection.landmarks)?;
-                let relative = match &spectrum {
-                    Some(spectrum) => spectrum.relative_error(&ground, &selection.landmarks)?,
-                    None => None,
-                };
+                let task = Task { gram: &gram, c, setting, ridge, options: &options, meter: &Silent };
+                let (selected, seconds) = methods::run(method, &task)?;
+                let (trace, relative) =
+                    approximation.errors(&gram, spectrum.as_ref(), &selected.places, seed)?;
                 let model = match &data.target {
-                    Some(_) => {
-                        Some(train(&data, &selection.landmarks, comparison.ridge, setting, &Silent)?.model)
+                    Some(_) if approximation == Approximation::Nystrom => {
+                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &Silent)?.model)
                     }
-                    None => None,
+                    _ => None,
                 };
                 let test_nrmse = match (&model, &data.target) {
                     (Some(model), Some(target)) if comparison.test > 0 => {
@@ -157,7 +167,7 @@ pub fn evaluate(
                     rows: comparison.rows,
                     train: data.len(),
                     test: comparison.test,
-                    method: name.clone(),
+                    method: method.name().to_owned(),
                     landmarks: c,
                     seed,
                     fro_rel: relative.map(|relative| relative.frobenius),
@@ -165,9 +175,11 @@ pub fn evaluate(
                     trace_fraction: trace.fraction,
                     train_nrmse: model.as_ref().map(|model| model.train_nrmse),
                     test_nrmse,
-                    seconds: selection.seconds,
+                    seconds,
                     sigma: chosen.sigma,
                     ridge: model.as_ref().map(|model| model.ridge),
+                    approximation: (approximation != Approximation::Nystrom)
+                        .then(|| approximation.to_string()),
                 })?;
                 meter.advance(1);
             }
@@ -179,12 +191,7 @@ pub fn evaluate(
 
 /// Training rows, standardised, and raw rows held out.
 fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared, Table), Error> {
-    let mut given: Vec<usize> = Vec::new();
-    for (_, method) in &comparison.methods {
-        if let Method::Given(rows) = method {
-            given.extend(rows);
-        }
-    }
+    let mut given = used(comparison).to_vec();
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
@@ -214,19 +221,23 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     Ok((data, part(&test_rows)))
 }
 
-/// The method with given rows counted among the prepared ones.
-fn among(method: &Method, data: &Prepared) -> Result<Method, Error> {
-    match method {
-        Method::Given(rows) => rows
-            .iter()
-            .map(|&number| {
-                let reason = CoreError::OutOfRange { index: number, len: data.len() };
-                data.row_of(number).ok_or(Error::Landmarks { reason })
-            })
-            .collect::<Result<_, _>>()
-            .map(Method::Given),
-        other => Ok(other.clone()),
-    }
+/// The given rows, if a method takes them.
+fn used(comparison: &Comparison) -> &[usize] {
+    let options = &comparison.options;
+    let taken = comparison.methods.iter().any(|method| method.fixed(options).is_some());
+    if taken { &options.given } else { &[] }
+}
+
+/// The options with given rows counted among the prepared ones.
+fn among(comparison: &Comparison, data: &Prepared) -> Result<Options, Error> {
+    let given = used(comparison)
+        .iter()
+        .map(|&number| {
+            let reason = CoreError::OutOfRange { index: number, len: data.len() };
+            data.row_of(number).ok_or(Error::Landmarks { reason })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Options { given, ..comparison.options.clone() })
 }
 
 /// `√(mean (prediction - target)²)`; 0 without a target.

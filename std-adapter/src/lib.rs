@@ -7,10 +7,14 @@
 //! | step | where |
 //! | --- | --- |
 //! | a file to rows | [`table`], [`Prepared`] |
-//! | rows to landmarks | [`select_rows`], or [`select()`] for a ground set of one's own |
+//! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
 //! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
+//! | exact samples of the c-DPP | [`ExactKDpp`] |
+//! | bounds, mixing and convergence | [`theory`] |
+//! | bandwidth and ridge together | [`tune()`] |
 //! | methods against each other | [`evaluate()`] |
+//! | other approximations from the same landmarks | [`Approximation`] |
 //!
 //! # Example
 //!
@@ -47,32 +51,46 @@
 mod approximation;
 mod bandwidth;
 mod choose;
+mod convergence;
 mod engine;
 mod error;
 mod evaluate;
+mod exact;
 mod heap;
 mod kernel_choice;
 mod lanes;
+mod leave_one_out;
 mod meter;
+pub mod methods;
 mod model;
 pub mod model_file;
+mod orthonormal;
 mod output;
 mod prepare;
+pub mod quadrature;
+mod refine;
 mod regression;
 mod rest;
 mod seeds;
 mod select;
 mod standardise;
+mod symmetric;
 pub mod table;
+pub mod theory;
 mod train;
+mod tune;
+mod variants;
 
 pub use dpp_nystrom_core as core;
 
-pub use approximation::{Ground, RelativeError, Spectrum, TraceError, trace_error};
+pub use approximation::{
+    Eigen, Ground, RelativeError, Spectrum, TraceError, trace_error, trace_error_of_points,
+};
 pub use bandwidth::{Bandwidth, MEDIAN_SAMPLE, median_distance};
 pub use choose::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
 pub use error::Error;
 pub use evaluate::{Comparison, SPECTRUM_ROWS, Trial, evaluate, root_mean_square};
+pub use exact::{ExactKDpp, SizedKDpp};
 pub use heap::{Heap, RidgeHeap};
 pub use kernel_choice::{ChosenKernel, KernelKind};
 pub use lanes::{Lane, Lanes};
@@ -80,9 +98,13 @@ pub use meter::{Meter, Silent};
 pub use model::{Model, Numbers, Trained};
 pub use output::write_whole;
 pub use prepare::{Precision, Prepared, StandardTarget};
+pub use refine::{Gain, Refinement};
 pub use regression::{FOLDS, Problem, Regression, RidgeChoice, fit, ridge_grid};
 pub use seeds::{Stream, stream};
 pub use select::{ChainKind, Method, Selection, Start, Steps, select};
 pub use standardise::Standardisation;
+pub use symmetric::{expected_trace_error, log_elementary_symmetric};
 pub use table::Table;
-pub use train::{Setting, Training, select_rows, train};
+pub use train::{Setting, Training, select_rows, train, train_at};
+pub use tune::{Regressor, Surface, tune};
+pub use variants::Approximation;

@@ -51,7 +51,7 @@ pub struct Model {
     pub trained_on: String,
     /// Rows it was trained on.
     pub trained_rows: u64,
-    /// The landmarks: row numbers of the training file, from 0.
+    /// The landmarks: row numbers of the training file, from 0; empty where they are points of their own.
     pub landmark_rows: Vec<u64>,
     /// Root mean square error on the training rows over the target's standard deviation.
     pub train_nrmse: f64,
@@ -119,7 +119,7 @@ impl Model {
         let width = self.feature_names.len();
         let fits = |landmarks: usize, weights: usize| {
             weights > 0
-                && weights == self.landmark_rows.len()
+                && (self.landmark_rows.is_empty() || weights == self.landmark_rows.len())
                 && Some(landmarks) == weights.checked_mul(width)
         };
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());

@@ -124,6 +124,18 @@ impl Prepared {
         self.target.as_ref().ok_or(Error::NoTarget)
     }
 
+    /// The target, if there is something to learn about it.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    pub fn learnable(&self) -> Result<&StandardTarget, Error> {
+        let target = self.target()?;
+        if !(target.deviation > 0.0) {
+            return Err(Error::ConstantTarget { name: target.name.clone() });
+        }
+        Ok(target)
+    }
+
     /// The rows as a ground set in `f64`.
     ///
     /// # Errors

@@ -111,6 +111,26 @@ where
     T: Scalar,
     K: Kernel<T> + Copy + Send + Sync,
 {
+    let grid: Vec<f64> = ridge_grid().collect();
+    Ok(fit_scored(problem, ridge, &grid, seed, meter)?.0)
+}
+
+/// Ridges with their squared errors over all folds.
+pub(crate) type Scores = Vec<(f64, f64)>;
+
+/// [`fit`] with ridges of one's own to cross-validate, and their squared errors over all folds; none where
+/// the ridge is given.
+pub(crate) fn fit_scored<T, K>(
+    problem: Problem<'_, T, K>,
+    ridge: RidgeChoice,
+    grid: &[f64],
+    seed: u64,
+    meter: &dyn Meter,
+) -> Result<(Regression<T>, Scores), Error>
+where
+    T: Scalar,
+    K: Kernel<T> + Copy + Send + Sync,
+{
     let Problem { rows, width, targets, landmarks, kernel } = problem;
     let count = rows.len().checked_div(width).unwrap_or(0);
     if targets.len() != count {
@@ -165,12 +185,12 @@ where
     })?;
     meter.end();
 
-    let (ridge, validation_error) = match ridge {
-        RidgeChoice::Value(value) => (value, None),
+    let (ridge, validation_error, scores) = match ridge {
+        RidgeChoice::Value(value) => (value, None, Vec::new()),
         RidgeChoice::CrossValidated => {
-            let scores = validate(&accumulators, ridge_grid().collect(), meter)?;
+            let scores = validate(&accumulators, grid, meter)?;
             let (best, error) = least(&scores).ok_or(Error::Folds { rows: count })?;
-            (best, Some((error / count as f64).sqrt()))
+            (best, Some((error / count as f64).sqrt()), scores)
         }
     };
     let Some((whole, others)) = accumulators.split_first_mut() else {
@@ -183,21 +203,18 @@ where
     whole.solve(T::from_f64(ridge), &mut weights).map_err(regression)?;
     let squared = whole.squared_error(&weights).map_err(regression)?.to_f64();
     nystrom.kernel_weights(&mut weights).map_err(regression)?;
-    Ok(Regression {
+    let fitted = Regression {
         kept: landmarks.members().to_vec(),
         weights,
         ridge,
         train_error: (squared / count as f64).sqrt(),
         validation_error,
-    })
+    };
+    Ok((fitted, scores))
 }
 
 /// The squared error over all folds for each ridge, each fold predicted from the others.
-fn validate<T: Scalar>(
-    folds: &[Ridge<'_, T>],
-    ridges: Vec<f64>,
-    meter: &dyn Meter,
-) -> Result<Vec<(f64, f64)>, Error> {
+fn validate<T: Scalar>(folds: &[Ridge<'_, T>], ridges: &[f64], meter: &dyn Meter) -> Result<Scores, Error> {
     if folds.len() < 2 {
         return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
     }
@@ -229,9 +246,9 @@ fn validate<T: Scalar>(
         .collect::<Result<_, Error>>()?;
     meter.end();
     Ok(ridges
-        .into_iter()
+        .iter()
         .enumerate()
-        .map(|(at, ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
+        .map(|(at, &ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
         .collect())
 }
 
@@ -243,7 +260,7 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 
 /// A fold for each row: every run of `folds` rows meets each fold once, in random order, so that
 /// sorted files are dealt fairly.
-fn deal_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<u8>, Error> {
+pub(crate) fn deal_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<u8>, Error> {
     let mut random = stream(seed, Stream::Folds);
     let mut deal: Vec<u8> = (0..folds as u8).collect();
     let mut dealt = zeros(rows, 0)?;

@@ -12,6 +12,7 @@
 //! room for, the pivoted one looks at a sample: rows rarer than that can escape both.)
 
 use crate::Error;
+use crate::convergence::split_r_hat;
 use crate::meter::Meter;
 use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
 
@@ -88,44 +89,4 @@ where
     };
     meter.end();
     Ok(at_rest)
-}
-
-/// `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the parts' variances, B/m the variance of their means
-/// and m their length; 1 where nothing varies at all.
-fn split_r_hat(parts: &[&[f64]]) -> f64 {
-    let length = parts.iter().map(|part| part.len()).min().unwrap_or(0);
-    if length < 2 {
-        return f64::INFINITY;
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let variance = |values: &[f64]| {
-        let middle = mean(values);
-        values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
-    };
-    let means: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
-    let within = parts.iter().map(|part| variance(part)).sum::<f64>() / parts.len() as f64;
-    let between = variance(&means);
-    if within == 0.0 {
-        return if between == 0.0 { 1.0 } else { f64::INFINITY };
-    }
-    let length = length as f64;
-    (((length - 1.0) / length * within + between) / within).sqrt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_r_hat;
-
-    #[test]
-    fn parts_of_one_law_are_at_rest_and_others_are_not() {
-        let wave = |shift: f64| -> Vec<f64> { (0..400).map(|i| shift + f64::from(i * 7 % 11)).collect() };
-        let (a, b, c) = (wave(0.0), wave(0.01), wave(4.0));
-        assert!(split_r_hat(&[&a, &b, &a, &b]) < 1.001);
-        assert!(split_r_hat(&[&a, &a, &c, &c]) > 1.1);
-        assert_eq!(split_r_hat(&[&[1.0; 5], &[1.0; 5]]), 1.0);
-        assert_eq!(split_r_hat(&[&[1.0; 5], &[2.0; 5]]), f64::INFINITY);
-        assert_eq!(split_r_hat(&[&[], &[]]), f64::INFINITY);
-        // By hand: means 1 and 2, variances 2 and 2, m = 2: √((1 + 1/2)/2).
-        assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
-    }
 }

@@ -16,6 +16,20 @@ pub enum Stream {
     Bandwidth,
     /// The folds of cross-validation.
     Folds,
+    /// Which landmarks an expert gets.
+    Experts,
+    /// Rows that refinement draws.
+    Refinement,
+    /// Rows that refinement by targets draws.
+    Supervised,
+    /// Exact samples.
+    Exact,
+    /// Pairs of states to bound the contraction with.
+    Triples,
+    /// Coupled chains.
+    Coupling,
+    /// Chains that are looked at for themselves.
+    Chains,
 }
 
 /// The generator of this seed for this use.
@@ -25,7 +39,14 @@ pub fn stream(seed: u64, stream: Stream) -> Random {
         Stream::Rows => 0x9e37_79b9_7f4a_7c15,
         Stream::Bandwidth => 0x3c6e_f372_fe94_f82a,
         Stream::OtherChain => 0x78dd_e6e5_fd29_f054,
+        Stream::Refinement => 0x2fe1_f8a1_c935_e2bc,
+        Stream::Supervised => 0x8d1c_4a07_63be_95f3,
+        Stream::Experts => 0xb54c_da58_fbbd_e1f2,
         Stream::Folds => 0xdaa6_6d2c_7ddf_743f,
+        Stream::Exact => 0xb54c_da58_ddf0_0f2a,
+        Stream::Triples => 0x1715_609d_7cea_8936,
+        Stream::Coupling => 0x5384_5412_7b09_6493,
+        Stream::Chains => 0xf1bb_cdcb_fa53_e0a8,
     };
     Random::seeded(seed ^ tag)
 }

@@ -36,7 +36,7 @@ pub enum Method {
         /// How many steps.
         steps: Steps,
     },
-    /// A start alone: rows drawn uniformly, k-means++ seeds, or randomly pivoted Cholesky.
+    /// A start alone: rows drawn uniformly, k-means++ seeds, or pivoted Cholesky.
     Start(Start),
     /// These rows.
     Given(Vec<usize>),
@@ -104,6 +104,9 @@ pub enum Start {
         /// Of so many rows drawn at random; of all rows if none is said.
         rows: Option<usize>,
     },
+    /// Greedily pivoted Cholesky (Fine and Scheinberg 2002): each row the one that those before it miss most
+    /// of. Nothing is random.
+    Greedy,
 }
 
 /// What was selected.
@@ -263,6 +266,7 @@ where
             engine.pivot(landmarks, c, Some(&sample), random)
         }
         Start::Pivoted { .. } => engine.pivot(landmarks, c, None, random),
+        Start::Greedy => engine.pivot_greedily(landmarks, c),
     }
 }
 

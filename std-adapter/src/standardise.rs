@@ -18,6 +18,8 @@ const CONSTANT: f64 = 1e-13;
 /// let statistics = Standardisation::of(&rows, 2);
 /// statistics.apply(&mut rows);
 /// assert_eq!(rows, [-1.0, 0.0, 1.0, 0.0]);
+/// statistics.undo(&mut rows);
+/// assert_eq!(rows, [1.0, 7.0, 3.0, 7.0]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardisation {
@@ -73,6 +75,15 @@ impl Standardisation {
                 self.apply_row(row);
             }
         });
+    }
+
+    /// Turns standardised rows back in place; what was constant has its one value.
+    pub fn undo(&self, rows: &mut [f64]) {
+        for row in rows.chunks_exact_mut(self.means.len().max(1)) {
+            for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
+                *value = mean + deviation * *value;
+            }
+        }
     }
 
     /// Standardises one row in place.

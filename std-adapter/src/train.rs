@@ -4,6 +4,7 @@ use crate::Error;
 use crate::kernel_choice::KernelKind;
 use crate::lanes::Lanes;
 use crate::meter::Meter;
+use crate::methods::Places;
 use crate::model::{Model, Numbers, Trained};
 use crate::prepare::{Precision, Prepared};
 use crate::regression::{Problem, RidgeChoice, fit};
@@ -72,6 +73,20 @@ pub fn train(
     setting: Setting,
     meter: &dyn Meter,
 ) -> Result<Training, Error> {
+    train_at(data, &Places::Rows(landmarks.to_vec()), ridge, setting, meter)
+}
+
+/// [`train`] on landmarks that may be points of their own: the model has no row numbers then.
+///
+/// # Errors
+/// Those of [`train`].
+pub fn train_at(
+    data: &Prepared,
+    landmarks: &Places,
+    ridge: RidgeChoice,
+    setting: Setting,
+    meter: &dyn Meter,
+) -> Result<Training, Error> {
     match setting.precision {
         Precision::F64 => train_in(&data.rows, data, landmarks, ridge, setting, Trained::F64, meter),
         Precision::F32 => train_in(&single(data), data, landmarks, ridge, setting, Trained::F32, meter),
@@ -81,18 +96,18 @@ pub fn train(
 fn train_in<T: Scalar>(
     rows: &[T],
     data: &Prepared,
-    landmarks: &[usize],
+    landmarks: &Places,
     ridge: RidgeChoice,
     setting: Setting,
     numbers: fn(Numbers<T>) -> Trained,
     meter: &dyn Meter,
 ) -> Result<Training, Error> {
     let Setting { kernel, sigma, seed, .. } = setting;
-    let target = data.target()?;
-    if !(target.deviation > 0.0) {
-        return Err(Error::ConstantTarget { name: target.name.clone() });
-    }
-    let points: Vec<T> = data.gather(landmarks)?;
+    let target = data.learnable()?;
+    let points: Vec<T> = match landmarks {
+        Places::Rows(rows) => data.gather(rows)?,
+        Places::Points(points) => points.iter().map(|&value| T::from_f64(value)).collect(),
+    };
     let problem = Problem {
         rows,
         width: data.width,
@@ -101,8 +116,15 @@ fn train_in<T: Scalar>(
         kernel: &kernel.build(sigma)?,
     };
     let fitted = fit(problem, ridge, seed, meter)?;
-    let dependent = landmarks.len() - fitted.kept.len();
-    let kept: Vec<usize> = fitted.kept.iter().map(|&place| landmarks[place]).collect();
+    let dependent = points.len() / data.width - fitted.kept.len();
+    let mut kept = Vec::with_capacity(fitted.kept.len() * data.width);
+    for &place in &fitted.kept {
+        kept.extend_from_slice(&points[place * data.width..(place + 1) * data.width]);
+    }
+    let landmark_rows = match landmarks {
+        Places::Rows(rows) => fitted.kept.iter().map(|&place| data.number(rows[place]) as u64).collect(),
+        Places::Points(_) => Vec::new(),
+    };
     let model = Model {
         feature_names: data.feature_names.clone(),
         target_name: target.name.clone(),
@@ -114,9 +136,9 @@ fn train_in<T: Scalar>(
         ridge: fitted.ridge,
         trained_on: data.name.clone(),
         trained_rows: data.len() as u64,
-        landmark_rows: kept.iter().map(|&row| data.number(row) as u64).collect(),
+        landmark_rows,
         train_nrmse: fitted.train_error,
-        numbers: numbers(Numbers { landmarks: data.gather(&kept)?, weights: fitted.weights }),
+        numbers: numbers(Numbers { landmarks: kept, weights: fitted.weights }),
     };
     Ok(Training { model, dependent, validation_nrmse: fitted.validation_error })
 }

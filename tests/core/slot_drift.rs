@@ -15,7 +15,7 @@ use dpp_nystrom_tests::snapshot::Snapshot;
 
 const C: usize = 24;
 
-/// Tries of each run: as many as 62,500 slots.
+/// Tries of each run: as many as 31,250 slots.
 const LONG: u64 = 1_000_000;
 
 /// The chain makes its factor anew after so many slots.
@@ -280,7 +280,7 @@ fn drift_is_bounded_without_factors_made_anew() {
         ("f32, 10", unattended::<f32>(48, 10.0), BOUND),
         ("f32, 1e4", unattended::<f32>(26, 1e4), BOUND),
     ] {
-        println!("{name}: {seen:.3?} c ε after 1,000, 10,000 and 62,500 slots");
+        println!("{name}: {seen:.3?} c ε after 1,000, 10,000 and 31,250 slots");
         assert!(seen.iter().all(|&residual| residual < bound), "{name}: {seen:?}");
     }
 }

@@ -9,6 +9,8 @@ use super::Cholesky;
 use crate::Scalar;
 use crate::memory::{row, row_mut};
 use crate::scalar::{rotation, turn};
+use core::cell::Cell;
+use core::mem::swap;
 
 impl<T: Scalar> Cholesky<'_, T> {
     /// Takes out the member at `place`; those after it move down by one. Nothing happens past the
@@ -27,19 +29,15 @@ impl<T: Scalar> Cholesky<'_, T> {
         if place >= order {
             return;
         }
+        // The leaving row stands before row k, with the entries up to its diagonal; behind it the rows are
+        // turned, and each has moved up by one.
         let mut k = place + 1;
         while k < order {
             // Turning a row is one long chain of dependent steps: rows side by side hide its latency, and
             // the arithmetic of each is the same.
-            let rows = if k + 4 <= order && self.turn_four(place, k).is_some() { 4 } else { 1 };
-            for row in k..k + rows {
-                let from = if rows == 4 { k } else { place + 1 };
-                if self.turn_row(place, row, from).is_none() {
-                    return;
-                }
-            }
-            for row in k..k + rows {
-                self.exchange_with_next(row - 1);
+            let rows = if k + 4 <= order && self.pass_four(place, k).is_some() { 4 } else { 1 };
+            if rows == 1 && self.pass_one(place, k).is_none() {
+                return;
             }
             k += rows;
         }
@@ -55,51 +53,57 @@ impl<T: Scalar> Cholesky<'_, T> {
         }
     }
 
-    /// Turns the rows `k` to `k + 3` by the rotations of the rows before `k`. What is carried on is left in
-    /// each row's entry `place`, and every turned entry one place to the right of its own.
-    fn turn_four(&mut self, place: usize, k: usize) -> Option<()> {
-        let known = self.rotations.get(place + 1..k)?;
-        let mut rows = self.square.get_mut(k * self.stride..)?.chunks_mut(self.stride.max(1));
-        let mut tail = || rows.next()?.get_mut(place..k)?.split_first_mut();
-        let ((a0, a), (b0, b), (c0, c), (d0, d)) = (tail()?, tail()?, tail()?, tail()?);
-        let entries = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        for (((a, b), (c, d)), &rotation) in entries.zip(known) {
-            *a = turn(*a, a0, rotation);
-            *b = turn(*b, b0, rotation);
-            *c = turn(*c, c0, rotation);
-            *d = turn(*d, d0, rotation);
+    /// Turns row `k` and exchanges it with the leaving row before it.
+    fn pass_one(&mut self, place: usize, k: usize) -> Option<()> {
+        let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
+        let (leaving, row) = (rows.next()?, rows.next()?);
+        for (upper, lower) in leaving.iter_mut().zip(row.iter_mut()).take(place) {
+            swap(upper, lower);
         }
+        let (own, carried) = (*leaving.get(place)?, *row.get(place)?);
+        finish(row, leaving, carried, place + 1, k, self.rotations)?;
+        *row.get_mut(place)? = own;
         Some(())
     }
 
-    /// Finishes the turning of row `k` by the rotations from `from` on and by its own, which it notes; its
-    /// turned entries move to their places.
-    fn turn_row(&mut self, place: usize, k: usize, from: usize) -> Option<()> {
-        let tail = row_mut(self.square, self.stride, k, k + 1).get_mut(place..)?;
-        let (carried, entries) = tail.split_first_mut()?;
-        let (pivot, entries) = entries.split_last_mut()?;
-        let known = self.rotations.get(from..k)?;
-        for (entry, &rotation) in entries.iter_mut().skip(from - place - 1).zip(known) {
-            *entry = turn(*entry, carried, rotation);
+    /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are
+    /// known.
+    fn pass_four(&mut self, place: usize, k: usize) -> Option<()> {
+        let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
+        let (leaving, a, b) = (rows.next()?, rows.next()?, rows.next()?);
+        let (c, d) = (rows.next()?, rows.next()?);
+        let heads = leaving.iter_mut().zip(a.iter_mut()).zip(b.iter_mut().zip(c.iter_mut()));
+        for (((leaving, a), (b, c)), d) in heads.zip(d.iter_mut()).take(place) {
+            let own = *leaving;
+            (*leaving, *a, *b, *c, *d) = (*a, *b, *c, *d, own);
         }
-        let (rotation, turned) = rotation(*pivot, *carried);
-        *pivot = turned;
-        tail.copy_within(1.., 0);
-        *self.rotations.get_mut(k)? = rotation;
+        let own = *leaving.get(place)?;
+        let (mut a0, mut b0) = (*a.get(place)?, *b.get(place)?);
+        let (mut c0, mut d0) = (*c.get(place)?, *d.get(place)?);
+        {
+            // Each row is read at an entry and written at the one before it.
+            let read_d = d.get(place + 1..k)?;
+            let [a, b, c] = [&mut *a, &mut *b, &mut *c].map(|row| Cell::from_mut(row).as_slice_of_cells());
+            let (read_a, write_a) = (a.get(place + 1..k)?, a.get(place..k - 1)?);
+            let (read_b, write_b) = (b.get(place + 1..k)?, b.get(place..k - 1)?);
+            let (read_c, write_c) = (c.get(place + 1..k)?, c.get(place..k - 1)?);
+            let write =
+                leaving.get_mut(place..k - 1)?.iter_mut().zip(write_a).zip(write_b.iter().zip(write_c));
+            let read = read_a.iter().zip(read_b).zip(read_c.iter().zip(read_d));
+            let known = self.rotations.get(place + 1..k)?;
+            for ((((to, to_a), (to_b, to_c)), ((a, b), (c, d))), &rotation) in write.zip(read).zip(known) {
+                *to = turn(a.get(), &mut a0, rotation);
+                to_a.set(turn(b.get(), &mut b0, rotation));
+                to_b.set(turn(c.get(), &mut c0, rotation));
+                to_c.set(turn(*d, &mut d0, rotation));
+            }
+        }
+        finish(a, leaving, a0, k, k, self.rotations)?;
+        finish(b, a, b0, k, k + 1, self.rotations)?;
+        finish(c, b, c0, k, k + 2, self.rotations)?;
+        finish(d, c, d0, k, k + 3, self.rotations)?;
+        *d.get_mut(place)? = own;
         Some(())
-    }
-
-    /// Exchanges the first `k + 2` entries of rows `k` and `k + 1`.
-    fn exchange_with_next(&mut self, k: usize) {
-        let start = k.saturating_mul(self.stride);
-        let Some((upper, lower)) =
-            self.square.get_mut(start..).and_then(|rows| rows.split_at_mut_checked(self.stride))
-        else {
-            return;
-        };
-        for (upper, lower) in upper.iter_mut().zip(lower).take(k + 2) {
-            core::mem::swap(upper, lower);
-        }
     }
 
     /// `det K_YY` over that of the others: the residual of the member at `place`, after
@@ -111,4 +115,24 @@ impl<T: Scalar> Cholesky<'_, T> {
         }
         pivot * pivot
     }
+}
+
+/// Turns the entries of row `k` from `from` on by their rotations and the pivot by its own, which it notes;
+/// they are written one place before theirs, into `to`.
+fn finish<T: Scalar>(
+    row: &[T],
+    to: &mut [T],
+    mut carried: T,
+    from: usize,
+    k: usize,
+    rotations: &mut [[T; 2]],
+) -> Option<()> {
+    let (last, turned) = to.get_mut(from - 1..k)?.split_last_mut()?;
+    for ((turned, &entry), &rotation) in turned.iter_mut().zip(row.get(from..)?).zip(rotations.get(from..)?) {
+        *turned = turn(entry, &mut carried, rotation);
+    }
+    let (own, pivot) = rotation(*row.get(k)?, carried);
+    *last = pivot;
+    *rotations.get_mut(k)? = own;
+    Some(())
 }

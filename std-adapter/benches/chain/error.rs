@@ -16,8 +16,8 @@ use crate::timing::Times;
 use crate::{Error, Request};
 use dpp_nystrom::core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
 use dpp_nystrom::{
-    ChosenKernel, Heap, KernelKind, Lane, Lanes, Prepared, Spectrum, Stream, median_distance, stream,
-    trace_error,
+    ChosenKernel, Heap, KernelKind, Lane, Lanes, Prepared, Spectrum, Stream, expected_trace_error,
+    median_distance, stream, trace_error,
 };
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             let spectrum = if data.len() <= SPECTRUM_ROWS { Some(Spectrum::of(&double)?) } else { None };
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
-                let exact = spectrum.as_ref().map(|spectrum| expectation(spectrum.eigenvalues(), c));
+                let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum.eigenvalues(), c));
                 let single = Points::new(&rows_single, *width, KernelKind::Gaussian.build(sigma)?)?;
                 let double = data.ground(KernelKind::Gaussian, sigma)?;
                 let seeds = if request.quick { 5 } else { 10 };
@@ -113,21 +113,9 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// `(c + 1) e_(c+1) / e_c / Σ λ`. The polynomials are scaled by the quotients of neighbours, so that none overflows.
-fn expectation(eigenvalues: &[f64], c: usize) -> f64 {
-    // log e_0 .. log e_(c+1) of the eigenvalues so far.
-    let mut logs = vec![f64::NEG_INFINITY; c + 2];
-    logs[0] = 0.0;
-    for &value in eigenvalues.iter().filter(|&&value| value > 0.0) {
-        for degree in (1..logs.len()).rev() {
-            let (one, other) = (logs[degree], logs[degree - 1] + value.ln());
-            let largest = one.max(other);
-            if largest > f64::NEG_INFINITY {
-                logs[degree] = largest + ((one - largest).exp() + (other - largest).exp()).ln();
-            }
-        }
-    }
-    (c + 1) as f64 * (logs[c + 1] - logs[c]).exp() / eigenvalues.iter().sum::<f64>()
+/// `(c + 1) e_(c+1) / e_c / Σ λ`; none over the rank.
+fn expectation(eigenvalues: &[f64], c: usize) -> Option<f64> {
+    Some(expected_trace_error(eigenvalues, c)? / eigenvalues.iter().sum::<f64>())
 }
 
 /// The first landmarks of a seed.

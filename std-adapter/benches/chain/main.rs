@@ -2,7 +2,7 @@
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows` | these sections alone |
+//! | `floor`, `error`, `rows`, `quadrature` | these sections alone |
 //! | `cal.housing-12000`, ... | of `error`, these rows alone |
 //! | `--quick` | fewer repetitions and seeds |
 //! | `--json FILE` | every line of the tables as a line of JSON too |
@@ -17,6 +17,7 @@ mod error;
 mod floor;
 mod fresh;
 mod peak;
+mod quadrature;
 mod report;
 mod rows;
 mod timing;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const SECTIONS: [&str; 3] = ["floor", "error", "rows"];
+const SECTIONS: [&str; 4] = ["floor", "error", "rows", "quadrature"];
 
 /// What to run.
 struct Request {
@@ -80,6 +81,9 @@ fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     }
     if request.wants("rows") {
         rows::run(request, report)?;
+    }
+    if request.wants("quadrature") {
+        quadrature::run(request, report)?;
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! What can be asked for, and its defaults.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::core::Rule;
+use dpp_nystrom::methods::{METHODS, Objective, Options, Selector, find};
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Bandwidth, ChainKind, KernelKind, Method, Precision, RidgeChoice, Start, Steps};
+use dpp_nystrom::{Bandwidth, ChainKind, KernelKind, Precision, Refinement, RidgeChoice, Start, Steps};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
 #[derive(Debug, Parser)]
@@ -63,10 +66,26 @@ Example:
 Examples:
   dpp-nystrom evaluate ailerons.arff --methods kdpp,uniform --landmarks 20,50 --sigma median*4
   dpp-nystrom evaluate rows.csv --methods given,kdpp --given mine.csv --landmarks 30 --json
+  dpp-nystrom evaluate rows.csv --methods lev,kmeans --landmarks 30 --approximation modified
 
 Each seed draws its own rows. fro_rel and spec_rel are relative to the best approximation of rank c,
 nrmse to the standard deviation of the training target.")]
     Evaluate(Evaluate),
+    /// The paper's figures on a folder of data sets: tables, pictures and a page
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom experiment all --data sets --out figures --quick
+  dpp-nystrom experiment approximation --data sets --out figures --methods uniform,kdpp --landmarks 20,50
+
+A run that was stopped goes on where it was. Tables are the same for the same seed; times are in tables of
+their own.")]
+    Experiment(Experiment),
+    /// What the theory promises for these rows, beside what is measured
+    #[command(after_help = super::diagnose::EXAMPLES)]
+    Diagnose(super::diagnose::Diagnose),
+    /// Cross-validate bandwidth and ridge together
+    #[command(after_help = super::tune::EXAMPLES)]
+    Tune(super::tune::Tune),
 }
 
 /// The file, and which of its rows and columns.
@@ -147,9 +166,19 @@ pub(crate) enum PrecisionName {
     F32,
 }
 
-/// The chain.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ApproximationName {
+    /// The Nyström method
+    Nystrom,
+    /// The mean of several experts' (Kumar, Mohri and Talwalkar 2009)
+    Ensemble,
+    /// The modified Nyström method (Wang and Zhang 2013)
+    Modified,
+}
+
+/// The methods' own.
 #[derive(Debug, Args)]
-pub(crate) struct ChainArguments {
+pub(crate) struct MethodArguments {
     /// Steps of the chain: a number, or auto, until it is at rest (paper and metropolis: 3000)
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) steps: Steps,
@@ -162,6 +191,46 @@ pub(crate) struct ChainArguments {
     /// Let rpcholesky, start or method, look at so many rows drawn at random [default: all]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub(crate) pivot_rows: Option<usize>,
+    /// Rank of the space that lev and applev take scores of [default: the number of landmarks]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) rank: Option<usize>,
+    /// Columns that applev and appreglev take scores from [default: four times the landmarks]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) columns: Option<usize>,
+    /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
+    /// with a budget: as many as fit]
+    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pub(crate) refine: Option<u64>,
+    /// Candidates that refinement draws for a sweep [default: 400]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) refine_sample: Option<u32>,
+    /// Time after which refinement begins no other sweep: 500ms, 2s
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    pub(crate) refine_budget: Option<Duration>,
+    /// What exchanges of refined lower
+    #[arg(long, value_enum, default_value_t = ObjectiveName::Trace)]
+    pub(crate) objective: ObjectiveName,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ObjectiveName {
+    /// The trace error of the approximation
+    Trace,
+    /// The leave-one-out error of ridge regression; needs a target
+    Ridge,
+}
+
+/// A time: a number of seconds or milliseconds with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').unwrap_or_default(), 1.0),
+    };
+    number
+        .parse()
+        .ok()
+        .and_then(|number: f64| Duration::try_from_secs_f64(number * unit).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give a number with its unit, as 500ms or 2s"))
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -171,6 +240,7 @@ pub(crate) enum StartName {
     Uniform,
     #[value(name = "rpcholesky")]
     RpCholesky,
+    Greedy,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -180,31 +250,28 @@ pub(crate) enum ChainName {
     Metropolis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodName {
-    /// The chain of the c-DPP
-    Kdpp,
-    /// Rows drawn uniformly
-    Uniform,
-    /// The seeds of k-means++
-    #[value(name = "kmeans++")]
-    KmeansPlusPlus,
-    /// Randomly pivoted Cholesky
-    #[value(name = "rpcholesky")]
-    RpCholesky,
-    /// The rows of --given
-    Given,
+/// The values of an argument that names a method, from the registry; `given` among them or not.
+fn methods(given: bool) -> impl TypedValueParser<Value = &'static dyn Selector> {
+    let known = METHODS.iter().filter(move |method| given || method.fixed(&Options::default()).is_none());
+    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
+        .try_map(|name| find(&name).ok_or("no method"))
 }
 
-impl MethodName {
-    pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+impl MethodArguments {
+    /// How rows are to be refined, if anything was said of it.
+    pub(crate) fn refinement(&self) -> Option<Refinement> {
+        let Self { refine, refine_sample, refine_budget, .. } = *self;
+        let Refinement { sweeps, sample, .. } = Refinement::default();
+        let asked = refine.is_some() || refine_sample.is_some() || refine_budget.is_some();
+        asked.then(|| Refinement {
+            sweeps: refine.unwrap_or(if refine_budget.is_some() { u64::MAX } else { sweeps }),
+            sample: refine_sample.map_or(sample, |sample| sample as usize),
+            budget: refine_budget,
+        })
     }
-}
 
-impl ChainArguments {
-    /// The method of this name; `given` are the rows for [`MethodName::Given`].
-    pub(crate) fn method(&self, name: MethodName, given: &[usize]) -> Method {
+    /// What methods are told; `given` are the rows of the method of that name.
+    pub(crate) fn options(&self, given: &[usize]) -> Options {
         let chain = match self.chain {
             ChainName::Slot => ChainKind::Slot,
             ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
@@ -214,13 +281,21 @@ impl ChainArguments {
             StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
             StartName::Uniform => Start::Uniform,
             StartName::RpCholesky => Start::Pivoted { rows: self.pivot_rows },
+            StartName::Greedy => Start::Greedy,
         };
-        match name {
-            MethodName::Kdpp => Method::Kdpp { start, chain, steps: self.steps },
-            MethodName::Uniform => Method::Start(Start::Uniform),
-            MethodName::KmeansPlusPlus => Method::Start(Start::KmeansPlusPlus),
-            MethodName::RpCholesky => Method::Start(Start::Pivoted { rows: self.pivot_rows }),
-            MethodName::Given => Method::Given(given.to_vec()),
+        Options {
+            start,
+            chain,
+            steps: self.steps,
+            pivot_rows: self.pivot_rows,
+            rank: self.rank,
+            columns: self.columns,
+            refinement: self.refinement(),
+            objective: match self.objective {
+                ObjectiveName::Trace => Objective::Trace,
+                ObjectiveName::Ridge => Objective::Ridge,
+            },
+            given: given.to_vec(),
         }
     }
 }
@@ -240,10 +315,10 @@ pub(crate) struct Select {
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) landmarks: usize,
     /// How to choose them
-    #[arg(long, value_enum, default_value_t = SelectMethod::Kdpp)]
-    pub(crate) method: SelectMethod,
+    #[arg(long, value_parser = methods(false), default_value = "kdpp")]
+    pub(crate) method: &'static dyn Selector,
     #[command(flatten)]
-    pub(crate) chain: ChainArguments,
+    pub(crate) knobs: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// Write the landmarks' row numbers to a CSV file
@@ -252,32 +327,6 @@ pub(crate) struct Select {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A [`MethodName`] that needs no rows given.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SelectMethod {
-    /// The chain of the c-DPP
-    Kdpp,
-    /// Rows drawn uniformly
-    Uniform,
-    /// The seeds of k-means++
-    #[value(name = "kmeans++")]
-    KmeansPlusPlus,
-    /// Randomly pivoted Cholesky
-    #[value(name = "rpcholesky")]
-    RpCholesky,
-}
-
-impl From<SelectMethod> for MethodName {
-    fn from(method: SelectMethod) -> Self {
-        match method {
-            SelectMethod::Kdpp => Self::Kdpp,
-            SelectMethod::Uniform => Self::Uniform,
-            SelectMethod::KmeansPlusPlus => Self::KmeansPlusPlus,
-            SelectMethod::RpCholesky => Self::RpCholesky,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -294,10 +343,10 @@ pub(crate) struct Fit {
     )]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
-    #[arg(long, value_enum, default_value_t = SelectMethod::Kdpp)]
-    pub(crate) method: SelectMethod,
+    #[arg(long, value_parser = methods(false), default_value = "kdpp")]
+    pub(crate) method: &'static dyn Selector,
     #[command(flatten)]
-    pub(crate) chain: ChainArguments,
+    pub(crate) knobs: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
@@ -342,8 +391,8 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     pub(crate) source: Source,
     /// Methods to compare, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', required = true)]
-    pub(crate) methods: Vec<MethodName>,
+    #[arg(long, value_parser = methods(true), value_delimiter = ',', required = true)]
+    pub(crate) methods: Vec<&'static dyn Selector>,
     /// Numbers of landmarks, separated by commas
     #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
@@ -354,7 +403,7 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) test: Option<usize>,
     #[command(flatten)]
-    pub(crate) chain: ChainArguments,
+    pub(crate) knobs: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
@@ -363,7 +412,55 @@ pub(crate) struct Evaluate {
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
     pub(crate) given: Option<PathBuf>,
+    /// The approximation made of the landmarks; regression is measured for nystrom alone
+    #[arg(long, value_enum, default_value_t = ApproximationName::Nystrom)]
+    pub(crate) approximation: ApproximationName,
+    /// Experts of the ensemble, who share the landmarks out among themselves
+    #[arg(long, value_name = "P", default_value_t = 4, allow_negative_numbers = true)]
+    pub(crate) experts: usize,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExperimentKind {
+    /// What c landmarks miss of the kernel matrix, method by method
+    Approximation,
+    /// What ridge regression on them predicts
+    Ridge,
+    /// The error along the chain
+    Mixing,
+    /// Time against error
+    Tradeoff,
+    /// All of them
+    All,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Experiment {
+    /// Which figures
+    #[arg(value_enum)]
+    pub(crate) kind: ExperimentKind,
+    /// Folder of data sets: CSV, TSV, ARFF or NPY, gzipped or not; the last column is the target
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+    /// Folder for tables, pictures and index.html
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Minutes instead of hours: fewer rows, methods, landmarks and seeds
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Methods to compare, separated by commas [default: those of the paper and their rivals]
+    #[arg(long, value_parser = methods(false), value_delimiter = ',')]
+    pub(crate) methods: Vec<&'static dyn Selector>,
+    /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50]
+    #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) landmarks: Vec<usize>,
+    /// How many seeds, from --seed on [default: 3; quick: 2]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pub(crate) seeds: Option<u64>,
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
 }

@@ -5,13 +5,15 @@
 
 use super::arguments::Demo;
 use super::bar::Bar;
+use super::chart::{Axis, Panel, Scale, draw};
+use super::curves::curves;
 use super::evaluate::{mean, table_of_means};
 use super::output::{print_line, short, write_column};
-use super::picture::{Panel, draw};
+use dpp_nystrom::methods::{Options, find};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting,
-    Silent, Start, Steps, Table, Trial, choose_bandwidth, evaluate, model_file, root_mean_square,
-    select_rows, train,
+    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Precision, Prepared,
+    RidgeChoice, Setting, Silent, Start, Steps, Table, Trial, choose_bandwidth, evaluate, model_file,
+    root_mean_square, select_rows, train,
 };
 use std::fs;
 use std::path::Path;
@@ -38,7 +40,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     let wide = compare(&table, WIDE, "a wide kernel: sigma = 4 median distances")?;
     let narrow = compare(&table, Bandwidth::Median(1.0), "a narrow kernel: sigma = 1 median distance")?;
     let picture = arguments.out.join("error.svg");
-    draw(&picture, "What c landmarks miss, on 1,200 red wines", &[&wide, &narrow])?;
+    draw(&picture, "What c landmarks miss, on 1,200 red wines", &[wide, narrow])?;
 
     print_line(&format!("2. A model on {MODEL_LANDMARKS} landmarks, and wines it has not seen.\n"))?;
     train_and_predict(&table, &arguments.out)?;
@@ -50,9 +52,9 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
 
 /// Measures both methods at one bandwidth, prints the means and what they say.
 fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Error> {
-    let kdpp = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let comparison = Comparison {
-        methods: vec![("kdpp".to_owned(), kdpp), ("uniform".to_owned(), Method::Start(Start::Uniform))],
+        methods: ["kdpp", "uniform"].into_iter().filter_map(find).collect(),
+        options: Options::default(),
         landmarks: LANDMARKS.to_vec(),
         seed: 0,
         seeds: SEEDS,
@@ -62,6 +64,7 @@ fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Er
         bandwidth,
         ridge: RidgeChoice::CrossValidated,
         precision: Precision::F64,
+        approximation: Approximation::Nystrom,
     };
     let mut trials: Vec<Trial> = Vec::new();
     evaluate(table, &comparison, &Bar::default(), |trial| {
@@ -70,7 +73,12 @@ fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Er
     })?;
     print_line(&format!("{title}\n\n{}", table_of_means(&trials)))?;
     print_line(&format!("{}\n", verdict(&trials)))?;
-    Ok(Panel { title: title.to_owned(), trials })
+    Ok(Panel {
+        title: title.to_owned(),
+        x: Axis::new("landmarks c", Scale::Logarithmic),
+        y: Axis::new("trace error / trace", Scale::Logarithmic),
+        series: curves(&trials, |trial| Some(trial.trace_fraction)),
+    })
 }
 
 /// What the choice of landmarks changed, from the numbers.

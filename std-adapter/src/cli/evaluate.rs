@@ -1,16 +1,18 @@
 //! `dpp-nystrom evaluate`.
 
-use super::arguments::{Evaluate, MethodName};
+use super::arguments::{ApproximationName, Evaluate};
 use super::bar::Bar;
 use super::output::{aligned, note, print, print_json, short, short_or_dash};
 use super::source;
-use dpp_nystrom::{Comparison, Error, SPECTRUM_ROWS, Trial, evaluate};
+use dpp_nystrom::methods::Options;
+use dpp_nystrom::{Approximation, Comparison, Error, SPECTRUM_ROWS, Trial, evaluate};
 
 /// Rows used where nobody says: the paper's.
 const ROWS: usize = 4_000;
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
-    let given = match (&arguments.given, arguments.methods.contains(&MethodName::Given)) {
+    let takes_given = arguments.methods.iter().any(|method| method.fixed(&Options::default()).is_some());
+    let given = match (&arguments.given, takes_given) {
         (Some(path), true) => source::given(path)?,
         (None, true) => return Err(Error::GivenMissing),
         (Some(_), false) => {
@@ -31,11 +33,8 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         ));
     }
     let comparison = Comparison {
-        methods: arguments
-            .methods
-            .iter()
-            .map(|&name| (name.name(), arguments.chain.method(name, &given)))
-            .collect(),
+        methods: arguments.methods.clone(),
+        options: arguments.knobs.options(&given),
         landmarks: arguments.landmarks.clone(),
         seed: arguments.source.seed,
         seeds: arguments.seeds,
@@ -45,6 +44,11 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         bandwidth: arguments.kernel.sigma,
         ridge: arguments.ridge,
         precision: arguments.kernel.precision(),
+        approximation: match arguments.approximation {
+            ApproximationName::Nystrom => Approximation::Nystrom,
+            ApproximationName::Ensemble => Approximation::Ensemble { experts: arguments.experts },
+            ApproximationName::Modified => Approximation::Modified,
+        },
     };
     let mut trials = Vec::new();
     evaluate(&table, &comparison, &Bar::default(), |trial| {

@@ -1,10 +1,11 @@
 //! `dpp-nystrom fit`.
 
-use super::arguments::{Fit, MethodName};
+use super::arguments::Fit;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
 use super::source;
-use dpp_nystrom::{Error, Prepared, model_file, select_rows, train};
+use dpp_nystrom::methods::{self, Gram, Places, Task};
+use dpp_nystrom::{Error, Prepared, RidgeChoice, model_file, train_at};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,6 +15,8 @@ struct Report<'a> {
     model: &'a Path,
     method: &'a str,
     landmarks: &'a [u64],
+    #[serde(skip)]
+    count: usize,
     sigma: f64,
     ridge: f64,
     rows: u64,
@@ -38,33 +41,47 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let data = Prepared::new(source::read(&arguments.source)?, arguments.source.rows, seed)?;
     data.target()?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
-    let (name, landmarks, select_seconds) = match &given {
-        Some((path, rows)) => (MethodName::Given, source::among(&data, path, rows)?, 0.0),
-        None => {
-            let name = MethodName::from(arguments.method);
-            let method = arguments.chain.method(name, &[]);
-            let c = arguments.landmarks.unwrap_or_default();
-            let selection = select_rows(&data, c, &method, setting, &meter)?;
-            source::tell_rest(&selection);
-            (name, selection.landmarks, selection.seconds)
+    let own = match &given {
+        Some((path, rows)) => Some(source::among(&data, path, rows)?),
+        None => None,
+    };
+    let (name, landmarks, select_seconds) = match own {
+        Some(rows) if arguments.knobs.refinement().is_none() => ("given", Places::Rows(rows), 0.0),
+        own => {
+            let method = own.as_ref().and_then(|_| methods::find("given")).unwrap_or(arguments.method);
+            let own = own.unwrap_or_default();
+            let task = Task {
+                gram: &Gram::new(&data, setting.kernel, setting.sigma)?,
+                c: arguments.landmarks.unwrap_or(own.len()),
+                setting,
+                ridge: match arguments.ridge {
+                    RidgeChoice::Value(gamma) => Some(gamma),
+                    RidgeChoice::CrossValidated => None,
+                },
+                options: &arguments.knobs.options(&own),
+                meter: &meter,
+            };
+            let (chosen, seconds) = methods::run(method, &task)?;
+            source::tell_rest(&chosen);
+            (method.name(), chosen.places, seconds)
         }
     };
     let begin = Instant::now();
-    let training = train(&data, &landmarks, arguments.ridge, setting, &meter)?;
+    let training = train_at(&data, &landmarks, arguments.ridge, setting, &meter)?;
     let fit_seconds = begin.elapsed().as_secs_f64();
     if training.dependent > 0 {
         note(&format!(
             "{} of {} landmarks depend on others under this kernel, and were left out",
             training.dependent,
-            landmarks.len()
+            training.dependent + training.model.landmarks()
         ));
     }
     model_file::save(&training.model, &arguments.model)?;
-    let name = name.name();
     let report = Report {
         model: &arguments.model,
-        method: &name,
+        method: name,
         landmarks: &training.model.landmark_rows,
+        count: training.model.landmarks(),
         sigma: setting.sigma,
         ridge: training.model.ridge,
         rows: training.model.trained_rows,
@@ -83,7 +100,7 @@ fn text(report: &Report<'_>) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("landmarks", format!("{} ({})", report.landmarks.len(), report.method)),
+        row("landmarks", format!("{} ({})", report.count, report.method)),
         row("bandwidth", short(report.sigma)),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),

@@ -2,15 +2,20 @@
 
 mod arguments;
 mod bar;
+mod chart;
+mod curves;
 mod demo;
+mod diagnose;
 mod evaluate;
+mod experiment;
 mod fit;
 mod info;
 mod output;
-mod picture;
 mod predict;
 mod select;
 mod source;
+mod surface;
+mod tune;
 
 pub(crate) use arguments::Arguments;
 
@@ -28,6 +33,9 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Experiment(arguments) => experiment::run(&arguments),
+        Command::Diagnose(arguments) => diagnose::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -43,6 +43,18 @@ pub(crate) fn write_column<T: ToString>(
     }
 }
 
+/// A table of numbers under its columns' names, to a file.
+pub(crate) fn write_table(path: &Path, names: &[String], values: &[f64]) -> Result<(), Error> {
+    dpp_nystrom::write_whole(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(names).map_err(cause)?;
+        for row in values.chunks_exact(names.len().max(1)) {
+            csv.write_record(row.iter().map(f64::to_string)).map_err(cause)?;
+        }
+        csv.flush()
+    })
+}
+
 /// The error of the file itself: a closed pipe must be known for one.
 fn cause(error: csv::Error) -> io::Error {
     match error.into_kind() {

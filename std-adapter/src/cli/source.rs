@@ -2,10 +2,9 @@
 
 use super::arguments::{KernelArguments, Source};
 use super::output::note;
+use dpp_nystrom::methods::Chosen;
 use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{
-    ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Selection, Setting, Table, choose_bandwidth,
-};
+use dpp_nystrom::{ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Table, choose_bandwidth};
 use std::path::Path;
 
 /// The file's rows; tells which column was taken as the target, where nobody asked.
@@ -40,12 +39,12 @@ pub(crate) fn setting(
 }
 
 /// Tells of a chain that ran out of steps.
-pub(crate) fn tell_rest(selection: &Selection) {
-    if selection.at_rest == Some(false) {
+pub(crate) fn tell_rest(chosen: &Chosen) {
+    if chosen.at_rest == Some(false) {
         note(&format!(
             "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
              ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
-            selection.steps
+            chosen.steps
         ));
     }
 }

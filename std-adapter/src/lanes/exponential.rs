@@ -17,8 +17,8 @@ pub(super) fn exponential<T: Lane, S: Simd>(simd: S, x: T::Vector<S>) -> T::Vect
     let n = T::difference(simd, T::mul_add(simd, clamped, T::splat(simd, T::LOG2_E), round), round);
     let r = T::mul_add(simd, n, T::splat(simd, -T::LN_2_HIGH), clamped);
     let r = T::mul_add(simd, n, T::splat(simd, -T::LN_2_LOW), r);
-    let mut value = T::splat(simd, T::ZERO);
-    for &coefficient in T::TAYLOR {
+    let mut value = T::splat(simd, T::TAYLOR[0]);
+    for &coefficient in &T::TAYLOR[1..] {
         value = T::mul_add(simd, value, r, T::splat(simd, coefficient));
     }
     T::scale(simd, value, n)

@@ -53,8 +53,15 @@ fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
     stride: usize,
 ) -> [T::Vector<S>; R] {
     let mut sums = [T::splat(simd, T::ZERO); R];
-    for (at, &feature) in features.iter().step_by(stride).enumerate() {
-        for (sum, row) in sums.iter_mut().zip(&rows) {
+    let width = features.len().div_ceil(stride);
+    let mut whole: [&[T]; R] = [&[]; R];
+    for (whole, row) in whole.iter_mut().zip(rows) {
+        // All of one length, so that one look at it serves them all.
+        *whole = &row[..width];
+    }
+    for at in 0..width {
+        let feature = features[at * stride];
+        for (sum, row) in sums.iter_mut().zip(&whole) {
             let x = T::splat(simd, row[at]);
             let difference = T::difference(simd, feature, x);
             *sum = match OF {

@@ -14,11 +14,13 @@ mod exponential;
 mod kernel;
 mod number;
 mod pivots;
+mod subset;
 mod substitution;
 #[cfg(test)]
 mod tests;
 
 pub use number::Lane;
+pub(crate) use subset::Subset;
 
 use crate::Error;
 use crate::heap::zeros;
@@ -30,7 +32,7 @@ use substitution::Substitution;
 /// The ground sets that lanes know: rows under one of the core's kernels.
 pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
 
-/// Working memory of the lanes, for up to `c` landmarks of `d` features: `16 (c + d) + c` numbers.
+/// Working memory of the lanes, for up to `c` landmarks of `d` features: `32 (c + d)` numbers.
 #[derive(Debug)]
 pub struct Lanes<T> {
     arch: Arch,
@@ -38,8 +40,6 @@ pub struct Lanes<T> {
     features: Vec<T>,
     /// The candidates' substitutions, likewise.
     z: Vec<T>,
-    /// One candidate's substitution.
-    column: Vec<T>,
 }
 
 impl<T: Lane> Lanes<T> {
@@ -52,16 +52,15 @@ impl<T: Lane> Lanes<T> {
             arch: Arch::new(),
             features: zeros(d.saturating_mul(TRIES), T::ZERO)?,
             z: zeros(c.saturating_mul(TRIES), T::ZERO)?,
-            column: zeros(c, T::ZERO)?,
         })
     }
 
     /// Copies the candidates' rows side by side. Lanes without a proposal keep what they held.
     fn gather(&mut self, ground: &Ground<'_, T>, proposals: &[Proposal<T>]) {
+        let (features, _) = self.features.as_chunks_mut::<TRIES>();
         for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
-            let values = self.features.iter_mut().skip(lane).step_by(TRIES);
-            for (value, &feature) in values.zip(ground.row(proposal.entering)) {
-                *value = feature;
+            for (values, &feature) in features.iter_mut().zip(ground.row(proposal.entering)) {
+                values[lane] = feature;
             }
         }
     }
@@ -90,8 +89,8 @@ impl<T: Lane> Lanes<T> {
     ) -> Result<u32, CoreError> {
         let ground = slot.ground();
         let others = slot.others().len();
-        if others > self.column.len() {
-            return Err(CoreError::Capacity { needed: others, have: self.column.len() });
+        if others * TRIES > self.z.len() {
+            return Err(CoreError::Capacity { needed: others, have: self.z.len() / TRIES });
         }
         if ground.width() * TRIES > self.features.len() {
             return Err(CoreError::Capacity { needed: ground.width(), have: self.features.len() / TRIES });
@@ -115,6 +114,7 @@ impl<T: Lane> Lanes<T> {
         let finished = self.arch.dispatch(Substitution {
             ground,
             slot,
+            candidates: proposals.len(),
             features: &self.features,
             z: &mut self.z,
             residuals: &mut residuals,
@@ -123,19 +123,12 @@ impl<T: Lane> Lanes<T> {
         if !finished {
             return Ok(0);
         }
-        let mut admitted = 0;
-        for (lane, proposal) in proposals.iter().enumerate() {
-            let residual = residuals[lane];
-            if !residual.is_finite() {
-                return Err(CoreError::NotFinite { row: proposal.entering, column: proposal.entering });
+        let tried = proposals.len();
+        slot.decide(proposals, &diagonals[..tried], &residuals[..tried], |lane, column| {
+            let (entries, _) = self.z.as_chunks::<TRIES>();
+            for (slot, entry) in column.iter_mut().zip(entries) {
+                *slot = entry[lane];
             }
-            if residual > slot.threshold(proposal.uniform, diagonals[lane]) {
-                for (entry, &z) in self.column.iter_mut().zip(self.z.iter().skip(lane).step_by(TRIES)) {
-                    *entry = z;
-                }
-                admitted += u32::from(slot.admit(proposal.entering, &self.column[..others], residual));
-            }
-        }
-        Ok(admitted)
+        })
     }
 }

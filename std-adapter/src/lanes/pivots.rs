@@ -19,11 +19,14 @@ use rayon::prelude::*;
 /// Rows drawn at once.
 const BLOCK: usize = 8;
 
+/// Rows in lanes at a time where their substitutions are not kept.
+const PART: usize = 1 << 14;
+
 /// Blocks of lanes to a task of a thread.
 const TASK: usize = 64;
 
 /// Rows in lanes: [`TRIES`] rows side by side, and what is known of them.
-struct Rows<T> {
+pub(super) struct Rows<T> {
     /// Numbers to a block of lanes.
     features: usize,
     z: usize,
@@ -96,6 +99,70 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
+    /// Adds landmarks until there are `c`, each the first of the rows with the largest residual: greedily
+    /// pivoted Cholesky (Fine and Scheinberg 2002). The landmarks must be empty. Costs what
+    /// [`pivot`](Self::pivot) does, with a pass a landmark.
+    ///
+    /// # Errors
+    /// Those of [`pivot`](Self::pivot).
+    pub fn pivot_greedily(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+    ) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let ground = landmarks.ground();
+        if c == 0 || ground.is_empty() {
+            return Err(refused(CoreError::Empty));
+        }
+        if c > ground.len() {
+            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
+        }
+        let mut rows = Rows::new(ground, ground.len(), |at| at, c)?;
+        if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
+            return Err(refused(CoreError::NotFinite { row, column: row }));
+        }
+        while landmarks.len() < c {
+            let first = landmarks.len();
+            let Some(at) = rows.largest() else {
+                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+            };
+            match landmarks.push(at) {
+                Ok(()) => self.pass(&mut rows, landmarks, first),
+                // Rounding; not to be taken again.
+                Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
+                Err(reason) => return Err(refused(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the landmarks miss of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds.
+    /// Residuals at the level of rounding are zero.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Landmarks`] where one is no number.
+    pub(crate) fn residuals(
+        &self,
+        landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+        rows: Option<&[usize]>,
+        residuals: &mut [T],
+    ) -> Result<(), Error> {
+        let number = |at: usize| rows.map_or(at, |rows| rows[at]);
+        for (part, residuals) in residuals.chunks_mut(PART).enumerate() {
+            let first = part * PART;
+            let mut rows =
+                Rows::new(landmarks.ground(), residuals.len(), |at| number(first + at), landmarks.len())?;
+            self.pass(&mut rows, landmarks, 0);
+            residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
+            if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
+                let row = number(first + at);
+                return Err(Error::Landmarks { reason: CoreError::NotFinite { row, column: row } });
+            }
+        }
+        Ok(())
+    }
+
     /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at: its features, its substitution,
     /// its diagonal and its residual.
     pub fn numbers_to_pivot(&self, c: usize) -> usize {
@@ -103,7 +170,7 @@ impl<T: Lane> Lanes<T> {
     }
 
     /// Takes the landmarks from `first` on out of every row's residual.
-    fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
+    pub(super) fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
         let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
         let (features, z) = (*features, *z);
         values
@@ -129,7 +196,7 @@ impl<T: Lane> Lanes<T> {
 }
 
 impl<T: Lane> Rows<T> {
-    fn new(
+    pub(super) fn new(
         ground: &Ground<'_, T>,
         count: usize,
         number: impl Fn(usize) -> usize,
@@ -151,6 +218,16 @@ impl<T: Lane> Rows<T> {
         let sums = residuals.chunks(TRIES).map(sum).collect();
         let substitutions = zeros(blocks.saturating_mul(z), T::ZERO)?;
         Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
+    }
+
+    /// The features of a block of lanes.
+    pub(super) fn block(&self, block: usize) -> &[T] {
+        &self.values[block * self.features..(block + 1) * self.features]
+    }
+
+    /// Entry `k` of the substitution of a row.
+    pub(super) fn substitution(&self, at: usize, k: usize) -> T {
+        self.substitutions[at / TRIES * self.z + k * TRIES + at % TRIES]
     }
 
     /// The row at which the residuals, summed from the first on, pass `place`.
@@ -177,6 +254,17 @@ impl<T: Lane> Rows<T> {
             }
         }
         last * TRIES + found
+    }
+
+    /// The first row with the largest residual; none where all are zero.
+    fn largest(&self) -> Option<usize> {
+        let mut largest = (None, T::ZERO);
+        for (at, &residual) in self.residuals.iter().enumerate() {
+            if residual > largest.1 {
+                largest = (Some(at), residual);
+            }
+        }
+        largest.0
     }
 
     fn exclude(&mut self, at: usize) {
@@ -253,6 +341,6 @@ fn some<T: Lane, S: Simd, const R: usize>(
         rows[r] = ground.row(landmarks.members()[at + r]);
         factor[r] = landmarks.factor().row(at + r);
     }
-    tile::<T, S, R>(simd, ground.kernel(), rows, factor, features, stride, at, z, residuals);
+    tile::<T, S, R>(simd, ground.kernel(), rows, factor, features, stride, stride, at, z, residuals);
     at + R
 }

@@ -20,7 +20,9 @@ const TILE: usize = 8;
 pub(super) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
     pub(super) ground: &'t Ground<'g, T>,
     pub(super) slot: &'t OpenSlot<'s, 'a, T, Ground<'g, T>>,
-    /// The candidates' features.
+    /// So many.
+    pub(super) candidates: usize,
+    /// Their features.
     pub(super) features: &'t [T],
     /// Room for their substitutions.
     pub(super) z: &'t mut [T],
@@ -36,13 +38,31 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let Self { ground, slot, features, z, residuals, thresholds } = self;
+        let Self { ground, slot, candidates, features, z, residuals, thresholds } = self;
         let others = slot.others();
         let features = T::vectors::<S>(&features[..ground.width() * TRIES]);
         let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
-        let stride = TRIES / (size_of::<T::Vector<S>>() / size_of::<T>());
-        let (tiles, rest) = others.as_chunks::<TILE>();
+        let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+        let (stride, vectors) = (TRIES / lanes, candidates.div_ceil(lanes));
+        // What fills no tile comes first, while there is next to nothing before it to take off.
+        let (rest, tiles) = others.as_rchunks::<TILE>();
         let mut first = 0;
+        for &member in rest {
+            let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
+            tile::<T, S, 1>(
+                simd,
+                ground.kernel(),
+                rows,
+                factor,
+                features,
+                stride,
+                vectors,
+                first,
+                z,
+                residuals,
+            );
+            first += 1;
+        }
         for members in tiles {
             // No closures on these paths: what is not inlined is compiled without the machine's vectors.
             let mut rows: [&[T]; TILE] = [&[]; TILE];
@@ -51,10 +71,21 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
                 *row = ground.row(member);
                 factor[r] = slot.row(first + r);
             }
-            tile::<T, S, TILE>(simd, ground.kernel(), rows, factor, features, stride, first, z, residuals);
+            tile::<T, S, TILE>(
+                simd,
+                ground.kernel(),
+                rows,
+                factor,
+                features,
+                stride,
+                vectors,
+                first,
+                z,
+                residuals,
+            );
             first += TILE;
             let mut fallen = true;
-            for (residual, threshold) in residuals.iter().zip(thresholds) {
+            for (residual, threshold) in residuals.iter().zip(thresholds).take(candidates) {
                 // Minus infinity is an entry that was no number: finish, and say so.
                 fallen &= residual <= threshold && *residual > -(T::ONE / T::ZERO);
             }
@@ -62,17 +93,12 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
                 return false;
             }
         }
-        for &member in rest {
-            let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
-            tile::<T, S, 1>(simd, ground.kernel(), rows, factor, features, stride, first, z, residuals);
-            first += 1;
-        }
         true
     }
 }
 
 /// Substitutes the landmarks `first..first + R`, whose features are `rows` and whose rows of the factor
-/// are `factor`, vector by vector.
+/// are `factor`, for the first `vectors` vectors of candidates.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a struct of them would not stay in registers")]
 pub(super) fn tile<T: Lane, S: Simd, const R: usize>(
@@ -82,6 +108,7 @@ pub(super) fn tile<T: Lane, S: Simd, const R: usize>(
     factor: [&[T]; R],
     features: &[T::Vector<S>],
     stride: usize,
+    vectors: usize,
     first: usize,
     z: &mut [T::Vector<S>],
     residuals: &mut [T; TRIES],
@@ -93,24 +120,28 @@ pub(super) fn tile<T: Lane, S: Simd, const R: usize>(
     }
     let residuals = T::vectors_mut::<S>(residuals);
     let (before, here) = z.split_at_mut(first * stride);
-    for vector in 0..stride {
+    for vector in 0..vectors {
         let mut values = entries::<T, S, R>(simd, kernel, rows, &features[vector..], stride);
-        for (t, earlier) in before.chunks_exact(stride).enumerate() {
+        for t in 0..first {
+            let earlier = before[t * stride + vector];
             for (value, head) in values.iter_mut().zip(&heads) {
-                *value = T::mul_add(simd, T::splat(simd, -head[t]), earlier[vector], *value);
+                *value = T::mul_add(simd, T::splat(simd, -head[t]), earlier, *value);
             }
         }
+        let mut residual = residuals[vector];
         for r in 0..R {
+            let tail = &tails[r][..=r];
             let mut value = values[r];
             for t in 0..r {
-                value = T::mul_add(simd, T::splat(simd, -tails[r][t]), values[t], value);
+                value = T::mul_add(simd, T::splat(simd, -tail[t]), values[t], value);
             }
-            value = T::product(simd, value, T::splat(simd, T::ONE / tails[r][r]));
+            value = T::product(simd, value, T::splat(simd, T::ONE / tail[r]));
             values[r] = value;
             here[r * stride + vector] = value;
             // Never rises, fused or not: a square is taken off.
             let negative = T::product(simd, value, T::splat(simd, -T::ONE));
-            residuals[vector] = T::mul_add(simd, negative, value, residuals[vector]);
+            residual = T::mul_add(simd, negative, value, residual);
         }
+        residuals[vector] = residual;
     }
 }

@@ -194,16 +194,16 @@ fn words_that_mean_nothing() {
     }
     folder
         .run("select a.csv --landmarks 5 --method given")
-        .misused(&["'given'", "kdpp, uniform, kmeans++, rpcholesky"]);
+        .misused(&["'given'", "kdpp, kdpp-exact, uniform, kmeans++, rpcholesky"]);
     folder
-        .run("select a.csv --landmarks 5 --method greedy")
-        .misused(&["'greedy'", "kdpp, uniform, kmeans++, rpcholesky"]);
+        .run("select a.csv --landmarks 5 --method greediest")
+        .misused(&["'greediest'", "kdpp, kdpp-exact, uniform, kmeans++, rpcholesky"]);
     folder
         .run("select a.csv --landmarks 5 --start middle")
         .misused(&["'middle'", "kmeans++, uniform, rpcholesky"]);
     folder.run("select a.csv --landmarks 5 --chain gibbs").misused(&["'gibbs'", "slot, paper, metropolis"]);
     folder.run("select a.csv --landmarks 5 --precision f16").misused(&["'f16'", "f64, f32"]);
-    folder.run("evaluate a.csv --landmarks 5 --methods kdpp,greedy").misused(&["'greedy'", "given"]);
+    folder.run("evaluate a.csv --landmarks 5 --methods kdpp,greediest").misused(&["'greediest'", "given"]);
     folder.run("select a.csv").misused(&["--landmarks <C>"]);
     folder.run("select --landmarks 5").misused(&["<DATA>"]);
     folder.run("fit a.csv --landmarks 5").misused(&["--model <FILE>"]);

@@ -122,7 +122,7 @@ pub(crate) fn ridge_regression(
     let targets = Mat::from_fn(n, 1, |i, _| targets[i]);
     let wide = rows_with_landmarks.transpose();
     let normal = wide * rows_with_landmarks + faer::Scale(n as f64 * ridge) * landmarks;
-    let weights = normal.full_piv_lu().solve(wide * targets);
+    let weights = normal.partial_piv_lu().solve(wide * targets);
     (new_with_landmarks * weights).col(0).iter().copied().collect()
 }
 

@@ -2,7 +2,8 @@
 
 use crate::command::Folder;
 
-const COMMANDS: [&str; 6] = ["demo", "select", "fit", "predict", "info", "evaluate"];
+const COMMANDS: [&str; 9] =
+    ["demo", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment"];
 
 #[test]
 fn every_command_shows_examples() {
@@ -40,7 +41,7 @@ fn examples(text: &str) -> Vec<Vec<String>> {
 fn examples_are_valid() {
     let folder = Folder::new();
     let mut seen = 0;
-    for command in ["", "select", "fit", "predict", "info", "evaluate"] {
+    for command in ["", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment"] {
         let text = folder.run(&format!("{command} --help")).good().out;
         for example in examples(&text) {
             if example[0] == "demo" {

@@ -5,11 +5,12 @@ use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
 use dpp_nystrom::core::kernel::Gaussian;
 use dpp_nystrom::core::{Acceptance, Error as CoreError, Matrix, Rule};
+use dpp_nystrom::methods::{self, Options};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Model, Precision, Prepared, Problem,
-    RidgeChoice, Setting, Silent, Spectrum, Start, Steps, Table, choose_bandwidth, evaluate, fit, model_file,
-    select, select_rows, trace_error, train, write_whole,
+    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Model, Precision, Prepared,
+    Problem, RidgeChoice, Setting, Silent, Spectrum, Start, Steps, Table, choose_bandwidth, evaluate, fit,
+    model_file, select, select_rows, trace_error, train, write_whole,
 };
 
 const KDPP: Method =
@@ -209,7 +210,8 @@ fn a_matrix_of_ones_own() {
 fn comparisons_are_refused_before_they_start() {
     let table = table(40, 2);
     let good = Comparison {
-        methods: vec![("kdpp".to_owned(), KDPP)],
+        methods: vec![methods::find("kdpp").unwrap()],
+        options: Options::default(),
         landmarks: vec![4],
         seed: 0,
         seeds: 1,
@@ -219,6 +221,7 @@ fn comparisons_are_refused_before_they_start() {
         bandwidth: Bandwidth::Median(1.0),
         ridge: RidgeChoice::CrossValidated,
         precision: Precision::F64,
+        approximation: Approximation::Nystrom,
     };
     let run = |comparison: &Comparison| {
         let mut trials = 0;
@@ -240,8 +243,10 @@ fn comparisons_are_refused_before_they_start() {
         run(&Comparison { landmarks: vec![4, 31], ..good.clone() }),
         Err(Error::Landmarks { .. })
     ));
-    let given = vec![("given".to_owned(), Method::Given(vec![3, 40]))];
-    assert!(matches!(run(&Comparison { methods: given, ..good.clone() }), Err(Error::Landmarks { .. })));
+    let given = vec![methods::find("given").unwrap()];
+    let options = Options { given: vec![3, 40], ..Options::default() };
+    let run_given = run(&Comparison { methods: given, options, ..good.clone() });
+    assert!(matches!(run_given, Err(Error::Landmarks { .. })));
     // What the caller answers ends it.
     let mut seen = 0;
     let stopped = evaluate(&table, &Comparison { seeds: 5, ..good }, &Silent, |_| {

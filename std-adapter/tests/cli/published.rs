@@ -3,14 +3,15 @@
 //! the workspace.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
-use dpp_nystrom::core::Rule;
+use dpp_nystrom::core::{Random, Rule};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, Setting, Silent, Spectrum, Start, Steps,
-    choose_bandwidth, select_rows, trace_error,
+    Bandwidth, ChainKind, ExactKDpp, KernelKind, Method, Precision, Prepared, Setting, Silent, Spectrum,
+    Start, Steps, choose_bandwidth, select_rows, trace_error,
 };
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 const SETS: [&str; 6] = ["abalone", "ailerons", "bank8FM", "cal.housing", "cpu.act", "cpu.small"];
 const LANDMARKS: usize = 50;
@@ -19,7 +20,7 @@ const LANDMARKS: usize = 50;
 const RUNS: u64 = 400;
 
 /// The file of a data set, if it is here.
-fn file(test: &str, set: &str) -> Option<PathBuf> {
+pub(crate) fn file(test: &str, set: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .filter(|folder| !folder.is_empty())
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
@@ -32,7 +33,7 @@ fn file(test: &str, set: &str) -> Option<PathBuf> {
 }
 
 /// `rows` of a data set, all if it has fewer, and the kernel's setting at so many medians.
-fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Setting) {
+pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Setting) {
     let table = table::read(path, &Target::Last).unwrap();
     let sample = (table.rows() > rows).then_some(rows);
     let data = Prepared::new(table, sample, 0).unwrap();
@@ -79,11 +80,16 @@ fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) 
             trace_error(&ground, &landmarks).unwrap().error
         })
         .collect();
-    let count = RUNS as f64;
+    standard_errors(&format!("{method:?}"), &errors, expected)
+}
+
+/// How many standard errors the mean of independent values is from what is expected.
+fn standard_errors(name: &str, errors: &[f64], expected: f64) -> f64 {
+    let count = errors.len() as f64;
     let mean = errors.iter().sum::<f64>() / count;
     let variance = errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let error = (variance / count).sqrt();
-    println!("{method:?}: mean {mean:.4} ± {error:.4}, expected {expected:.4}");
+    println!("{name}: mean {mean:.4} ± {error:.4}, expected {expected:.4}");
     // A small standard error, so that the comparison means something.
     assert!(error < 0.01 * expected, "{error}");
     (mean - expected).abs() / error
@@ -111,6 +117,43 @@ fn the_chain_meets_the_trace_identity_on_real_rows() {
         let off = deviation(&data, setting, &method, expected);
         assert!(off > 6.0, "{method:?} {off}");
     }
+}
+
+/// The same of exact samples, at the paper's size; and a decomposition serves for many of them.
+#[test]
+fn exact_samples_meet_the_trace_identity_on_real_rows() {
+    let Some(path) = file("exact_samples_meet_the_trace_identity_on_real_rows", "ailerons") else { return };
+    let (data, setting) = prepared(&path, 3_000, 1.0);
+    let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+    let begin = Instant::now();
+    let exact = ExactKDpp::new(&ground).unwrap();
+    let first = exact.sample(LANDMARKS, &mut Random::seeded(0)).unwrap();
+    let decomposition = begin.elapsed();
+    assert_landmarks(&first, LANDMARKS, data.len());
+    let expected = expected_trace_error(exact.eigenvalues(), LANDMARKS);
+    assert!((exact.expected_trace_error(LANDMARKS).unwrap() / expected - 1.0).abs() < 1e-10);
+    let sized = exact.with_size(LANDMARKS).unwrap();
+    let begin = Instant::now();
+    let samples: Vec<Vec<usize>> = (1..=RUNS).map(|seed| sized.sample(&mut Random::seeded(seed))).collect();
+    let sample = begin.elapsed() / RUNS as u32;
+    println!("decomposition and first sample {decomposition:?}, another sample {sample:?}");
+    assert!(50 * sample < decomposition);
+    let errors: Vec<f64> =
+        samples.par_iter().map(|landmarks| trace_error(&ground, landmarks).unwrap().error).collect();
+    let off = standard_errors("exact", &errors, expected);
+    assert!(off < 3.0, "{off}");
+    // The check can fail: rows drawn uniformly miss less than the law's here.
+    let uniform: Vec<f64> = (0..RUNS)
+        .into_par_iter()
+        .map(|seed| {
+            let setting = Setting { seed, ..setting };
+            let method = Method::Start(Start::Uniform);
+            let landmarks = select_rows(&data, LANDMARKS, &method, setting, &Silent).unwrap().landmarks;
+            trace_error(&ground, &landmarks).unwrap().error
+        })
+        .collect();
+    let off = standard_errors("uniform", &uniform, expected);
+    assert!(off > 6.0, "{off}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::command::{Folder, Run};
 use crate::sample::Sample;
+use dpp_nystrom::methods::METHODS;
 use serde_json::Value;
 
 /// The same command on one thread and on two, and on as many as there are.
@@ -25,6 +26,9 @@ fn timeless(run: &Run) -> Vec<Value> {
     for key in ["seconds", "select_seconds", "fit_seconds"] {
         for object in &mut objects {
             object.as_object_mut().unwrap().remove(key);
+            for chain in object.get_mut("chains").and_then(Value::as_array_mut).into_iter().flatten() {
+                chain.as_object_mut().unwrap().remove(key);
+            }
         }
     }
     objects
@@ -48,6 +52,8 @@ fn threads_do_not_matter() {
         "--chain metropolis",
         "--method rpcholesky",
         "--method rpcholesky --precision f32",
+        "--method refined",
+        "--method uniform --refine 2 --refine-sample 900",
         "--start rpcholesky --pivot-rows 900",
     ] {
         assert_same(&on_threads(&folder, &format!("select a.csv --landmarks 30 --json {options}")));
@@ -67,6 +73,22 @@ fn threads_do_not_matter() {
     for rows in ["100", "700"] {
         let command =
             format!("evaluate a.csv --rows {rows} --methods kdpp,uniform --landmarks 10,25 --seeds 2 --json");
+        assert_same(&on_threads(&folder, &command));
+    }
+    for command in [
+        "diagnose a.csv --rows 300 --landmarks 12 --samples 3 --triples 9 --pairs 3 --steps 1000 --json",
+        "tune a.csv --rows 300 --landmarks 40 --json",
+        "tune a.csv --rows 150 --full --sigmas 0.5,1 --ridges 1e-3,1e-2 --json",
+    ] {
+        assert_same(&on_threads(&folder, command));
+    }
+    let names: Vec<&str> =
+        METHODS.iter().map(|method| method.name()).filter(|name| *name != "given").collect();
+    for approximation in ["nystrom", "ensemble", "modified"] {
+        let command = format!(
+            "evaluate a.csv --rows 1500 --methods {} --landmarks 20 --seeds 1 --approximation {approximation} --json",
+            names.join(",")
+        );
         assert_same(&on_threads(&folder, &command));
     }
 }

@@ -1,0 +1,56 @@
+//! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one
+//! and not kept, so that any number of rows will do.
+
+use super::draw::by_weight;
+use super::{About, Chosen, Selector, Task};
+use crate::Error;
+use crate::approximation::Ground;
+use crate::meter::Meter;
+use crate::seeds::{Stream, stream};
+use dpp_nystrom_core::GroundSet;
+use rayon::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColumnNorm;
+
+impl Selector for ColumnNorm {
+    fn name(&self) -> &'static str {
+        "column-norm"
+    }
+
+    fn about(&self) -> About {
+        About {
+            help: "Rows in proportion to the squared norm of their column of K",
+            source: "Drineas, Kannan and Mahoney 2006",
+            evaluations: "N²",
+            memory: "N + c²",
+            reads_all: true,
+            rows: true,
+        }
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+        let ground = task.gram.ground();
+        let mut weights = weights(ground, task.meter);
+        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+    }
+}
+
+/// `‖K_i‖² = Σ_j k(i, j)²`.
+pub(super) fn weights(ground: &Ground<'_>, meter: &dyn Meter) -> Vec<f64> {
+    meter.begin("columns", ground.len() as u64);
+    let norms = (0..ground.len())
+        .into_par_iter()
+        .map(|i| {
+            let squares = (0..ground.len()).map(|j| {
+                let entry = ground.entry(i, j);
+                entry * entry
+            });
+            let norm = squares.sum();
+            meter.advance(1);
+            norm
+        })
+        .collect();
+    meter.end();
+    norms
+}

@@ -1,0 +1,169 @@
+//! The rows under a kernel, and what several methods may need of them: the kernel matrix and its eigenvectors,
+//! each computed when first asked for, and once.
+
+use super::Places;
+use crate::approximation::{
+    Eigen, Ground, RelativeError, Spectrum, TraceError, eigen, kernel_matrix, trace_error,
+    trace_error_of_points,
+};
+use crate::kernel_choice::KernelKind;
+use crate::prepare::Prepared;
+use crate::{Error, SPECTRUM_ROWS};
+use dpp_nystrom_core::{GroundSet, Points};
+use faer::Mat;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// Prepared rows under a kernel of a bandwidth.
+#[derive(Debug)]
+pub struct Gram<'a> {
+    data: &'a Prepared,
+    ground: Ground<'a>,
+    matrix: Kept<Arc<Mat<f64>>>,
+    eigen: Kept<Arc<Eigen>>,
+}
+
+/// Computed once, with its seconds, and whether it was asked for since the account was opened.
+#[derive(Debug)]
+struct Kept<T> {
+    value: OnceLock<(T, f64)>,
+    asked: AtomicBool,
+}
+
+/// What was there when a method began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    matrix: bool,
+    eigen: bool,
+}
+
+impl<T> Kept<T> {
+    fn new() -> Self {
+        Self { value: OnceLock::new(), asked: AtomicBool::new(false) }
+    }
+
+    fn get(&self, compute: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+        self.asked.store(true, Ordering::Relaxed);
+        if let Some((value, _)) = self.value.get() {
+            return Ok(value);
+        }
+        let begin = Instant::now();
+        let computed = compute()?;
+        Ok(&self.value.get_or_init(|| (computed, begin.elapsed().as_secs_f64())).0)
+    }
+
+    /// Whether it is there already; nobody has asked from now on.
+    fn open(&self) -> bool {
+        self.asked.store(false, Ordering::Relaxed);
+        self.value.get().is_some()
+    }
+
+    fn owed(&self, was_there: bool) -> f64 {
+        match self.value.get() {
+            Some(&(_, seconds)) if was_there && self.asked.load(Ordering::Relaxed) => seconds,
+            _ => 0.0,
+        }
+    }
+}
+
+impl<'a> Gram<'a> {
+    /// The rows under this kernel. Computes nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`], [`Error::Core`].
+    pub fn new(data: &'a Prepared, kernel: KernelKind, sigma: f64) -> Result<Self, Error> {
+        Ok(Self { data, ground: data.ground(kernel, sigma)?, matrix: Kept::new(), eigen: Kept::new() })
+    }
+
+    /// The rows.
+    pub fn data(&self) -> &'a Prepared {
+        self.data
+    }
+
+    /// The rows as a ground set.
+    pub fn ground(&self) -> &Ground<'a> {
+        &self.ground
+    }
+
+    /// The number of rows N.
+    pub fn len(&self) -> usize {
+        self.ground.len()
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.ground.is_empty()
+    }
+
+    /// Points of the rows' width under the same kernel.
+    ///
+    /// # Errors
+    /// [`Error::Core`].
+    pub fn points<'p>(&self, points: &'p [f64]) -> Result<Ground<'p>, Error> {
+        Ok(Points::new(points, self.ground.width(), *self.ground.kernel())?)
+    }
+
+    /// The trace error of landmarks. One pass over the rows.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
+    pub fn trace_error(&self, landmarks: &Places) -> Result<TraceError, Error> {
+        match landmarks {
+            Places::Rows(rows) => trace_error(&self.ground, rows),
+            Places::Points(points) => trace_error_of_points(&self.ground, points),
+        }
+    }
+
+    /// The errors of landmarks relative to the best rank; `spectrum` is that of these rows.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`], [`Error::Eigenvalues`].
+    pub fn relative_error(
+        &self,
+        spectrum: &Spectrum,
+        landmarks: &Places,
+    ) -> Result<Option<RelativeError>, Error> {
+        match landmarks {
+            Places::Rows(rows) => spectrum.relative_error(&self.ground, rows),
+            Places::Points(points) => spectrum.relative_error_of_points(&self.ground, points),
+        }
+    }
+
+    /// The kernel matrix: `N²` evaluations, `N²` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn matrix(&self) -> Result<&Arc<Mat<f64>>, Error> {
+        self.matrix.get(|| kernel_matrix(&self.ground).map(Arc::new))
+    }
+
+    /// Its eigenvalues and eigenvectors: `O(N³)`, and `N²` numbers more.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Eigenvalues`].
+    pub fn eigen(&self) -> Result<&Arc<Eigen>, Error> {
+        let matrix = self.matrix()?;
+        self.eigen.get(|| eigen(matrix).map(Arc::new))
+    }
+
+    /// Refuses more rows than a method does that holds the whole matrix.
+    ///
+    /// # Errors
+    /// [`Error::WholeMatrix`], which names another method.
+    pub fn check_whole(&self, method: &'static str, instead: &'static str) -> Result<(), Error> {
+        if self.len() > SPECTRUM_ROWS {
+            return Err(Error::WholeMatrix { method, rows: self.len(), most: SPECTRUM_ROWS, instead });
+        }
+        Ok(())
+    }
+
+    pub(super) fn account(&self) -> Account {
+        Account { matrix: self.matrix.open(), eigen: self.eigen.open() }
+    }
+
+    /// Seconds of what was there and was asked for.
+    pub(super) fn owed(&self, account: Account) -> f64 {
+        self.matrix.owed(account.matrix) + self.eigen.owed(account.eigen)
+    }
+}

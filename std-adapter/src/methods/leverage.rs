@@ -1,0 +1,39 @@
+//! Rows by exact leverage score: `l_i = Σ_{j<=k} u_ij²` of the k leading eigenvectors of K. They sum to k, which
+//! is c unless `--rank` says otherwise.
+
+use super::draw::by_weight;
+use super::scores::{best_rank, leverage};
+use super::{About, Chosen, Selector, Task, within};
+use crate::Error;
+use crate::seeds::{Stream, stream};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leverage;
+
+impl Selector for Leverage {
+    fn name(&self) -> &'static str {
+        "lev"
+    }
+
+    fn about(&self) -> About {
+        About {
+            help: "Rows by leverage score of the best rank-k space (--rank)",
+            source: "Gittens and Mahoney 2013",
+            evaluations: "N²",
+            memory: "2 N²",
+            reads_all: true,
+            rows: true,
+        }
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+        let (gram, c) = (task.gram, task.c);
+        gram.check_whole(self.name(), "applev")?;
+        let k = within("--rank", task.options.rank.unwrap_or(c), gram.len())?;
+        task.meter.begin("eigenvectors", 1);
+        let eigen = gram.eigen()?;
+        task.meter.end();
+        let mut weights = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
+        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+    }
+}

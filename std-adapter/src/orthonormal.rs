@@ -1,0 +1,64 @@
+//! An orthonormal basis, a vector at a time.
+
+use faer::{Col, ColRef};
+
+/// Orthonormal vectors of one length.
+#[derive(Debug, Default)]
+pub(crate) struct Basis {
+    vectors: Vec<Col<f64>>,
+}
+
+impl Basis {
+    /// Adds the direction that the vector has beside the basis and answers it; none where what is left is
+    /// rounding: at most `n ε` of the vector. `O(n)` for each vector of the basis.
+    pub(crate) fn push(&mut self, vector: Col<f64>) -> Option<&Col<f64>> {
+        let floor = vector.nrows() as f64 * f64::EPSILON * vector.norm_l2();
+        let mut left = vector;
+        // Twice is enough (Giraud, Langou and Rozložník 2005).
+        for _ in 0..2 {
+            for known in &self.vectors {
+                let share = dot(known.as_ref(), left.as_ref());
+                left -= share * known;
+            }
+        }
+        let norm = left.norm_l2();
+        if !(norm > floor) {
+            return None;
+        }
+        self.vectors.push((1.0 / norm) * left);
+        self.vectors.last()
+    }
+
+    pub(crate) fn vectors(&self) -> &[Col<f64>] {
+        &self.vectors
+    }
+}
+
+/// `xᵀy`.
+pub(crate) fn dot(x: ColRef<'_, f64>, y: ColRef<'_, f64>) -> f64 {
+    x.transpose() * y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Basis, dot};
+    use faer::Col;
+
+    /// Powers of nearly equal numbers depend on each other but for some 10⁻¹⁰.
+    #[test]
+    fn nearly_dependent_vectors_become_orthonormal() {
+        let mut basis = Basis::default();
+        for power in 0..8 {
+            assert!(basis.push(Col::from_fn(50, |i| (1.0 + 0.02 * i as f64).powi(power))).is_some());
+        }
+        for (i, one) in basis.vectors().iter().enumerate() {
+            for (j, other) in basis.vectors().iter().enumerate() {
+                let expected = f64::from(u8::from(i == j));
+                assert!((dot(one.as_ref(), other.as_ref()) - expected).abs() < 1e-14, "{i} {j}");
+            }
+        }
+        let dependent = &basis.vectors()[2] + 3.0 * &basis.vectors()[5];
+        assert!(basis.push(dependent).is_none());
+        assert!(basis.push(Col::zeros(50)).is_none());
+    }
+}

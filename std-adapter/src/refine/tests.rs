@@ -1,0 +1,192 @@
+//! Refinement as a whole: never worse, unbiased sums, the exact sweep, and the ends of its ranges.
+
+use super::{Refinement, WIDER, draw, refine};
+use crate::lanes::Ground;
+use crate::{KernelKind, Silent, Stream, stream, trace_error};
+use dpp_nystrom_core::{GroundSet, Points, Scalar};
+use rand_core::Rng;
+use std::time::Duration;
+
+const WIDTH: usize = 3;
+
+fn numbers(count: usize) -> Vec<f64> {
+    let mut random = stream(1, Stream::Rows);
+    (0..count).map(|_| f64::from_draw(random.next_u32())).collect()
+}
+
+fn ground(rows: &[f64], sigma: f64) -> Ground<'_, f64> {
+    Points::new(rows, WIDTH, KernelKind::Gaussian.build(sigma).unwrap()).unwrap()
+}
+
+/// The trace of `K - K̃` and what is missed of every pair, by elimination.
+fn missed(ground: &Ground<'_, f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
+    let n = ground.len();
+    let mut k: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| if i == j { ground.diagonal(i) } else { ground.entry(i, j) }).collect())
+        .collect();
+    for &out in landmarks {
+        let own = k[out].clone();
+        for row in &mut k {
+            let factor = row[out] / own[out];
+            row.iter_mut().zip(&own).for_each(|(entry, own)| *entry -= factor * own);
+        }
+    }
+    k
+}
+
+#[test]
+fn sums_over_drawn_rows_are_unbiased() {
+    const DRAWS: u64 = 4_000;
+    let residuals: Vec<f64> = numbers(400).iter().map(|u| u.powi(9)).collect();
+    let landmarks = [7, 80, 3];
+    let value = |row: usize| (1.0 + (row as f64).sin()) * (0.1 + residuals[row]);
+    let free = (0..400).filter(|row| !landmarks.contains(row));
+    let whole: f64 = free.map(value).sum();
+    let (mut sums, mut candidates, mut drawn_rows) = (Vec::new(), 0, 0);
+    for seed in 0..DRAWS {
+        let drawn = draw(&landmarks, None, &residuals, 20, &mut stream(seed, Stream::Refinement));
+        assert!(drawn.rows.iter().all(|row| !landmarks.contains(row)));
+        sums.push(drawn.rows.iter().zip(&drawn.weights).map(|(&row, w)| w * value(row)).sum::<f64>());
+        candidates += drawn.candidates.len();
+        drawn_rows += drawn.rows.len();
+        assert!(drawn.candidates.iter().all(|&at| at < drawn.rows.len()));
+    }
+    let mean = sums.iter().sum::<f64>() / DRAWS as f64;
+    let variance = sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / (DRAWS - 1) as f64;
+    let deviation = (variance / DRAWS as f64).sqrt();
+    // A normal number is beyond four deviations once in 16,000 times.
+    assert!((mean - whole).abs() < 4.0 * deviation, "{mean} of {whole}, deviation {deviation}");
+    assert!(deviation < 0.01 * whole, "too wide a net to catch anything");
+    let (candidates, rows) = (candidates as f64 / DRAWS as f64, drawn_rows as f64 / DRAWS as f64);
+    assert!((18.0..=20.5).contains(&candidates), "{candidates}");
+    assert!(rows > 1.5 * candidates && rows < WIDER as f64 * 20.5, "{rows}");
+}
+
+#[test]
+fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
+    let rows = numbers(90 * WIDTH);
+    for sigma in [0.3, 0.8] {
+        let ground = ground(&rows, sigma);
+        let start = [4, 9, 17, 33, 2, 71, 50];
+        let mut set = start.to_vec();
+        let mut exchanges = 0;
+        for _ in 0..set.len() {
+            let leaving = set.remove(0);
+            let open = missed(&ground, &set);
+            let drop = |v: usize| open.iter().map(|row| row[v] * row[v]).sum::<f64>() / open[v][v];
+            let free = (0..ground.len()).filter(|v| !set.contains(v));
+            let best = free.max_by(|&v, &w| drop(v).total_cmp(&drop(w))).unwrap();
+            exchanges += u64::from(best != leaving);
+            set.push(best);
+        }
+        set.sort_unstable();
+        let once = Refinement { sweeps: 1, sample: usize::MAX, budget: None };
+        let refined = refine(&ground, &start, once, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+        assert_eq!(refined.landmarks, set);
+        assert_eq!((refined.gain.sweeps, refined.gain.exchanges), (1, exchanges));
+        let trace = |set: &[usize]| {
+            let missed = missed(&ground, set);
+            (0..90).map(|i| missed[i][i]).sum::<f64>()
+        };
+        assert!((refined.gain.before - trace(&start)).abs() < 1e-9);
+        assert!((refined.gain.after - trace(&set)).abs() < 1e-9);
+        // Until nothing is left to gain, and no longer.
+        let long = Refinement { sweeps: u64::MAX, ..once };
+        let rest = refine(&ground, &start, long, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+        assert!(rest.gain.after <= refined.gain.after);
+        let again =
+            refine(&ground, &rest.landmarks, once, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+        assert_eq!(again.landmarks, rest.landmarks);
+    }
+}
+
+#[test]
+fn the_outcome_is_never_worse_than_the_start() {
+    let mut rows = numbers(300 * WIDTH);
+    // Copies of rows, and rows next to them.
+    for at in 0..60 {
+        for feature in 0..WIDTH {
+            rows[(at + 100) * WIDTH + feature] = rows[at * WIDTH + feature];
+            rows[(at + 200) * WIDTH + feature] = rows[at * WIDTH + feature] + 1e-4;
+        }
+    }
+    for sigma in [0.05, 0.5, 5.0, 100.0] {
+        let ground = ground(&rows, sigma);
+        for (sample, start) in [
+            (3, vec![0, 1, 2, 3, 4, 5, 6, 7]),
+            (3, vec![0, 200, 1, 201, 2, 202, 7, 8]),
+            (20, vec![0, 100, 1, 101, 2, 102, 3, 103]),
+            (300, vec![290, 280, 270]),
+        ] {
+            let refinement = Refinement { sweeps: 4, sample, budget: None };
+            for seed in 0..5 {
+                let refined =
+                    refine(&ground, &start, refinement, &mut stream(seed, Stream::Refinement), &Silent);
+                let refined = match refined {
+                    Ok(refined) => refined,
+                    // So wide a kernel that no eight rows are independent.
+                    Err(error) => {
+                        assert!(sigma > 10.0, "{sigma} {start:?}: {error}");
+                        continue;
+                    }
+                };
+                let (before, after) = (
+                    trace_error(&ground, &start).unwrap().error,
+                    trace_error(&ground, &refined.landmarks).unwrap().error,
+                );
+                // Entries of another exponential differ by 1e-16, times the condition of the landmarks' matrix: a
+                // row 1e-4 from another leaves pivots down to 1e-12, and a residual's fourth digit.
+                let rounding = 1e-8 + 1e-3 * after;
+                assert!(refined.gain.after <= refined.gain.before, "{sigma} {start:?}");
+                assert!(after <= before + rounding, "{sigma} {start:?}: {before:e} {after:e}");
+                assert!(
+                    (refined.gain.after - after).abs() <= rounding,
+                    "{sigma} {start:?}: {after:e} and not {:e}, {:?}",
+                    refined.gain.after,
+                    refined.landmarks
+                );
+                assert!(refined.landmarks.is_sorted() && refined.landmarks.len() == start.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ends_of_the_ranges() {
+    let rows = numbers(60 * WIDTH);
+    let ground = ground(&rows, 0.2);
+    let run = |start: &[usize], refinement| {
+        refine(&ground, start, refinement, &mut stream(3, Stream::Refinement), &Silent).unwrap()
+    };
+    let all: Vec<usize> = (0..60).collect();
+    let usual = Refinement::default();
+    assert_eq!(run(&all, usual).landmarks, all);
+    assert_eq!(run(&all, usual).gain.exchanges, 0);
+    // The row that is left out of the best N - 1 is the one that the others miss least of.
+    let missed_of = |v: usize| {
+        let others: Vec<usize> = all.iter().copied().filter(|&row| row != v).collect();
+        missed(&ground, &others)[v][v]
+    };
+    let least = all.iter().copied().min_by(|&v, &w| missed_of(v).total_cmp(&missed_of(w))).unwrap();
+    let one_less = run(&all[1..], Refinement { sweeps: 100, ..usual }).landmarks;
+    let left_out: Vec<usize> = all.iter().copied().filter(|row| !one_less.contains(row)).collect();
+    assert_eq!(left_out.len(), 1);
+    assert!(missed_of(left_out[0]) <= missed_of(0));
+    assert!(missed_of(left_out[0]) >= missed_of(least));
+    // One landmark: the best row of all.
+    let columns = missed(&ground, &[]);
+    let drop = |v: usize| columns[v].iter().map(|entry| entry * entry).sum::<f64>();
+    let best = all.iter().copied().max_by(|&v, &w| drop(v).total_cmp(&drop(w))).unwrap();
+    assert_eq!(run(&[40], usual).landmarks, [best]);
+    // No time, no sweep.
+    let none = run(&[1, 2, 3], Refinement { budget: Some(Duration::ZERO), ..usual });
+    assert_eq!((none.landmarks, none.gain.sweeps), (vec![1, 2, 3], 0));
+    assert_eq!(none.gain.before.to_bits(), none.gain.after.to_bits());
+    // A budget ends what sweeps do not: sampled sweeps never know that they are at the end.
+    let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)) };
+    let stopped = run(&[1, 2, 3], brief);
+    assert!(stopped.gain.sweeps > 0 && stopped.gain.after <= stopped.gain.before);
+    // The same seed, the same rows.
+    let few = Refinement { sample: 8, ..usual };
+    assert_eq!(run(&[1, 2, 3], few), run(&[1, 2, 3], few));
+}

@@ -1,0 +1,86 @@
+//! Lemma 1, Theorem 1 and Corollary 1: bounds on the error of `K̃` relative to the best approximation of rank
+//! `k`.
+//!
+//! Eigenvalues `λ_1 >= λ_2 >= …` are given in descending order, `c >= k >= 1` landmarks are drawn from the
+//! c-DPP.
+
+/// A bound in each of two norms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Norms {
+    /// Frobenius.
+    pub frobenius: f64,
+    /// Spectral.
+    pub spectral: f64,
+}
+
+/// Lemma 1 (Guruswami and Sinop 2012): `e_{c+1}/e_c <= Σ_{i>k} λ_i / (c + 1 - k)` for `1 <= k <= c`.
+pub fn lemma_1(eigenvalues: &[f64], c: usize, k: usize) -> f64 {
+    eigenvalues.iter().skip(k).sum::<f64>() / (c + 1 - k) as f64
+}
+
+/// Theorem 1: `E ‖K - K̃‖ / ‖K - K_k‖` is at most `(c + 1)/(c + 1 - k) √(N - k)` in the Frobenius norm and
+/// `(c + 1)/(c + 1 - k) (N - k)` in the spectral one.
+pub fn theorem_1(rows: usize, c: usize, k: usize) -> Norms {
+    let factor = (c + 1) as f64 / (c + 1 - k) as f64;
+    let left = (rows - k) as f64;
+    Norms { frobenius: factor * left.sqrt(), spectral: factor * left }
+}
+
+/// `‖K - K_k‖`; of `k = 0`, `‖K‖`.
+pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
+    let tail = eigenvalues.get(k..).unwrap_or(&[]);
+    Norms {
+        frobenius: tail.iter().map(|value| value * value).sum::<f64>().sqrt(),
+        spectral: tail.first().copied().unwrap_or(0.0),
+    }
+}
+
+/// Corollary 1: with probability at least `1 - δ` the errors are at most Theorem 1's bounds and
+/// `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖` more. Over the trivial bound, [`corollary_1_trivial`], as soon as
+/// [`is_vacuous`].
+pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms {
+    let expected = theorem_1(eigenvalues.len(), c, k);
+    let trivial = corollary_1_trivial(eigenvalues, k);
+    let width = deviation(c, delta);
+    Norms {
+        frobenius: expected.frobenius + width * trivial.frobenius,
+        spectral: expected.spectral + width * trivial.spectral,
+    }
+}
+
+/// `‖K‖ / ‖K - K_k‖`: no landmarks at all do as well as that, since `0 ⪯ K - K̃ ⪯ K`.
+pub fn corollary_1_trivial(eigenvalues: &[f64], k: usize) -> Norms {
+    let (all, best) = (best(eigenvalues, 0), best(eigenvalues, k));
+    Norms { frobenius: all.frobenius / best.frobenius, spectral: all.spectral / best.spectral }
+}
+
+/// `√(8 c log 1/δ)`: by how many Lipschitz constants a function of a c-DPP exceeds its mean with
+/// probability `δ` at most (Pemantle and Peres 2014).
+pub fn deviation(c: usize, delta: f64) -> f64 {
+    (8.0 * c as f64 * (1.0 / delta).ln()).sqrt()
+}
+
+/// Whether the corollaries say less than the trivial bounds: `8 c log 1/δ >= 1`.
+pub fn is_vacuous(c: usize, delta: f64) -> bool {
+    deviation(c, delta) >= 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Norms, best, corollary_1, corollary_1_trivial, is_vacuous, lemma_1, theorem_1};
+
+    #[test]
+    fn bounds_at_a_point_computed_by_hand() {
+        let eigenvalues = [6.0, 4.0, 3.0, 0.0];
+        assert_eq!(lemma_1(&eigenvalues, 3, 2), 1.5);
+        assert_eq!(theorem_1(11, 3, 2), Norms { frobenius: 6.0, spectral: 18.0 });
+        assert_eq!(best(&eigenvalues, 1), Norms { frobenius: 5.0, spectral: 4.0 });
+        let trivial = corollary_1_trivial(&eigenvalues, 1);
+        assert_eq!(trivial, Norms { frobenius: 61.0_f64.sqrt() / 5.0, spectral: 1.5 });
+        // 8 · 2 · log(1/δ) = 4.
+        let found = corollary_1(&eigenvalues, 2, 1, (-0.25_f64).exp());
+        assert!((found.frobenius - (1.5 * 3.0_f64.sqrt() + 2.0 * trivial.frobenius)).abs() < 1e-14);
+        assert!((found.spectral - (4.5 + 3.0)).abs() < 1e-14);
+        assert!(is_vacuous(50, 0.05) && !is_vacuous(1, 0.9));
+    }
+}

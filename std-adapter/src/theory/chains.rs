@@ -1,0 +1,134 @@
+//! Real chains from uniform starts, and what their records of the log-determinant are worth.
+
+use crate::convergence::{autocorrelation_time, mean, split_r_hat};
+use crate::lanes::Lanes;
+use crate::seeds::{Stream, stream};
+use crate::{Error, Ground, Heap};
+use dpp_nystrom_core::{
+    Acceptance, Chain, Error as CoreError, Landmarks, Progress, Rule, SlotChain, Step, start,
+};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::time::Instant;
+
+/// Several chains of one kind, the earlier half of each left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChainRecord {
+    /// `paper`, Algorithm 1, or `slot`.
+    pub chain: &'static str,
+    /// How many chains.
+    pub chains: u64,
+    /// Steps of each: of the slot chain, tries.
+    pub steps: u64,
+    /// Swaps accepted of those proposed.
+    pub acceptance: f64,
+    /// Integrated autocorrelation time of the log-determinant, in steps, by Geyer's initial monotone sequence
+    /// over all chains; none where nothing moved.
+    pub autocorrelation_steps: Option<f64>,
+    /// Entries recorded over their autocorrelation time.
+    pub effective_samples: Option<f64>,
+    /// Split R̂ of the log-determinant; none where it is infinite, and where nothing moved.
+    pub r_hat: Option<f64>,
+    /// The mean of the log-determinant.
+    pub log_det: f64,
+    /// Seconds of all chains together, each on a thread of its own.
+    pub seconds: f64,
+}
+
+/// One chain's record: the log-determinant after every move of so many steps.
+struct Run {
+    log_dets: Vec<f64>,
+    proposed: u64,
+    accepted: u64,
+    seconds: f64,
+}
+
+impl Run {
+    fn new(log_dets: Vec<f64>, progress: Progress, begin: Instant) -> Self {
+        let Progress { proposed, accepted, .. } = progress;
+        Self { log_dets, proposed, accepted, seconds: begin.elapsed().as_secs_f64() }
+    }
+}
+
+/// Algorithm 1 and the slot chain.
+pub(super) fn record(
+    ground: &Ground<'_>,
+    c: usize,
+    chains: u64,
+    steps: u64,
+    seed: u64,
+) -> Result<[ChainRecord; 2], Error> {
+    let every = |run: &(dyn Fn(u64) -> Result<Run, Error> + Sync)| -> Result<Vec<Run>, Error> {
+        (0..chains).into_par_iter().map(|chain| run(seed.wrapping_add(chain))).collect()
+    };
+    let paper = every(&|seed| paper(ground, c, steps, seed))?;
+    let slot = every(&|seed| slot(ground, c, steps, seed))?;
+    Ok([summary("paper", steps, &paper), summary("slot", steps, &slot)])
+}
+
+fn refused(reason: CoreError) -> Error {
+    Error::Landmarks { reason }
+}
+
+fn paper(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
+    let mut random = stream(seed, Stream::Chains);
+    let mut memory = Heap::new(c)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+    let begin = Instant::now();
+    let mut log_det = landmarks.log_det();
+    let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
+    let mut log_dets = Vec::new();
+    for _ in 0..steps {
+        if let Step::Accepted { .. } = chain.step(&mut random).map_err(refused)? {
+            log_det = chain.landmarks().log_det();
+        }
+        log_dets.push(log_det);
+    }
+    Ok(Run::new(log_dets, chain.progress(), begin))
+}
+
+fn slot(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
+    let mut random = stream(seed, Stream::Chains);
+    let mut memory = Heap::new(c)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+    let begin = Instant::now();
+    let lanes = Lanes::new(c, ground.width())?;
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
+    let mut log_dets = Vec::new();
+    while chain.progress().steps < steps {
+        chain.step(steps - chain.progress().steps, &mut random).map_err(refused)?;
+        log_dets.push(chain.log_det());
+    }
+    Ok(Run::new(log_dets, chain.progress(), begin))
+}
+
+fn summary(chain: &'static str, steps: u64, runs: &[Run]) -> ChainRecord {
+    let mut parts: Vec<&[f64]> = Vec::new();
+    for run in runs {
+        let (_, later) = run.log_dets.split_at(run.log_dets.len() / 2);
+        let (third, fourth) = later.split_at(later.len() / 2);
+        parts.extend([third, fourth]);
+    }
+    let log_det = mean(&parts.concat());
+    let entries: usize = parts.iter().map(|part| part.len()).sum();
+    let moves = runs.iter().map(|run| run.log_dets.len()).max().unwrap_or(1);
+    let (proposed, accepted) = runs
+        .iter()
+        .fold((0, 0), |(proposed, accepted), run| (proposed + run.proposed, accepted + run.accepted));
+    // What differs then is rounding.
+    let parts = if accepted > 0 { parts } else { Vec::new() };
+    let time = autocorrelation_time(&parts);
+    ChainRecord {
+        chain,
+        chains: runs.len() as u64,
+        steps,
+        acceptance: accepted as f64 / proposed.max(1) as f64,
+        autocorrelation_steps: time.map(|time| time * steps as f64 / moves as f64),
+        effective_samples: time.map(|time| entries as f64 / time),
+        r_hat: Some(split_r_hat(&parts)).filter(|r_hat| r_hat.is_finite()),
+        log_det,
+        seconds: runs.iter().map(|run| run.seconds).sum(),
+    }
+}

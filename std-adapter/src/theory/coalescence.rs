@@ -1,0 +1,222 @@
+//! Theorem 3's coupling, run until two chains of Algorithm 1 meet.
+//!
+//! Two sets of `c` rows stand in `c` slots each, rows that they share in the same slot. Both chains use one
+//! coin, one slot and one uniform number. A row drawn outside the first set enters both; if it stands in
+//! slot `j` of the other set, the other tries what stands in slot `j` of the first. Each chain alone is
+//! Algorithm 1. For neighbours these are the cases C1 to C4 of the paper's proof, which needs no more; sets
+//! further apart go by the same rule.
+//!
+//! In case C1, each set tries the very row that the other has and would give up for it, and the two must not
+//! both move. The paper overlooks that. With `u` for one and `1 - u` for the other exactly one does, since
+//! `q_R + q_T = 1` for `q = r/(1 + r)`.
+
+use crate::exact::uniform;
+use crate::seeds::{Stream, stream};
+use crate::{Error, Heap};
+use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Random, start};
+use rand::RngExt;
+use rand_core::Rng;
+use rayon::prelude::*;
+
+/// Steps that pairs of chains took to meet from two uniform starts; none for a pair that had not met after
+/// `limit` steps. A step costs two looks at a swap, `O(c²)`. Pair `i` depends on `seed` and `i` alone.
+///
+/// # Errors
+/// [`Error::Landmarks`] where no start can be found or the ground set is not finite, [`Error::Memory`].
+pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
+    ground: &G,
+    c: usize,
+    pairs: u64,
+    limit: u64,
+    seed: u64,
+) -> Result<Vec<Option<u64>>, Error> {
+    (0..pairs)
+        .into_par_iter()
+        .map(|pair| {
+            let mut random = stream(seed.wrapping_add(pair), Stream::Coupling);
+            let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
+            let mut landmarks = Landmarks::new(ground, one.lend()).map_err(refused)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+            let mut others = Landmarks::new(ground, other.lend()).map_err(refused)?;
+            start::uniform(&mut others, c, &mut random).map_err(refused)?;
+            let mut coupled = Coupled::new(landmarks, others);
+            for step in 0..limit {
+                if coupled.distance() == 0 {
+                    return Ok(Some(step));
+                }
+                coupled.step(&mut random).map_err(refused)?;
+            }
+            Ok((coupled.distance() == 0).then_some(limit))
+        })
+        .collect()
+}
+
+fn refused(reason: CoreError) -> Error {
+    Error::Landmarks { reason }
+}
+
+/// Two chains, and their rows in slots.
+struct Coupled<'a, G: ?Sized> {
+    chains: [Landmarks<'a, f64, G>; 2],
+    slots: [Vec<usize>; 2],
+    distance: usize,
+}
+
+impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
+    fn new(one: Landmarks<'a, f64, G>, other: Landmarks<'a, f64, G>) -> Self {
+        let slots = [one.members().to_vec(), other.members().to_vec()];
+        let mut coupled = Self { chains: [one, other], slots, distance: 0 };
+        coupled.align();
+        coupled
+    }
+
+    /// Half the number of rows that are in one set alone.
+    fn distance(&self) -> usize {
+        self.distance
+    }
+
+    fn step(&mut self, random: &mut Random) -> Result<(), CoreError> {
+        let (c, rows) = (self.slots[0].len(), self.chains[0].ground().len());
+        if c == rows || random.next_u32() >> 31 == 0 {
+            return Ok(());
+        }
+        let slot = random.random_range(0..c);
+        let entering = loop {
+            let row = random.random_range(0..rows);
+            if !self.slots[0].contains(&row) {
+                break row;
+            }
+        };
+        let [mine, others] = &self.slots;
+        let at = others.iter().position(|&row| row == entering);
+        let partner = at.map_or(entering, |at| mine[at]);
+        let crossing = at == Some(slot);
+        let number = uniform(random);
+        let numbers = [number, if crossing { 1.0 - number } else { number }];
+        let mut moved = false;
+        for (side, entering) in [entering, partner].into_iter().enumerate() {
+            moved |= self.try_swap(side, slot, entering, numbers[side])?;
+        }
+        if moved {
+            self.align();
+        }
+        Ok(())
+    }
+
+    fn try_swap(
+        &mut self,
+        side: usize,
+        slot: usize,
+        entering: usize,
+        number: f64,
+    ) -> Result<bool, CoreError> {
+        let (chain, slots) = (&mut self.chains[side], &mut self.slots[side]);
+        let place = chain.members().iter().position(|&row| row == slots[slot]).unwrap_or(0);
+        let taken = number < chain.swap(place, entering)?.probability(Acceptance::Barker);
+        if taken {
+            chain.replace(place, entering)?;
+            slots[slot] = entering;
+        }
+        Ok(taken)
+    }
+
+    /// Puts the rows that both have into the same slots.
+    fn align(&mut self) {
+        let [mine, others] = &mut self.slots;
+        for (slot, row) in mine.iter().enumerate() {
+            if let Some(at) = others.iter().position(|other| other == row) {
+                others.swap(slot, at);
+            }
+        }
+        self.distance = mine.iter().zip(others.iter()).filter(|(row, other)| row != other).count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coupled, coalescence_times};
+    use crate::Heap;
+    use dpp_nystrom_core::{Landmarks, Matrix, Points, Random, kernel::Gaussian, start};
+
+    const ROWS: [f64; 6] = [0.0, 0.3, 1.0, 1.4, 2.2, 3.0];
+
+    /// Each side alone must be Algorithm 1: after one step from `R` and `T` its sets come as often as the
+    /// chain's.
+    #[test]
+    fn each_side_is_the_chain_and_the_distance_contracts() {
+        let ground = Points::new(&ROWS, 1, Gaussian::new(0.8).unwrap()).unwrap();
+        let (of_r, of_t) = ([0, 2, 4], [0, 3, 5]);
+        let draws = 200_000;
+        let mut random = Random::seeded(5);
+        let mut moves = [[[0_u32; 6]; 6]; 2];
+        let (mut one, mut other) = (Heap::new(3).unwrap(), Heap::new(3).unwrap());
+        for _ in 0..draws {
+            let mut landmarks = Landmarks::new(&ground, one.lend()).unwrap();
+            start::given(&mut landmarks, &of_r).unwrap();
+            let mut others = Landmarks::new(&ground, other.lend()).unwrap();
+            start::given(&mut others, &of_t).unwrap();
+            let mut coupled = Coupled::new(landmarks, others);
+            assert_eq!(coupled.distance(), 2);
+            coupled.step(&mut random).unwrap();
+            for (side, before) in [of_r, of_t].iter().enumerate() {
+                let after = &coupled.slots[side];
+                let gone = before.iter().find(|row| !after.contains(row));
+                let come = after.iter().find(|row| !before.contains(row));
+                if let (Some(&gone), Some(&come)) = (gone, come) {
+                    moves[side][gone][come] += 1;
+                }
+                let mut members = coupled.chains[side].members().to_vec();
+                let mut slots = after.clone();
+                members.sort_unstable();
+                slots.sort_unstable();
+                assert_eq!(members, slots);
+            }
+        }
+        for (side, before) in [of_r, of_t].iter().enumerate() {
+            let mut landmarks = Landmarks::new(&ground, one.lend()).unwrap();
+            start::given(&mut landmarks, before).unwrap();
+            for (place, &gone) in before.iter().enumerate() {
+                for come in (0..6).filter(|row| !before.contains(row)) {
+                    let swap = landmarks.swap(place, come).unwrap();
+                    let p = swap.probability(dpp_nystrom_core::Acceptance::Barker) / 18.0;
+                    let expected = f64::from(draws) * p;
+                    let off = (f64::from(moves[side][gone][come]) - expected).abs();
+                    // Eighteen frequencies within 4.5 standard deviations.
+                    assert!(off < 4.5 * expected.sqrt(), "{side}: {gone} to {come}, {off} of {expected}");
+                }
+            }
+        }
+    }
+
+    /// In case C1 exactly one of the two moves, unless the coin holds both: they meet.
+    #[test]
+    fn crossing_sets_meet() {
+        let entries = [1.0, 0.5, 0.5, 1.0];
+        let ground = Matrix::new(&entries).unwrap();
+        let mut random = Random::seeded(1);
+        for _ in 0..200 {
+            let (mut one, mut other) = (Heap::new(1).unwrap(), Heap::new(1).unwrap());
+            let mut landmarks = Landmarks::new(&ground, one.lend()).unwrap();
+            start::given(&mut landmarks, &[0]).unwrap();
+            let mut others = Landmarks::new(&ground, other.lend()).unwrap();
+            start::given(&mut others, &[1]).unwrap();
+            let mut coupled = Coupled::new(landmarks, others);
+            let before = random.clone();
+            coupled.step(&mut random).unwrap();
+            let held = random.drawn() == before.drawn() + 1;
+            assert_eq!(coupled.distance(), usize::from(held));
+        }
+    }
+
+    #[test]
+    fn chains_meet_and_stay_within_the_limit() {
+        let ground = Points::new(&ROWS, 1, Gaussian::new(0.8).unwrap()).unwrap();
+        let times = coalescence_times(&ground, 3, 20, 100_000, 3).unwrap();
+        assert!(times.iter().all(Option::is_some), "{times:?}");
+        assert_eq!(times, coalescence_times(&ground, 3, 20, 100_000, 3).unwrap());
+        let short = coalescence_times(&ground, 3, 20, 1, 3).unwrap();
+        for (time, short) in times.iter().zip(short) {
+            assert_eq!(short, time.filter(|&time| time <= 1));
+        }
+    }
+}

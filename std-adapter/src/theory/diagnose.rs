@@ -1,0 +1,503 @@
+//! The theory for prepared rows: bounds beside what exact samples and real chains do.
+
+use super::bounds::{self, Norms};
+use super::chains::{self, ChainRecord};
+use super::coalescence::coalescence_times;
+use super::contraction::{self, ENUMERATED_ROWS};
+use super::risk::{self, Noise};
+use crate::approximation::{eigen, features_of, kernel_matrix, residual_norms};
+use crate::convergence::{mean, variance};
+use crate::exact::check_rows;
+use crate::meter::Meter;
+use crate::prepare::Prepared;
+use crate::regression::RidgeChoice;
+use crate::seeds::{Stream, stream};
+use crate::symmetric::log_elementary_symmetric;
+use crate::train::{Setting, train};
+use crate::{Error, ExactKDpp, Ground, Heap, Silent, trace_error};
+use dpp_nystrom_core::{GroundSet, Landmarks, start};
+use faer::Mat;
+use rand::seq::index;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// How much is sampled and run, and the constants of the bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Exact samples of the c-DPP, at least 2: `N² c` each.
+    pub samples: u64,
+    /// `(S, r, t)` drawn to bound α from below: `2N c²` each.
+    pub triples: u64,
+    /// Pairs of coupled chains.
+    pub pairs: u64,
+    /// Steps after which a pair that has not met is given up.
+    pub pair_steps: u64,
+    /// Chains of each kind, at least 4.
+    pub chains: u64,
+    /// Steps of each chain.
+    pub steps: u64,
+    /// The corollaries hold with probability `1 - δ`.
+    pub delta: f64,
+    /// The distance in total variation that counts as mixed.
+    pub epsilon: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            samples: 10,
+            triples: 100,
+            pairs: 8,
+            pair_steps: 100_000,
+            chains: 4,
+            steps: 20_000,
+            delta: 0.05,
+            epsilon: 0.01,
+        }
+    }
+}
+
+/// A mean with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+}
+
+impl Interval {
+    fn of(values: &[f64]) -> Self {
+        Self { mean: mean(values), error: (variance(values) / values.len() as f64).sqrt() }
+    }
+}
+
+/// Lemma 1, Theorem 1 and Corollary 1 at one target rank `k`, each bound beside what it bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TargetRank {
+    /// The target rank, from 1 to `c`.
+    pub k: usize,
+    /// Lemma 1's bound on `e_{c+1}/e_c`.
+    pub lemma_1: f64,
+    /// Theorem 1's bound on the mean of `‖K - K̃‖_F / ‖K - K_k‖_F`.
+    pub frobenius_bound: f64,
+    /// That mean over the exact samples.
+    pub frobenius: Interval,
+    /// Corollary 1's bound, for a share of `1 - δ` of all samples.
+    pub frobenius_corollary: f64,
+    /// `‖K‖_F / ‖K - K_k‖_F`, which holds for every sample.
+    pub frobenius_trivial: f64,
+    /// The same four for the spectral norm: Theorem 1's bound.
+    pub spectral_bound: f64,
+    /// The mean.
+    pub spectral: Interval,
+    /// Corollary 1's bound.
+    pub spectral_corollary: f64,
+    /// `‖K‖_2 / ‖K - K_k‖_2`.
+    pub spectral_trivial: f64,
+}
+
+/// Theorem 2 and its corollary. The truth is not known: the fit of ridge regression on all rows stands for
+/// `z`, and the mean square of what it leaves for the variance of the noise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Regression {
+    /// The ridge γ.
+    pub ridge: f64,
+    /// The variance of the noise, in units of the target's.
+    pub noise: f64,
+    /// The bias under `K`.
+    pub bias: f64,
+    /// The variance under `K`.
+    pub variance: f64,
+    /// The bias under `K̃`, over the exact samples.
+    pub nystrom_bias: Interval,
+    /// The variance under `K̃`.
+    pub nystrom_variance: Interval,
+    /// `√(R(ẑ_K̃)/R(ẑ_K))` over the exact samples.
+    pub root_ratio: Interval,
+    /// Theorem 2's bound on its mean.
+    pub bound: f64,
+    /// Corollary 2's bound on `√(bias(K̃)/bias(K))`, for a share of `1 - δ` of all samples.
+    pub corollary: f64,
+    /// `1 + tr K/(Nγ)`, which holds for every sample.
+    pub trivial: f64,
+}
+
+/// Theorem 3, and the mixing time without conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Contraction {
+    /// The largest `α(S, r, t)` found.
+    pub alpha: f64,
+    /// Whether that is α itself, by enumeration; else it is a lower bound of α and certifies nothing.
+    pub alpha_is_exact: bool,
+    /// The mean of the `α(S, r, t)` drawn; none by enumeration.
+    pub alpha_mean: Option<f64>,
+    /// `(S, r, t)` drawn, without those singular; 0 by enumeration.
+    pub triples: u64,
+    /// `β = 1 - (1 - α)/(2c(N - c))` at that α.
+    pub step_factor: f64,
+    /// Theorem 3's bound on the mixing time, in steps, at that α: a lower bound of the bound unless α is
+    /// exact; none for α of 1 or more.
+    pub theorem_3: Option<f64>,
+    /// The bound without conditions, in steps, from one start drawn uniformly.
+    pub unconditional: f64,
+    /// `log 1/π` of that start.
+    pub surprise: f64,
+}
+
+/// Theorem 3's coupling, from two uniform starts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Meeting {
+    /// Pairs of chains.
+    pub pairs: u64,
+    /// Pairs that met.
+    pub met: u64,
+    /// Steps after which the others were given up.
+    pub limit: u64,
+    /// The steps of those that met, ascending.
+    pub times: Vec<u64>,
+    /// The median over all pairs; none where half or more did not meet.
+    pub median: Option<u64>,
+}
+
+/// Everything for one number of landmarks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// The data set's name.
+    pub dataset: String,
+    /// Rows `N`.
+    pub rows: usize,
+    /// Landmarks `c`.
+    pub landmarks: usize,
+    /// The bandwidth.
+    pub sigma: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Eigenvalues over `N ε λ_1`.
+    pub rank: usize,
+    /// `log e_c`.
+    pub log_e_c: f64,
+    /// `log e_{c+1}`; none where that is zero.
+    pub log_e_next: Option<f64>,
+    /// `(c + 1) e_{c+1}/e_c`: the exact expectation of the trace error.
+    pub expected_trace_error: f64,
+    /// The same over `tr K`.
+    pub expected_trace_fraction: f64,
+    /// Exact samples drawn.
+    pub samples: u64,
+    /// The trace error over the exact samples.
+    pub trace_error: Interval,
+    /// The log-determinant over the exact samples.
+    pub log_det: Interval,
+    /// `δ` of the corollaries.
+    pub delta: f64,
+    /// Whether the corollaries say less than the trivial bounds: `8 c log 1/δ >= 1`.
+    pub corollaries_vacuous: bool,
+    /// Lemma 1, Theorem 1 and Corollary 1 for each `k` under the rank.
+    pub target_ranks: Vec<TargetRank>,
+    /// Theorem 2; none without a target.
+    pub regression: Option<Regression>,
+    /// `ε` of the mixing times.
+    pub epsilon: f64,
+    /// Theorem 3; none where there is nothing to swap, or no `(S, r, t)` drawn was independent.
+    pub contraction: Option<Contraction>,
+    /// The coupling.
+    pub meeting: Meeting,
+    /// Algorithm 1 and the slot chain.
+    pub chains: Vec<ChainRecord>,
+}
+
+/// One decomposition of the kernel matrix, for any number of landmarks. `O(N³)` once, and `2N²` numbers
+/// (`5N²` while it works).
+#[derive(Debug)]
+pub struct Diagnostics<'a> {
+    data: &'a Prepared,
+    ground: Ground<'a>,
+    setting: Setting,
+    matrix: Mat<f64>,
+    exact: ExactKDpp,
+}
+
+/// The kernel matrix as a ground set.
+struct Stored<'a>(&'a Mat<f64>);
+
+impl GroundSet<f64> for Stored<'_> {
+    fn len(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.0[(i, j)]
+    }
+}
+
+/// What the exact samples measured.
+#[derive(Default)]
+struct Measured {
+    samples: Vec<Vec<usize>>,
+    traces: Vec<f64>,
+    log_dets: Vec<f64>,
+    norms: Vec<Norms>,
+}
+
+impl<'a> Diagnostics<'a> {
+    /// Decomposes the kernel matrix of the prepared rows, in `f64` whatever the setting's precision.
+    ///
+    /// # Errors
+    /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
+    pub fn new(data: &'a Prepared, setting: Setting, meter: &dyn Meter) -> Result<Self, Error> {
+        check_rows(data.len())?;
+        let ground = data.ground(setting.kernel, setting.sigma)?;
+        meter.begin("eigenvectors", 1);
+        let matrix = kernel_matrix(&ground)?;
+        let exact = ExactKDpp::from_eigen(eigen(&matrix)?);
+        meter.end();
+        Ok(Self { data, ground, setting, matrix, exact })
+    }
+
+    /// Whether there is a c-DPP of this size.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] for no landmarks, and for more than the rank.
+    pub fn check(&self, c: usize) -> Result<(), Error> {
+        self.exact.check_size(c)
+    }
+
+    /// All of it for `c` landmarks. `ridge`, cross-validated on the landmarks of the first exact sample, is
+    /// that of Theorem 2.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] for no landmarks, or more than the rank; those of [`train`].
+    pub fn of(
+        &self,
+        c: usize,
+        ridge: RidgeChoice,
+        effort: &Effort,
+        meter: &dyn Meter,
+    ) -> Result<Diagnosis, Error> {
+        let measured = self.measure(c, effort.samples.max(2), meter)?;
+        let logs = log_elementary_symmetric(&self.exact.eigenvalues()[..self.exact.rank()], c + 1);
+        let expected_trace_error = self.exact.expected_trace_error(c).unwrap_or(0.0);
+        let trace = self.trace();
+        let regression = match self.data.target {
+            Some(_) => Some(self.regression(c, ridge, effort, expected_trace_error, &measured, meter)?),
+            None => None,
+        };
+        let contraction = self.contraction(c, effort, logs[c], meter)?;
+        let meeting = self.meeting(c, effort, meter)?;
+        meter.begin("chains", 1);
+        let (chains, steps, seed) = (effort.chains.max(4), effort.steps, self.setting.seed);
+        let chains = chains::record(&self.ground, c, chains, steps, seed)?.to_vec();
+        meter.end();
+        Ok(Diagnosis {
+            dataset: self.data.name.clone(),
+            rows: self.data.len(),
+            landmarks: c,
+            sigma: self.setting.sigma,
+            seed,
+            rank: self.exact.rank(),
+            log_e_c: logs[c],
+            log_e_next: Some(logs[c + 1]).filter(|log| log.is_finite()),
+            expected_trace_error,
+            expected_trace_fraction: expected_trace_error / trace,
+            samples: measured.samples.len() as u64,
+            trace_error: Interval::of(&measured.traces),
+            log_det: Interval::of(&measured.log_dets),
+            delta: effort.delta,
+            corollaries_vacuous: bounds::is_vacuous(c, effort.delta),
+            target_ranks: self.target_ranks(c, effort.delta, &measured),
+            regression,
+            epsilon: effort.epsilon,
+            contraction,
+            meeting,
+            chains,
+        })
+    }
+
+    fn trace(&self) -> f64 {
+        (0..self.matrix.nrows()).map(|i| self.matrix[(i, i)]).sum()
+    }
+
+    fn measure(&self, c: usize, samples: u64, meter: &dyn Meter) -> Result<Measured, Error> {
+        let sized = self.exact.with_size(c)?;
+        let mut measured = Measured::default();
+        meter.begin("samples", samples);
+        for sample in 0..samples {
+            let mut random = stream(self.setting.seed.wrapping_add(sample), Stream::Exact);
+            let landmarks = sized.sample(&mut random);
+            measured.traces.push(trace_error(&self.ground, &landmarks)?.error);
+            measured.log_dets.push(self.log_det(&landmarks)?);
+            let norms = residual_norms(&self.matrix, &features_of(&self.ground, &landmarks)?)?;
+            measured.norms.push(Norms { frobenius: norms.frobenius, spectral: norms.spectral });
+            measured.samples.push(landmarks);
+            meter.advance(1);
+        }
+        meter.end();
+        Ok(measured)
+    }
+
+    fn log_det(&self, members: &[usize]) -> Result<f64, Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let mut memory = Heap::new(members.len())?;
+        let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
+        start::given(&mut landmarks, members).map_err(refused)?;
+        Ok(landmarks.log_det())
+    }
+
+    fn target_ranks(&self, c: usize, delta: f64, measured: &Measured) -> Vec<TargetRank> {
+        let values = self.exact.eigenvalues();
+        // At the rank and over it `K_k` is `K`, up to rounding.
+        (1..=c.min(self.exact.rank() - 1))
+            .map(|k| {
+                let bound = bounds::theorem_1(values.len(), c, k);
+                let corollary = bounds::corollary_1(values, c, k, delta);
+                let trivial = bounds::corollary_1_trivial(values, k);
+                let best = bounds::best(values, k);
+                let relative = |of: fn(&Norms) -> f64| {
+                    let ratios: Vec<f64> = measured.norms.iter().map(|norms| of(norms) / of(&best)).collect();
+                    Interval::of(&ratios)
+                };
+                TargetRank {
+                    k,
+                    lemma_1: bounds::lemma_1(values, c, k),
+                    frobenius_bound: bound.frobenius,
+                    frobenius: relative(|norms| norms.frobenius),
+                    frobenius_corollary: corollary.frobenius,
+                    frobenius_trivial: trivial.frobenius,
+                    spectral_bound: bound.spectral,
+                    spectral: relative(|norms| norms.spectral),
+                    spectral_corollary: corollary.spectral,
+                    spectral_trivial: trivial.spectral,
+                }
+            })
+            .collect()
+    }
+
+    fn regression(
+        &self,
+        c: usize,
+        ridge: RidgeChoice,
+        effort: &Effort,
+        expected_trace_error: f64,
+        measured: &Measured,
+        meter: &dyn Meter,
+    ) -> Result<Regression, Error> {
+        let target = self.data.target()?;
+        if !(target.deviation > 0.0) {
+            return Err(Error::ConstantTarget { name: target.name.clone() });
+        }
+        let ridge = match ridge {
+            RidgeChoice::Value(ridge) => ridge,
+            RidgeChoice::CrossValidated => {
+                train(self.data, &measured.samples[0], ridge, self.setting, &Silent)?.model.ridge
+            }
+        };
+        let signal = risk::fitted(self.exact.eigen(), &target.values, ridge);
+        let left: Vec<f64> = target.values.iter().zip(&signal).map(|(y, z)| (y - z).powi(2)).collect();
+        let noise = Noise { signal: &signal, variance: mean(&left), ridge };
+        let exact = risk::exact(self.exact.eigen(), noise);
+        let (mut biases, mut variances, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        meter.begin("risks", measured.samples.len() as u64);
+        for landmarks in &measured.samples {
+            let nystrom = risk::nystrom(&self.ground, landmarks, noise)?;
+            biases.push(nystrom.bias);
+            variances.push(nystrom.variance);
+            ratios.push((nystrom.total() / exact.total()).sqrt());
+            meter.advance(1);
+        }
+        meter.end();
+        let (rows, trace) = (self.data.len(), self.trace());
+        Ok(Regression {
+            ridge,
+            noise: noise.variance,
+            bias: exact.bias,
+            variance: exact.variance,
+            nystrom_bias: Interval::of(&biases),
+            nystrom_variance: Interval::of(&variances),
+            root_ratio: Interval::of(&ratios),
+            bound: risk::theorem_2(expected_trace_error, rows, ridge),
+            corollary: risk::corollary_2(expected_trace_error, trace, rows, ridge, c, effort.delta),
+            trivial: risk::corollary_2_trivial(trace, rows, ridge),
+        })
+    }
+
+    fn contraction(
+        &self,
+        c: usize,
+        effort: &Effort,
+        log_e_c: f64,
+        meter: &dyn Meter,
+    ) -> Result<Option<Contraction>, Error> {
+        let rows = self.data.len();
+        if c == rows {
+            return Ok(None);
+        }
+        let stored = Stored(&self.matrix);
+        let alpha_is_exact = rows <= ENUMERATED_ROWS;
+        let drawn = if alpha_is_exact {
+            contraction::enumerated(&stored, c)?.into_iter().collect()
+        } else {
+            self.drawn_alphas(&stored, c, effort.triples, meter)?
+        };
+        if drawn.is_empty() {
+            return Ok(None);
+        }
+        let alpha = drawn.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let surprise = log_e_c - self.uniform_log_det(c)?;
+        Ok(Some(Contraction {
+            alpha,
+            alpha_is_exact,
+            alpha_mean: (!alpha_is_exact).then(|| mean(&drawn)),
+            triples: if alpha_is_exact { 0 } else { drawn.len() as u64 },
+            step_factor: contraction::step_factor(alpha, rows, c),
+            theorem_3: contraction::theorem_3(alpha, rows, c, effort.epsilon),
+            unconditional: contraction::unconditional(surprise, rows, c, effort.epsilon),
+            surprise,
+        }))
+    }
+
+    fn drawn_alphas(
+        &self,
+        stored: &Stored<'_>,
+        c: usize,
+        triples: u64,
+        meter: &dyn Meter,
+    ) -> Result<Vec<f64>, Error> {
+        meter.begin("alpha", triples);
+        let drawn: Vec<Option<f64>> = (0..triples)
+            .into_par_iter()
+            .map(|triple| {
+                let mut random = stream(self.setting.seed.wrapping_add(triple), Stream::Triples);
+                let rows = index::sample(&mut random, stored.len(), c + 1).into_vec();
+                let alpha = contraction::contraction(stored, &rows[..c - 1], rows[c - 1], rows[c]);
+                meter.advance(1);
+                alpha
+            })
+            .collect::<Result<_, Error>>()?;
+        meter.end();
+        Ok(drawn.into_iter().flatten().collect())
+    }
+
+    /// `log det K_CC` of the first chain's start.
+    fn uniform_log_det(&self, c: usize) -> Result<f64, Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let mut memory = Heap::new(c)?;
+        let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
+        let mut random = stream(self.setting.seed, Stream::Chains);
+        start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+        Ok(landmarks.log_det())
+    }
+
+    fn meeting(&self, c: usize, effort: &Effort, meter: &dyn Meter) -> Result<Meeting, Error> {
+        meter.begin("coupling", 1);
+        let stored = Stored(&self.matrix);
+        let (pairs, limit) = (effort.pairs, effort.pair_steps);
+        let found = coalescence_times(&stored, c, pairs, limit, self.setting.seed)?;
+        meter.end();
+        let mut times: Vec<u64> = found.into_iter().flatten().collect();
+        times.sort_unstable();
+        // The upper median: those that did not meet count as the longest.
+        let median = times.get(pairs as usize / 2).copied();
+        Ok(Meeting { pairs, met: times.len() as u64, limit, times, median })
+    }
+}

@@ -1,0 +1,23 @@
+//! What Li, Jegelka and Sra (2016) prove, as numbers for a kernel matrix, and what is measured beside it.
+//!
+//! | | where |
+//! | --- | --- |
+//! | Lemma 1, Theorem 1 and its corollary: `‖K - K̃‖` against `‖K - K_k‖` | [`bounds`] |
+//! | Theorem 2 and its corollary: the risk of ridge regression on `K̃` | [`risk`] |
+//! | Theorem 3: the contraction α and the mixing time; a mixing time without conditions | [`contraction`] |
+//! | Theorem 3's coupling, run until two chains meet | [`coalescence`] |
+//! | real chains: acceptance, autocorrelation time, effective sample size, split R̂ | [`ChainRecord`] |
+//! | all of them for prepared rows | [`Diagnostics`] |
+//!
+//! Where the paper's print is wrong, the form that is right is here, and each module says which.
+
+pub mod bounds;
+mod chains;
+pub mod coalescence;
+pub mod contraction;
+mod diagnose;
+pub mod risk;
+mod swaps;
+
+pub use chains::ChainRecord;
+pub use diagnose::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Meeting, Regression, TargetRank};

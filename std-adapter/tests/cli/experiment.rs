@@ -1,0 +1,106 @@
+//! `experiment`: tables, pictures and a page from a folder of data sets.
+
+use crate::command::Folder;
+use crate::sample::Sample;
+use std::collections::BTreeSet;
+use std::fs;
+
+const OPTIONS: &str = "--data sets --quick --methods uniform,kdpp --landmarks 5,10 --seeds 1";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("sets")).unwrap();
+    folder.write("sets/first.csv", Sample::new(140, 3).csv());
+    folder.write("sets/second.csv", Sample::new(120, 4).csv());
+    folder.write("sets/notes.txt", "no rows");
+    folder
+}
+
+#[track_caller]
+fn assert_same(one: &[String], two: &[String]) {
+    for (one, two) in one.iter().zip(two) {
+        assert_eq!(one.lines().count(), two.lines().count());
+        let apart = one.lines().zip(two.lines()).find(|(one, two)| one != two);
+        assert_eq!(apart, None);
+    }
+}
+
+/// Records of a CSV file, without its header.
+fn records(text: &str) -> Vec<Vec<&str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
+    let folder = folder();
+    let run = folder.run(&format!("experiment all {OPTIONS} --out out")).good();
+    assert!(run.out.contains("the c-DPP's chain has"), "{}", run.out);
+    assert!(run.out.contains("Written to out"), "{}", run.out);
+    let page = folder.text("out/index.html");
+    let pictures: BTreeSet<String> = fs::read_dir(folder.path("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".svg"))
+        .collect();
+    let shown: BTreeSet<String> =
+        page.split("<img src=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+    assert_eq!(pictures, shown);
+    // Three and two measures, each over the sets at both bandwidths and as an improvement; chains; times.
+    assert_eq!(pictures.len(), 5 * 3 + 2 * 2 + 2, "{pictures:?}");
+    for part in ["first", "second", "uniform, kdpp", "5, 10", "threads", "1 from 0 on"] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    // Sets, bandwidths, methods, numbers of landmarks.
+    let trials = folder.text("out/trials.csv");
+    assert_eq!(records(&trials).len(), 2 * 2 * 2 * 2);
+    for record in records(&trials) {
+        for value in &record[5..] {
+            assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{record:?}");
+        }
+    }
+    // Algorithm 1 twice and the open slots, at twelve numbers of steps.
+    let mixing = folder.text("out/mixing.csv");
+    assert_eq!(records(&mixing).len(), 2 * 2 * 2 * 3 * 12);
+    assert_eq!(records(&folder.text("out/mixing-theory.csv")).len(), 2 * 2 * 2);
+    assert!(folder.text("out/tradeoff.csv").contains("kdpp,tries,3200,0,"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
+    let folder = folder();
+    let tables = ["trials.csv", "mixing.csv", "mixing-theory.csv", "tradeoff.csv"];
+    let all = |out: &str| tables.map(|table| folder.text(&format!("{out}/{table}")));
+    folder.run(&format!("experiment all {OPTIONS} --out one")).good();
+    folder.run(&format!("experiment all {OPTIONS} --out two")).good();
+    assert_same(&all("one"), &all("two"));
+    // Killed in the middle: a part was not done, another is cut off, and there are no tables.
+    fs::remove_file(folder.path("two/parts/trials-first-cv-0.json")).unwrap();
+    let cut = folder.text("two/parts/tradeoff-second-median-0.json");
+    folder.write("two/parts/tradeoff-second-median-0.json", &cut[..cut.len() / 2]);
+    for table in tables {
+        fs::remove_file(folder.path(&format!("two/{table}"))).unwrap();
+    }
+    let again = folder.run(&format!("experiment all {OPTIONS} --out two")).good();
+    assert_same(&all("one"), &all("two"));
+    let told = |how: &str| again.err.lines().filter(|line| line.ends_with(how)).count();
+    assert_eq!((told(": done"), told(": kept")), (2, 10), "{}", again.err);
+    // Another seed is another set-up.
+    folder.run(&format!("experiment approximation {OPTIONS} --seed 1 --out two")).good();
+    assert_ne!(folder.text("one/trials.csv"), folder.text("two/trials.csv"));
+}
+
+#[test]
+fn what_is_no_data_set_is_left_out_or_refused() {
+    let folder = Folder::new();
+    folder.run("experiment ridge --data missing --out out").refused(&["missing", "folder"]);
+    fs::create_dir(folder.path("empty")).unwrap();
+    folder.write("empty/notes.txt", "no rows");
+    folder.run("experiment ridge --data empty --out out").refused(&["empty", "CSV"]);
+    assert!(!folder.path("out").exists());
+    folder.run("experiment nothing --data empty --out out").misused(&["approximation"]);
+    folder.run("experiment all --data empty --out out --methods magic").misused(&["magic"]);
+    let folder = self::folder();
+    folder.write("sets/broken.csv", "a,b\n1,x\n");
+    let run = folder.run(&format!("experiment approximation {OPTIONS} --out out")).good();
+    assert!(run.err.contains("warning: left out: ") && run.err.contains("broken.csv"), "{}", run.err);
+}
