@@ -14,7 +14,7 @@ use std::io::BufRead;
 pub(super) fn read<'a>(input: Input<'_>, origin: Origin<'a>, want: &Want<'_>) -> Result<Rows<'a>, Error> {
     let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
     let columns = declarations(&mut lines)?;
-    let mut rows = Rows::new(origin.path, columns.plan(origin.path, want)?);
+    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
     while let Some((text, line)) = lines.next()? {
         if text.starts_with('{') {
             return Err(Error::SparseArff { path: origin.path.into(), line });
@@ -28,7 +28,7 @@ fn put(text: &str, line: u64, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result
     let expected = rows.fields();
     let mut found = 0;
     let mut last_is_empty = false;
-    rows.begin();
+    rows.begin()?;
     for field in Fields::new(text) {
         let field = field.map_err(|problem| malformed(origin, line, problem))?;
         if found < expected {

@@ -30,7 +30,7 @@ pub(super) fn read<'a>(
         Some(list) => Columns { list, named: true },
         None => Columns::unnamed(count),
     };
-    let mut rows = Rows::new(origin.path, columns.plan(origin.path, want)?);
+    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
     if is_header && !records.advance()? {
         return Ok(rows);
     }
@@ -143,7 +143,7 @@ impl<'a, R: Read> Records<'a, R> {
         if found != expected && !(found == expected + 1 && self.fields() == expected) {
             return Err(Error::Ragged { path: origin.path.into(), line: self.line, expected, found });
         }
-        rows.begin();
+        rows.begin()?;
         for (column, field) in self.record.iter().take(expected).enumerate() {
             rows.put(column, field, self.line)?;
         }

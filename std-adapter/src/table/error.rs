@@ -25,6 +25,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Whoever received the rows wanted no more.
+    #[error("reading was stopped")]
+    Stopped,
     /// The path is a directory.
     #[error("{}: is a directory; name a file in it", Shown(path))]
     Directory {

@@ -23,6 +23,7 @@ mod tests;
 use columns::Want;
 pub use error::Error;
 use flate2::read::MultiGzDecoder;
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::fs::File;
@@ -132,7 +133,37 @@ impl Table {
 ///
 /// A nominal ARFF attribute becomes one column for each declared value: 1 in rows that have it, else 0.
 pub fn read(path: &Path, target: &Target) -> Result<Table, Error> {
-    open(path, &Want::All(target))
+    open(path, &Want::All(target), None)
+}
+
+/// Reads a file as [`read`] does, but hands the rows on in blocks of some thousands, and keeps none: a file of any
+/// length takes the memory of two blocks (but for an array in Fortran order). The blocks' names are empty.
+///
+/// # Errors
+/// Those of reading, and what `receive` refuses: reading stops there.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use dpp_nystrom::table::{self, Target};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+///
+/// let mut rooms = 0.0;
+/// table::read_blocks(&path, &Target::Last, |block| {
+///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
+///     Ok::<(), table::Error>(())
+/// })?;
+/// assert_eq!(rooms, 7.0);
+/// # Ok(()) }
+/// ```
+pub fn read_blocks<E: From<Error>>(
+    path: &Path,
+    target: &Target,
+    receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    open_blocks(path, &Want::All(target), receive)
 }
 
 /// Reads the columns a fitted model needs, in the model's order.
@@ -166,12 +197,46 @@ pub fn read_features(
     feature_names: &[String],
     target_name: Option<&str>,
 ) -> Result<Table, Error> {
-    open(path, &Want::Model { features: feature_names, target: target_name })
+    open(path, &Want::Model { features: feature_names, target: target_name }, None)
 }
 
-fn open(path: &Path, want: &Want<'_>) -> Result<Table, Error> {
+/// Reads a file as [`read_features`] does and hands the rows on as [`read_blocks`] does.
+///
+/// # Errors
+/// Those of reading, and what `receive` refuses.
+pub fn read_feature_blocks<E: From<Error>>(
+    path: &Path,
+    feature_names: &[String],
+    target_name: Option<&str>,
+    receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    open_blocks(path, &Want::Model { features: feature_names, target: target_name }, receive)
+}
+
+fn open_blocks<E: From<Error>>(
+    path: &Path,
+    want: &Want<'_>,
+    mut receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut refused = None;
+    let mut take = |block: Table| match receive(block) {
+        Ok(()) => true,
+        Err(error) => {
+            refused = Some(error);
+            false
+        }
+    };
+    let read = open(path, want, Some(&RefCell::new(&mut take)));
+    match (refused, read) {
+        (Some(error), _) => Err(error),
+        (None, Ok(last)) => receive(last),
+        (None, Err(error)) => Err(error.into()),
+    }
+}
+
+fn open<'a>(path: &'a Path, want: &Want<'_>, receiver: Option<&'a Receiver<'a>>) -> Result<Table, Error> {
     if path.as_os_str() == "-" {
-        return read_from(io::stdin(), path, want);
+        return read_from(io::stdin(), path, want, receiver);
     }
     let failed = |source| Error::Open { path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
@@ -179,7 +244,7 @@ fn open(path: &Path, want: &Want<'_>) -> Result<Table, Error> {
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(Error::Directory { path: path.into() });
     }
-    read_from(file, path, want)
+    read_from(file, path, want, receiver)
 }
 
 /// Large enough that reading is never dominated by calls.
@@ -188,11 +253,15 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
-/// Names the file in errors, and tells whose fault an error is.
+/// Takes blocks of rows; false to stop.
+type Receiver<'a> = RefCell<&'a mut dyn FnMut(Table) -> bool>;
+
+/// Names the file in errors, tells whose fault an error is, and who receives the rows as they come.
 #[derive(Clone, Copy)]
 struct Origin<'a> {
     path: &'a Path,
     gzip: bool,
+    receiver: Option<&'a Receiver<'a>>,
 }
 
 impl Origin<'_> {
@@ -206,13 +275,18 @@ impl Origin<'_> {
     }
 }
 
-fn read_from<'a>(input: impl Read + 'a, path: &'a Path, want: &Want<'_>) -> Result<Table, Error> {
-    let origin = Origin { path, gzip: false };
+fn read_from<'a>(
+    input: impl Read + 'a,
+    path: &'a Path,
+    want: &Want<'_>,
+    receiver: Option<&'a Receiver<'a>>,
+) -> Result<Table, Error> {
+    let origin = Origin { path, gzip: false, receiver };
     let (head, input) = peek(Box::new(input)).map_err(|e| origin.failed(e))?;
     if !head.starts_with(b"\x1F\x8B") {
         return read_plain(&head, input, origin, want);
     }
-    let origin = Origin { path, gzip: true };
+    let origin = Origin { path, gzip: true, receiver };
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, input));
     let (head, input) = peek(Box::new(decoder)).map_err(|e| origin.failed(e))?;
     read_plain(&head, input, origin, want)

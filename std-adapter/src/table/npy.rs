@@ -37,12 +37,12 @@ fn by_rows<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>,
         first.push(values.next()?);
     }
     let mut rows = begin(values.origin, first.len(), want)?;
-    rows.begin();
+    rows.begin()?;
     for (column, &value) in first.iter().enumerate() {
         rows.put_value(column, value);
     }
     for _ in 1..count {
-        rows.begin();
+        rows.begin()?;
         for column in 0..first.len() {
             rows.put_value(column, values.next()?);
         }
@@ -61,7 +61,7 @@ fn by_columns<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'
     let columns = all.len() / count;
     let mut rows = begin(values.origin, columns, want)?;
     for row in 0..count {
-        rows.begin();
+        rows.begin()?;
         for column in 0..columns {
             rows.put_value(column, all[column * count + row]);
         }
@@ -70,7 +70,7 @@ fn by_columns<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'
 }
 
 fn begin<'a>(origin: Origin<'a>, columns: usize, want: &Want<'_>) -> Result<Rows<'a>, Error> {
-    Ok(Rows::new(origin.path, Columns::unnamed(columns).plan(origin.path, want)?))
+    Ok(Rows::new(origin, Columns::unnamed(columns).plan(origin.path, want)?))
 }
 
 fn malformed(origin: Origin<'_>, problem: &'static str) -> Error {

@@ -1,13 +1,19 @@
 //! Fields of text into rows of numbers, one field at a time.
 
-use super::Table;
 use super::columns::{Plan, Role};
+use super::{Origin, Receiver, Table};
 use crate::table::error::{Error, cut};
 use std::path::Path;
 
-/// The rows read so far.
+/// Numbers in a block of rows that is handed on.
+const BLOCK: usize = 1 << 19;
+
+/// The rows read so far, or since a block of them was handed on.
 pub(super) struct Rows<'a> {
     path: &'a Path,
+    receiver: Option<&'a Receiver<'a>>,
+    /// Whether a row handed on had a target.
+    had_target: bool,
     plan: Plan,
     features: Vec<f64>,
     target: Vec<f64>,
@@ -19,8 +25,18 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(path: &'a Path, plan: Plan) -> Self {
-        Self { path, plan, features: Vec::new(), target: Vec::new(), count: 0, start: 0, no_target: None }
+    pub(super) fn new(origin: Origin<'a>, plan: Plan) -> Self {
+        Self {
+            path: origin.path,
+            receiver: origin.receiver,
+            had_target: false,
+            plan,
+            features: Vec::new(),
+            target: Vec::new(),
+            count: 0,
+            start: 0,
+            no_target: None,
+        }
     }
 
     /// How many fields a row has.
@@ -28,11 +44,21 @@ impl<'a> Rows<'a> {
         self.plan.roles.len()
     }
 
-    /// Starts a row of zeros.
-    pub(super) fn begin(&mut self) {
+    /// Starts a row of zeros, and hands on those before it where somebody receives them.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        if let Some(receiver) = self.receiver
+            && self.features.len() + self.target.len() >= BLOCK
+        {
+            let block = self.block(String::new())?;
+            self.had_target |= block.target.is_some();
+            if !(receiver.borrow_mut())(block) {
+                return Err(Error::Stopped);
+            }
+        }
         self.start = self.features.len();
         self.features.resize(self.start + self.plan.feature_names.len(), 0.0);
         self.count += 1;
+        Ok(())
     }
 
     /// Reads one field of the row.
@@ -77,21 +103,29 @@ impl<'a> Rows<'a> {
         }
     }
 
-    pub(super) fn finish(self, name: String) -> Result<Table, Error> {
+    /// The rows that were not handed on: all, where nobody receives them.
+    pub(super) fn finish(mut self, name: String) -> Result<Table, Error> {
         if self.count == 0 {
             return Err(Error::NoRows { path: self.path.into() });
         }
-        if let (Some((line, column, text)), false) = (&self.no_target, self.target.is_empty()) {
+        self.block(name)
+    }
+
+    /// Takes the rows out.
+    fn block(&mut self, name: String) -> Result<Table, Error> {
+        if let (Some((line, column, text)), true) =
+            (&self.no_target, self.had_target || !self.target.is_empty())
+        {
             return Err(self.missing(*column, text, *line));
         }
         let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
         Ok(Table {
             name,
             width: self.plan.feature_names.len(),
-            feature_names: self.plan.feature_names,
-            features: self.features,
-            target: has_target.then_some(self.target),
-            target_name: self.plan.target_name.filter(|_| has_target),
+            feature_names: self.plan.feature_names.clone(),
+            features: std::mem::take(&mut self.features),
+            target: has_target.then_some(std::mem::take(&mut self.target)),
+            target_name: self.plan.target_name.clone().filter(|_| has_target),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What holds for every format: how a file is opened and told apart, which column is the target, what a model is given.
 
 use super::columns::Want;
-use super::{Table, Target, read, read_features, read_from};
+use super::{Table, Target, read, read_blocks, read_feature_blocks, read_features, read_from};
 use crate::table::error::Error;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Reads bytes as if they stood in a file of this name.
 pub(super) fn table(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> Result<Table, Error> {
     let Ok(target) = target.parse::<Target>();
-    read_from(bytes.as_ref(), Path::new(name), &Want::All(&target))
+    read_from(bytes.as_ref(), Path::new(name), &Want::All(&target), None)
 }
 
 /// The message with which reading fails.
@@ -27,7 +27,7 @@ pub(super) fn array(dictionary: &str, data: &[u8]) -> Vec<u8> {
 
 fn features(name: &str, bytes: &[u8], wanted: &[&str], target: Option<&str>) -> Result<Table, Error> {
     let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
-    read_from(bytes, Path::new(name), &Want::Model { features: &wanted, target })
+    read_from(bytes, Path::new(name), &Want::Model { features: &wanted, target }, None)
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -70,7 +70,7 @@ fn reading_that_fails_half_way() {
     let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 2), }", &[0; 1600]);
     for (name, start) in [("a.csv", csv), ("a.arff", arff), ("a.npy", npy)] {
         let input = start.chain(Broken);
-        let error = read_from(input, Path::new(name), &Want::All(&Target::Last)).expect_err("broken");
+        let error = read_from(input, Path::new(name), &Want::All(&Target::Last), None).expect_err("broken");
         assert!(matches!(error, Error::Read { .. }), "{error}");
         assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
     }
@@ -330,4 +330,73 @@ fn the_published_data_sets() {
         let again = read_features(&path, &table.feature_names, table.target_name.as_deref()).expect(name);
         assert_eq!(again, table);
     }
+}
+
+/// The blocks in which a file's rows come, put together, and how many there were.
+fn blocks(path: &Path) -> (usize, Vec<f64>, Vec<f64>) {
+    let (mut count, mut features, mut targets) = (0, Vec::new(), Vec::new());
+    read_blocks(path, &Target::Last, |block| {
+        count += 1;
+        assert!(block.rows() > 0);
+        features.extend(block.features);
+        targets.extend(block.target.expect("a target"));
+        Ok::<(), Error>(())
+    })
+    .expect("readable");
+    (count, features, targets)
+}
+
+#[test]
+fn blocks_hold_what_the_whole_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let values: Vec<f64> = (0..600_000).map(f64::from).collect();
+    let text: String = values.chunks(3).map(|row| format!("{},{},{}\n", row[0], row[1], row[2])).collect();
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (200000, 3), }\n", &data);
+    let declared = "@relation r\n@attribute a real\n@attribute b real\n@attribute y real\n@data\n";
+    for (name, bytes) in [
+        ("a.csv", text.clone().into_bytes()),
+        ("a.csv.gz", gzip(text.as_bytes())),
+        ("a.npy", npy),
+        ("a.arff", [declared.as_bytes(), text.as_bytes()].concat()),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("writable");
+        let whole = read(&path, &Target::Last).expect("readable");
+        let (count, features, targets) = blocks(&path);
+        assert_eq!(count, 2, "{name}");
+        assert!(features == whole.features && Some(targets) == whole.target, "{name}");
+    }
+}
+
+#[test]
+fn what_the_receiver_refuses_ends_the_reading() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    // The wrong field after the first block is never reached.
+    std::fs::write(&path, "1,2\n".repeat(300_000) + "x,y\n").expect("writable");
+    let mut received = 0;
+    let refused = read_blocks(&path, &Target::Last, |_| {
+        received += 1;
+        Err(Error::NoFeatures { path: "told".into() })
+    });
+    assert!(matches!(refused, Err(Error::NoFeatures { path }) if path == Path::new("told")));
+    assert_eq!(received, 1);
+}
+
+#[test]
+fn a_target_that_comes_late_is_located() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    let wanted = ["a".to_owned()];
+    let read = || {
+        read_feature_blocks(&path, &wanted, Some("y"), |_| Ok::<(), Error>(()))
+            .map_err(|error| error.to_string())
+    };
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,\n".repeat(600_000)).expect("writable");
+    assert_eq!(read(), Ok(()));
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,\n".repeat(600_000) + "1,2\n").expect("writable");
+    assert!(read().is_err_and(|text| text.contains("line 2, column 2 (\"y\"): the value is missing")));
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,2\n".repeat(600_000) + "1,\n").expect("writable");
+    assert!(read().is_err_and(|text| text.contains("line 600002, column 2 (\"y\"): the value is missing")));
 }
