@@ -28,18 +28,43 @@ pub(crate) fn write_column<T: ToString>(
     name: &str,
     values: impl Iterator<Item = T>,
 ) -> Result<(), Error> {
+    write_column_in_parts(path, name, |put| {
+        for value in values {
+            put(&value.to_string())?;
+        }
+        Ok(())
+    })
+}
+
+/// [`write_column`] of values that are still being made: `make` is given what puts one down. What it answers
+/// with is the answer; after an error of its own no file is written.
+pub(crate) fn write_column_in_parts<A>(
+    path: Option<&Path>,
+    name: &str,
+    make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
+) -> Result<A, Error> {
+    let shown = path.unwrap_or(Path::new("-")).to_owned();
+    let mut made = None;
     let write = |out: &mut dyn Write| {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record([name]).map_err(cause)?;
-        for value in values {
-            csv.write_record([value.to_string()]).map_err(cause)?;
-        }
-        csv.flush()
+        let answer = make(&mut |value| {
+            let put = csv.write_record([value]);
+            put.map_err(|error| Error::Write { path: shown.clone(), source: cause(error) })
+        });
+        let failed = answer.is_err();
+        made = Some(answer);
+        if failed { Err(io::ErrorKind::Interrupted.into()) } else { csv.flush() }
     };
-    match path {
+    let written = match path {
         Some(path) => dpp_nystrom::write_whole(path, write),
         None => write(&mut io::stdout().lock())
             .map_err(|source| Error::Write { path: PathBuf::from("-"), source }),
+    };
+    match (made, written) {
+        (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+        (Some(Ok(answer)), Ok(())) => Ok(answer),
+        (None, Ok(())) => Err(Error::Write { path: shown, source: io::ErrorKind::Other.into() }),
     }
 }
 

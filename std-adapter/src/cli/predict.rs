@@ -1,18 +1,39 @@
 //! `dpp-nystrom predict`.
 
 use super::arguments::Predict;
-use super::output::{keep_inputs, note, short, write_column};
+use super::output::{keep_inputs, note, short, write_column_in_parts};
 use dpp_nystrom::table;
-use dpp_nystrom::{Error, model_file, root_mean_square};
+use dpp_nystrom::{Error, model_file};
+
+/// Squared errors of the rows that have a target.
+#[derive(Default)]
+struct Errors {
+    squares: f64,
+    targets: u64,
+}
 
 pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     keep_inputs(arguments.out.as_deref(), &[&arguments.model, &arguments.data])?;
     let model = model_file::load(&arguments.model)?;
-    let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
-    let predictions = model.predict(&rows)?;
-    write_column(arguments.out.as_deref(), &model.target_name, predictions.iter())?;
-    if rows.target.is_some() {
-        let error = root_mean_square(&predictions, &rows);
+    let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
+        let (mut errors, mut before) = (Errors::default(), 0);
+        let target = Some(model.target_name.as_str());
+        table::read_feature_blocks(&arguments.data, &model.feature_names, target, |block| {
+            let predictions = model.predict(&block).map_err(|error| match error {
+                Error::Prediction { row } => Error::Prediction { row: before + row },
+                other => other,
+            })?;
+            before += predictions.len();
+            for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
+                errors.squares += (prediction - target) * (prediction - target);
+                errors.targets += 1;
+            }
+            predictions.iter().try_for_each(|prediction| put(&prediction.to_string()))
+        })?;
+        Ok(errors)
+    })?;
+    if errors.targets > 0 {
+        let error = (errors.squares / errors.targets as f64).sqrt();
         note(&format!(
             "root mean square error {}, {} of the training target's standard deviation",
             short(error),
