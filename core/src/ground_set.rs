@@ -74,16 +74,26 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     /// [`Error::Empty`], [`Error::Width`] unless `rows` divides into whole rows, and
     /// [`Error::NotFinite`] with the row and the feature.
     pub fn new(rows: &'a [T], width: usize, kernel: K) -> Result<Self, Error> {
+        let points = Self::assumed_finite(rows, width, kernel)?;
+        if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
+            let row = at.checked_div(width).unwrap_or(0);
+            return Err(Error::NotFinite { row, column: at - row * width });
+        }
+        Ok(points)
+    }
+
+    /// The same without reading them: for more rows than one wants to read, where they lie. A number that is
+    /// not finite makes entries that are not, and is an error where an algorithm meets one.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], and [`Error::Width`] unless `rows` divides into whole rows.
+    pub fn assumed_finite(rows: &'a [T], width: usize, kernel: K) -> Result<Self, Error> {
         if rows.is_empty() || width == 0 {
             return Err(Error::Empty);
         }
         let len = rows.len().checked_div(width).unwrap_or(0);
         if len * width != rows.len() {
             return Err(Error::Width { expected: (len + 1) * width, found: rows.len() });
-        }
-        if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
-            let row = at.checked_div(width).unwrap_or(0);
-            return Err(Error::NotFinite { row, column: at - row * width });
         }
         Ok(Self { rows, width, len, kernel })
     }

@@ -156,6 +156,65 @@ impl<'a, T: Scalar> Ridge<'a, T> {
         Ok(())
     }
 
+    /// All that was learned, as numbers that [`restore`](Self::restore) takes back bit for bit: the triangle `R` by
+    /// rows, `Qᵀy`, and the squared error that no weights can remove, in two parts. [`rows`](Self::rows)
+    /// is kept beside them.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Ridge, RidgeStack};
+    ///
+    /// let (mut memory, mut other) = (RidgeStack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
+    /// let mut ridge = Ridge::new(2, memory.lend())?;
+    /// ridge.add(&[1.0, 0.5], 2.0)?;
+    ///
+    /// let mut kept = [0.0; Ridge::<f32>::numbers_kept(2)];
+    /// kept.iter_mut().zip(ridge.numbers()).for_each(|(slot, number)| *slot = number);
+    /// let mut restored = Ridge::new(2, other.lend())?;
+    /// restored.restore(ridge.rows(), &kept)?;
+    /// assert!(restored.numbers().eq(ridge.numbers()));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn numbers(&self) -> impl Iterator<Item = T> {
+        let triangle =
+            (0..self.width).flat_map(|k| row(self.square, self.width, k, self.width).iter().skip(k));
+        let Sum { sum, lost } = self.unexplained;
+        triangle.chain(self.targets.iter()).copied().chain([sum, lost])
+    }
+
+    /// How many numbers [`numbers`](Self::numbers) are, for so many features.
+    pub const fn numbers_kept(width: usize) -> usize {
+        width * (width + 1) / 2 + width + 2
+    }
+
+    /// Takes back what [`numbers`](Self::numbers) gave: all later results are the same bit for bit. What was
+    /// here before is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless there are as many numbers as for these features, [`Error::NotFinite`] with the
+    /// place of one that is not.
+    pub fn restore(&mut self, rows: u64, numbers: &[T]) -> Result<(), Error> {
+        check_width(Self::numbers_kept(self.width), numbers.len())?;
+        if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
+            return Err(Error::NotFinite { row: 0, column });
+        }
+        let mut numbers = numbers.iter().copied();
+        for k in 0..self.width {
+            let entries = row_mut(self.square, self.width, k, self.width);
+            // The zip asks the entries first: none of the numbers is lost at its end.
+            for (slot, number) in entries.iter_mut().skip(k).zip(numbers.by_ref()) {
+                *slot = number;
+            }
+        }
+        for (slot, number) in self.targets.iter_mut().zip(numbers.by_ref()) {
+            *slot = number;
+        }
+        if let (Some(sum), Some(lost)) = (numbers.next(), numbers.next()) {
+            self.unexplained = Sum { sum, lost };
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
     /// The weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²`, with γ the `ridge`. More rows can follow. `c³/2`
     /// multiply-adds.
     ///

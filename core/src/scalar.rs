@@ -201,8 +201,8 @@ pub(crate) fn turn<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> 
 /// A sum with Neumaier's compensation: in `f32` a plain sum over a million rows stands still.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum<T> {
-    sum: T,
-    lost: T,
+    pub(crate) sum: T,
+    pub(crate) lost: T,
 }
 
 impl<T: Scalar> Sum<T> {

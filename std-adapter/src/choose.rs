@@ -68,8 +68,13 @@ fn cross_validate(
     let mut best = (0, f64::INFINITY);
     for (at, multiple) in SIGMA_GRID.into_iter().enumerate() {
         let kernel = kernel.build::<f64>(multiple * median)?;
-        let problem =
-            Problem { rows: &rows, width: data.width, targets: &targets, landmarks, kernel: &kernel };
+        let problem = Problem {
+            rows: &rows,
+            width: data.width,
+            targets: targets.as_slice().into(),
+            landmarks,
+            kernel: &kernel,
+        };
         let fitted = fit(problem, RidgeChoice::CrossValidated, seed, &Silent)?;
         let error = fitted.validation_error.unwrap_or(f64::INFINITY);
         if error < best.1 {

@@ -2,6 +2,7 @@
 
 use crate::model_file::Problem;
 use crate::table;
+use crate::{checkpoint, store};
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -96,6 +97,51 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         problem: Problem,
+    },
+    /// A row store too large for a method that wants its rows in memory.
+    #[error(
+        "the method {method} wants its rows in memory, and the store has {rows}; say how many to draw with --rows, or \
+         take kdpp, uniform, or rpcholesky with --pivot-rows"
+    )]
+    InMemory {
+        /// The method.
+        method: &'static str,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A checkpoint of a fit whose rows are in memory.
+    #[error(
+        "{}: a fit is checkpointed over a row store, whose rows stay on the disk; make one with convert, and leave \
+         --rows out",
+        path.display()
+    )]
+    CheckpointInMemory {
+        /// The checkpoint.
+        path: PathBuf,
+    },
+    /// A target that a row store does not have.
+    #[error("{}: {problem}", path.display())]
+    StoredTarget {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A checkpoint that cannot be gone on from.
+    #[error("{}: {problem}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: checkpoint::Problem,
+    },
+    /// A row store that is none, or that changed.
+    #[error("{}: {problem}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: store::Problem,
     },
     /// A result that would replace what it is made from.
     #[error("{}: this command reads it, and would write over it; give the result another name", path.display())]

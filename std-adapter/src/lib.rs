@@ -7,6 +7,7 @@
 //! | step | where |
 //! | --- | --- |
 //! | a file to rows | [`table`], [`Prepared`] |
+//! | rows that outgrow memory | [`store`] |
 //! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
 //! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
@@ -50,6 +51,7 @@
 
 mod approximation;
 mod bandwidth;
+pub mod checkpoint;
 mod choose;
 mod convergence;
 mod engine;
@@ -74,6 +76,7 @@ mod rest;
 mod seeds;
 mod select;
 mod standardise;
+pub mod store;
 mod symmetric;
 pub mod table;
 pub mod theory;
@@ -87,6 +90,7 @@ pub use approximation::{
     Eigen, Ground, RelativeError, Spectrum, TraceError, trace_error, trace_error_of_points,
 };
 pub use bandwidth::{Bandwidth, MEDIAN_SAMPLE, median_distance};
+pub use checkpoint::Checkpoint;
 pub use choose::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
 pub use error::Error;
 pub use evaluate::{Comparison, SPECTRUM_ROWS, Trial, evaluate, root_mean_square};
@@ -99,10 +103,11 @@ pub use model::{Model, Numbers, Trained};
 pub use output::write_whole;
 pub use prepare::{Precision, Prepared, StandardTarget};
 pub use refine::{Gain, Refinement};
-pub use regression::{FOLDS, Problem, Regression, RidgeChoice, fit, ridge_grid};
+pub use regression::{FOLDS, Problem, Regression, RidgeChoice, Targets, fit, ridge_grid};
 pub use seeds::{Stream, stream};
 pub use select::{ChainKind, Method, Selection, Start, Steps, select};
 pub use standardise::Standardisation;
+pub use store::Store;
 pub use symmetric::{expected_trace_error, log_elementary_symmetric};
 pub use table::Table;
 pub use train::{Setting, Training, select_rows, train, train_at};

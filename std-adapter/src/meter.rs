@@ -2,7 +2,7 @@
 
 /// Told of work that may take over a second.
 pub trait Meter: Sync {
-    /// A task of so many steps begins.
+    /// A task of so many steps begins; 0 where nobody knows how many.
     fn begin(&self, task: &str, steps: u64);
     /// So many more steps are done; from any thread.
     fn advance(&self, steps: u64);

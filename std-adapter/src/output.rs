@@ -3,7 +3,7 @@
 use crate::Error;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file under a temporary name in the same folder and renames it when it is whole and on
 /// disk: a full disk or a kill leaves what was there before, its permissions included. A link leads
@@ -16,7 +16,7 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(found) if found.is_file() => {
-            fs::canonicalize(path).and_then(|path| replace(&path, Some(&found), write))
+            fs::canonicalize(path).and_then(|path| replace(&path, Some(found), write))
         }
         Ok(_) => File::options().write(true).open(path).and_then(|file| {
             let mut file = BufWriter::new(file);
@@ -30,26 +30,76 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 
 fn replace(
     path: &Path,
-    found: Option<&Metadata>,
+    found: Option<Metadata>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // Else the error would name the temporary file, which nobody asked for.
-    if !fs::metadata(folder)?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    let mut file = BufWriter::new(temporary(folder)?);
+    let pending = Pending::new(path, found)?;
+    let mut file = BufWriter::new(pending.file.as_file());
     write(&mut file)?;
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(found) = found {
-        file.as_file().set_permissions(found.permissions())?;
+    file.flush()?;
+    drop(file);
+    pending.persist()
+}
+
+/// Begins to replace a file by one that is written out of order: nothing is there under the name until it
+/// [persists](Pending::persist).
+///
+/// # Errors
+/// [`Error::Write`], for a device or a pipe too.
+pub(crate) fn replace_with(path: &Path) -> Result<Pending, Error> {
+    let fail = |source| Error::Write { path: path.to_owned(), source };
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => {
+            fs::canonicalize(path).and_then(|path| Pending::new(&path, Some(found)))
+        }
+        Ok(_) => Err(io::ErrorKind::NotSeekable.into()),
+        Err(_) => Pending::new(path, None),
     }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    .map_err(fail)
+}
+
+/// A file under a temporary name, which goes away unless it persists.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    file: tempfile::NamedTempFile,
+    folder: PathBuf,
+    path: PathBuf,
+    found: Option<Metadata>,
+}
+
+impl Pending {
+    fn new(path: &Path, found: Option<Metadata>) -> io::Result<Self> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // Else the error would name the temporary file, which nobody asked for.
+        if !fs::metadata(folder)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self { file: temporary(folder)?, folder: folder.to_owned(), path: path.to_owned(), found })
+    }
+
+    /// The file, to read and write from its beginning.
+    pub(crate) fn file(&self) -> io::Result<File> {
+        File::options().read(true).write(true).open(self.file.path())
+    }
+
+    /// Another file on the same disk, without a name.
+    pub(crate) fn beside(&self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.folder)
+    }
+
+    /// Takes the name, once all is on the disk.
+    pub(crate) fn persist(self) -> io::Result<()> {
+        if let Some(found) = self.found {
+            self.file.as_file().set_permissions(found.permissions())?;
+        }
+        self.file.as_file().sync_all()?;
+        self.file.persist(self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
 }
 
 /// Temporary files are their owner's alone; results are for whom the umask lets read them.

@@ -93,6 +93,26 @@ impl Prepared {
         Ok(Self { name, feature_names, width, rows: features, statistics, target, numbers })
     }
 
+    /// The rows in their own units again.
+    pub(crate) fn into_table(mut self) -> Table {
+        self.statistics.undo(&mut self.rows);
+        let (name, values) = match self.target {
+            Some(StandardTarget { name, mut values, mean, deviation }) => {
+                values.iter_mut().for_each(|value| *value = mean + deviation * *value);
+                (Some(name), Some(values))
+            }
+            None => (None, None),
+        };
+        Table {
+            name: self.name,
+            feature_names: self.feature_names,
+            width: self.width,
+            features: self.rows,
+            target: values,
+            target_name: name,
+        }
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len().checked_div(self.width).unwrap_or(0)

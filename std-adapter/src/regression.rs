@@ -23,6 +23,9 @@ pub const FOLDS: usize = 10;
 /// Rows between two looks at the meter.
 const STRIDE: usize = 1_024;
 
+/// Rows between two looks of a [`Watch`].
+const ROUND: usize = 1 << 16;
+
 /// How the ridge γ is chosen.
 ///
 /// ```
@@ -90,11 +93,81 @@ pub struct Problem<'a, T, K> {
     /// The number of features.
     pub width: usize,
     /// A target for each row.
-    pub targets: &'a [f64],
+    pub targets: Targets<'a>,
     /// Landmarks of `width` features.
     pub landmarks: &'a [T],
     /// The kernel.
     pub kernel: &'a K,
+}
+
+/// Targets in either precision.
+///
+/// ```
+/// use dpp_nystrom::Targets;
+///
+/// assert_eq!(Targets::from(&[1.0, 0.5][..]).len(), 2);
+/// assert_eq!(Targets::F32(&[0.5]).at(0), 0.5);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Targets<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Single precision.
+    F32(&'a [f32]),
+}
+
+impl Targets<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+
+    /// None.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The target of a row.
+    ///
+    /// # Panics
+    /// If there are no more than `row`.
+    pub fn at(&self, row: usize) -> f64 {
+        match self {
+            Self::F64(values) => values[row],
+            Self::F32(values) => f64::from(values[row]),
+        }
+    }
+}
+
+impl<'a> From<&'a [f64]> for Targets<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self::F64(values)
+    }
+}
+
+/// Looks on while rows are learned, and may know what was learned before.
+pub(crate) trait Watch<T> {
+    /// Puts back what an earlier run had learned, and answers how many rounds that were.
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error>;
+
+    /// So many rounds are over.
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error>;
+}
+
+/// Nobody looks on.
+pub(crate) struct Unwatched;
+
+impl<T> Watch<T> for Unwatched {
+    fn resume(&mut self, _: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    fn look(&mut self, _: usize, _: &[Ridge<'_, T>]) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Fits weights to the rows: `c` kernel evaluations and `O(c²)` a row, `O(c³)` at the end.
@@ -112,7 +185,7 @@ where
     K: Kernel<T> + Copy + Send + Sync,
 {
     let grid: Vec<f64> = ridge_grid().collect();
-    Ok(fit_scored(problem, ridge, &grid, seed, meter)?.0)
+    Ok(fit_watched(problem, ridge, &grid, seed, &mut Unwatched, meter)?.0)
 }
 
 /// Ridges with their squared errors over all folds.
@@ -125,6 +198,22 @@ pub(crate) fn fit_scored<T, K>(
     ridge: RidgeChoice,
     grid: &[f64],
     seed: u64,
+    meter: &dyn Meter,
+) -> Result<(Regression<T>, Scores), Error>
+where
+    T: Scalar,
+    K: Kernel<T> + Copy + Send + Sync,
+{
+    fit_watched(problem, ridge, grid, seed, &mut Unwatched, meter)
+}
+
+/// [`fit_scored`] with somebody who looks on.
+pub(crate) fn fit_watched<T, K>(
+    problem: Problem<'_, T, K>,
+    ridge: RidgeChoice,
+    grid: &[f64],
+    seed: u64,
+    watch: &mut dyn Watch<T>,
     meter: &dyn Meter,
 ) -> Result<(Regression<T>, Scores), Error>
 where
@@ -160,29 +249,40 @@ where
         .map_err(regression)?;
 
     meter.begin("rows", count as u64);
-    accumulators.par_iter_mut().enumerate().try_for_each(|(part, accumulator)| {
-        let mut phi = zeros(rank, T::ZERO)?;
-        let range = match part_of {
-            Some(_) => 0..count,
-            None => part * count / parts..(part + 1) * count / parts,
-        };
-        let mut seen = 0;
-        for row in range {
-            if part_of.as_ref().is_some_and(|part_of| usize::from(part_of[row]) != part) {
-                continue;
+    let mut round = watch.resume(&mut accumulators)?;
+    meter.advance(accumulators.iter().map(Ridge::rows).sum());
+    // Folds share the rows of a round, other parts each have their own.
+    let (longest, stride) = match part_of {
+        Some(_) => (count, ROUND),
+        None => (count.div_ceil(parts), ROUND.div_ceil(parts)),
+    };
+    while round * stride < longest {
+        accumulators.par_iter_mut().enumerate().try_for_each(|(part, accumulator)| {
+            let mut phi = zeros(rank, T::ZERO)?;
+            let (begin, end) = match part_of {
+                Some(_) => (0, count),
+                None => (part * count / parts, (part + 1) * count / parts),
+            };
+            let mut seen = 0;
+            for row in begin + round * stride..end.min(begin + (round + 1) * stride) {
+                if part_of.as_ref().is_some_and(|part_of| usize::from(part_of[row]) != part) {
+                    continue;
+                }
+                ground.column_at(&rows[row * width..(row + 1) * width], landmarks.members(), &mut phi);
+                nystrom.transform(&mut phi).map_err(regression)?;
+                accumulator.add(&phi, T::from_f64(targets.at(row))).map_err(regression)?;
+                seen += 1;
+                if seen == STRIDE {
+                    meter.advance(seen as u64);
+                    seen = 0;
+                }
             }
-            ground.column_at(&rows[row * width..(row + 1) * width], landmarks.members(), &mut phi);
-            nystrom.transform(&mut phi).map_err(regression)?;
-            accumulator.add(&phi, T::from_f64(targets[row])).map_err(regression)?;
-            seen += 1;
-            if seen == STRIDE {
-                meter.advance(seen as u64);
-                seen = 0;
-            }
-        }
-        meter.advance(seen as u64);
-        Ok::<(), Error>(())
-    })?;
+            meter.advance(seen as u64);
+            Ok::<(), Error>(())
+        })?;
+        round += 1;
+        watch.look(round, &accumulators)?;
+    }
     meter.end();
 
     let (ridge, validation_error, scores) = match ridge {

@@ -54,12 +54,15 @@ impl Standardisation {
             }
         }
         for ((deviation, mean), scale) in deviations.iter_mut().zip(&means).zip(&scales) {
-            *deviation = deviation.sqrt() * scale;
-            if *scale == 0.0 || *deviation <= CONSTANT * mean.abs() {
-                *deviation = 0.0;
-            }
+            let spread = deviation.sqrt() * scale;
+            *deviation = if *scale == 0.0 { 0.0 } else { Self::or_constant(spread, *mean) };
         }
         Self { means, deviations }
+    }
+
+    /// A deviation, or 0 where it is rounding.
+    pub(crate) fn or_constant(deviation: f64, mean: f64) -> f64 {
+        if deviation <= CONSTANT * mean.abs() { 0.0 } else { deviation }
     }
 
     /// The first feature whose numbers are too large for a mean and a deviation.
@@ -96,7 +99,7 @@ impl Standardisation {
 
 /// The power of two at or under a positive number, so that scaling by it rounds nothing; 0 for 0
 /// and for what is too small to be one.
-fn power_of_two(size: f64) -> f64 {
+pub(crate) fn power_of_two(size: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     f64::from_bits(size.to_bits() & EXPONENT)
 }

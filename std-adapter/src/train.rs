@@ -7,7 +7,7 @@ use crate::meter::Meter;
 use crate::methods::Places;
 use crate::model::{Model, Numbers, Trained};
 use crate::prepare::{Precision, Prepared};
-use crate::regression::{Problem, RidgeChoice, fit};
+use crate::regression::{Problem, Regression, RidgeChoice, fit};
 use crate::select::{Method, Selection, select_with};
 use dpp_nystrom_core::{Points, Scalar};
 
@@ -111,11 +111,24 @@ fn train_in<T: Scalar>(
     let problem = Problem {
         rows,
         width: data.width,
-        targets: &target.values,
+        targets: target.values.as_slice().into(),
         landmarks: &points,
         kernel: &kernel.build(sigma)?,
     };
-    let fitted = fit(problem, ridge, seed, meter)?;
+    assemble(data, landmarks, &points, fit(problem, ridge, seed, meter)?, setting, numbers)
+}
+
+/// A model from what was fitted on `points`, the features of `landmarks`. The number of rows is that of `data`.
+pub(crate) fn assemble<T: Scalar>(
+    data: &Prepared,
+    landmarks: &Places,
+    points: &[T],
+    fitted: Regression<T>,
+    setting: Setting,
+    numbers: fn(Numbers<T>) -> Trained,
+) -> Result<Training, Error> {
+    let Setting { kernel, sigma, .. } = setting;
+    let target = data.learnable()?;
     let dependent = points.len() / data.width - fitted.kept.len();
     let mut kept = Vec::with_capacity(fitted.kept.len() * data.width);
     for &place in &fitted.kept {

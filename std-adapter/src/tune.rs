@@ -119,7 +119,7 @@ pub fn tune(
                 let problem = Problem {
                     rows: &data.rows,
                     width: data.width,
-                    targets: &target.values,
+                    targets: target.values.as_slice().into(),
                     landmarks: &landmarks,
                     kernel: &kernel.build::<f64>(sigma)?,
                 };

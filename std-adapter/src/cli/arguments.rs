@@ -5,7 +5,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::methods::{METHODS, Objective, Options, Selector, find};
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Bandwidth, ChainKind, KernelKind, Precision, Refinement, RidgeChoice, Start, Steps};
+use dpp_nystrom::{
+    Bandwidth, ChainKind, Checkpoint, KernelKind, Precision, Refinement, RidgeChoice, Start, Steps,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +27,7 @@ Examples:
   dpp-nystrom predict houses.dpp new.csv --out prices.csv      predict with them
   dpp-nystrom evaluate houses.csv --methods kdpp,uniform --landmarks 20,50 --seeds 3
 
-Files are CSV, TSV, ARFF or NPY, gzipped or not; - is standard input. Rows count from 0.
+Files are CSV, TSV, ARFF or NPY, gzipped or not, or row stores; - is standard input. Rows count from 0.
 Exit status: 0 done, 1 error, 2 wrong usage.";
 
 #[derive(Debug, Subcommand)]
@@ -86,12 +88,15 @@ their own.")]
     /// Cross-validate bandwidth and ridge together
     #[command(after_help = super::tune::EXAMPLES)]
     Tune(super::tune::Tune),
+    /// Write rows that outgrow memory to a row store, which stays on the disk
+    #[command(after_help = super::convert::EXAMPLES)]
+    Convert(super::convert::Convert),
 }
 
 /// The file, and which of its rows and columns.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not, or a row store; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// The target column, which is no feature: a name, an index from 0, last, or none
@@ -358,9 +363,28 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
+    /// Keep what was learned in this file, and go on from it if the fit was cut off; needs a row store
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Seconds between two writings of the checkpoint
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 10.0,
+        requires = "checkpoint",
+        allow_negative_numbers = true
+    )]
+    pub(crate) checkpoint_every: f64,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Fit {
+    pub(crate) fn checkpoint(&self) -> Option<Checkpoint> {
+        let every = Duration::try_from_secs_f64(self.checkpoint_every).unwrap_or(Duration::MAX);
+        self.checkpoint.clone().map(|path| Checkpoint::new(path, every))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -26,8 +26,13 @@ impl Task {
     fn show(&mut self) {
         if self.bar.is_none() && self.begun.elapsed() > PATIENCE {
             let bar = ProgressBar::new(self.steps).with_message(self.name.clone());
+            let template = match self.steps {
+                // Nobody knows how long a stream is.
+                0 => "{msg:12} {spinner} {pos}, {per_sec}",
+                _ => "{msg:12} {wide_bar} {pos}/{len}, {eta} left",
+            };
             // The template is constant; without it there is still indicatif's own.
-            if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}, {eta} left") {
+            if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
             self.bar = Some(bar);

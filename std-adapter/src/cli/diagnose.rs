@@ -2,11 +2,11 @@
 
 use super::arguments::{KernelArguments, Source};
 use super::bar::Bar;
-use super::output::{aligned, note, print, print_json, short, short_or_dash};
+use super::output::{aligned, print, print_json, short, short_or_dash};
 use super::source;
 use clap::Args;
 use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
-use dpp_nystrom::{Error, Prepared, RidgeChoice};
+use dpp_nystrom::{Error, RidgeChoice};
 
 /// Rows used where nobody says: as many as evaluate's.
 const ROWS: usize = 4_000;
@@ -79,13 +79,7 @@ fn share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
     let meter = Bar::default();
     let seed = arguments.source.seed;
-    let table = source::read(&arguments.source)?;
-    let total = table.rows();
-    let rows = arguments.source.rows.unwrap_or(ROWS.min(total));
-    let data = Prepared::new(table, Some(rows), seed)?;
-    if arguments.source.rows.is_none() && rows < total {
-        note(&format!("{rows} of the {total} rows are used, drawn at random (--rows asks for more)"));
-    }
+    let data = source::at_most(&arguments.source, ROWS)?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
     let diagnostics = Diagnostics::new(&data, setting, &meter)?;
     let effort = Effort {

@@ -21,7 +21,11 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
-    let table = source::read(&arguments.source)?;
+    // Rows that a user chose are counted in the whole.
+    let table = match &arguments.given {
+        Some(_) => source::read(&arguments.source)?,
+        None => source::read_at_most(&arguments.source, arguments.source.rows.unwrap_or(ROWS))?,
+    };
     if let Some(path) = &arguments.given {
         source::within(&table, path, &given)?;
     }

@@ -4,8 +4,9 @@ use super::arguments::Fit;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
 use super::source;
+use super::stored::Stored;
 use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, Prepared, RidgeChoice, model_file, train_at};
+use dpp_nystrom::{Error, RidgeChoice, Training, model_file, train_at};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -36,9 +37,21 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     };
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
     keep_inputs(Some(&arguments.model), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let options = arguments.knobs.options(&[]);
+    let method = given.is_none().then_some(arguments.method);
+    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, method, &options)? {
+        return run_stored(
+            arguments,
+            &stored,
+            given.as_ref().map(|(path, rows)| (path.as_path(), rows.as_slice())),
+        );
+    }
+    if let Some(path) = &arguments.checkpoint {
+        return Err(Error::CheckpointInMemory { path: path.clone() });
+    }
     let meter = Bar::default();
     let seed = arguments.source.seed;
-    let data = Prepared::new(source::read(&arguments.source)?, arguments.source.rows, seed)?;
+    let data = source::prepared(&arguments.source, arguments.source.rows)?;
     data.target()?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
     let own = match &given {
@@ -69,13 +82,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let begin = Instant::now();
     let training = train_at(&data, &landmarks, arguments.ridge, setting, &meter)?;
     let fit_seconds = begin.elapsed().as_secs_f64();
-    if training.dependent > 0 {
-        note(&format!(
-            "{} of {} landmarks depend on others under this kernel, and were left out",
-            training.dependent,
-            training.dependent + training.model.landmarks()
-        ));
-    }
+    tell_dependent(&training);
     model_file::save(&training.model, &arguments.model)?;
     let report = Report {
         model: &arguments.model,
@@ -94,6 +101,59 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report)) }
+}
+
+/// [`run`] on a row store where it lies.
+fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>) -> Result<(), Error> {
+    let (name, landmarks, select_seconds) = match given {
+        Some((path, rows)) => {
+            stored.given(path, rows)?;
+            let mut rows = rows.to_vec();
+            rows.sort_unstable();
+            ("given", rows, 0.0)
+        }
+        None => {
+            let options = arguments.knobs.options(&[]);
+            let c = arguments.landmarks.unwrap_or_default();
+            let selection = stored.choose(c, arguments.method, &options)?;
+            (arguments.method.name(), selection.landmarks, selection.seconds)
+        }
+    };
+    let begin = Instant::now();
+    let training = stored.train(arguments, &landmarks)?;
+    let fit_seconds = begin.elapsed().as_secs_f64();
+    tell_dependent(&training);
+    model_file::save(&training.model, &arguments.model)?;
+    if let Some(checkpoint) = arguments.checkpoint() {
+        checkpoint.remove()?;
+    }
+    let report = Report {
+        model: &arguments.model,
+        method: name,
+        landmarks: &training.model.landmark_rows,
+        count: training.model.landmarks(),
+        sigma: stored.setting.sigma,
+        ridge: training.model.ridge,
+        rows: training.model.trained_rows,
+        dim: stored.store.width(),
+        train_nrmse: training.model.train_nrmse,
+        cv_nrmse: training.validation_nrmse,
+        dependent: training.dependent,
+        select_seconds,
+        fit_seconds,
+        seed: arguments.source.seed,
+    };
+    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+}
+
+fn tell_dependent(training: &Training) {
+    if training.dependent > 0 {
+        note(&format!(
+            "{} of {} landmarks depend on others under this kernel, and were left out",
+            training.dependent,
+            training.dependent + training.model.landmarks()
+        ));
+    }
 }
 
 fn text(report: &Report<'_>) -> String {

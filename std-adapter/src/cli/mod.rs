@@ -3,6 +3,7 @@
 mod arguments;
 mod bar;
 mod chart;
+mod convert;
 mod curves;
 mod demo;
 mod diagnose;
@@ -14,6 +15,7 @@ mod output;
 mod predict;
 mod select;
 mod source;
+mod stored;
 mod surface;
 mod tune;
 
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let done = match arguments.command {
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Select(arguments) => select::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),

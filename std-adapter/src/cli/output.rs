@@ -36,7 +36,10 @@ pub(crate) fn write_column<T: ToString>(
     })
 }
 
-/// [`write_column`] of values that are still being made: `make` is given what puts one down. What it answers
+/// Bytes of a column that are held back.
+const HELD: usize = 1 << 16;
+
+/// [`write_column`] of numbers that are still being made: `make` is given what puts one down. What it answers
 /// with is the answer; after an error of its own no file is written.
 pub(crate) fn write_column_in_parts<A>(
     path: Option<&Path>,
@@ -46,15 +49,27 @@ pub(crate) fn write_column_in_parts<A>(
     let shown = path.unwrap_or(Path::new("-")).to_owned();
     let mut made = None;
     let write = |out: &mut dyn Write| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record([name]).map_err(cause)?;
+        let mut header = csv::Writer::from_writer(Vec::new());
+        header.write_record([name]).map_err(cause)?;
+        // Nothing is seen of a file that is refused in its first rows.
+        let mut held = header.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         let answer = make(&mut |value| {
-            let put = csv.write_record([value]);
-            put.map_err(|error| Error::Write { path: shown.clone(), source: cause(error) })
+            held.extend_from_slice(value.as_bytes());
+            held.push(b'\n');
+            if held.len() < HELD {
+                return Ok(());
+            }
+            let put = out.write_all(&held).map_err(|source| Error::Write { path: shown.clone(), source });
+            held.clear();
+            put
         });
         let failed = answer.is_err();
         made = Some(answer);
-        if failed { Err(io::ErrorKind::Interrupted.into()) } else { csv.flush() }
+        if failed {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            out.write_all(&held).and_then(|()| out.flush())
+        }
     };
     let written = match path {
         Some(path) => dpp_nystrom::write_whole(path, write),

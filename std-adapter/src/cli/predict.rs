@@ -3,7 +3,7 @@
 use super::arguments::Predict;
 use super::output::{keep_inputs, note, short, write_column_in_parts};
 use dpp_nystrom::table;
-use dpp_nystrom::{Error, model_file};
+use dpp_nystrom::{Error, Store, Table, model_file};
 
 /// Squared errors of the rows that have a target.
 #[derive(Default)]
@@ -17,8 +17,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let model = model_file::load(&arguments.model)?;
     let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
-        let target = Some(model.target_name.as_str());
-        table::read_feature_blocks(&arguments.data, &model.feature_names, target, |block| {
+        let mut take = |block: Table| {
             let predictions = model.predict(&block).map_err(|error| match error {
                 Error::Prediction { row } => Error::Prediction { row: before + row },
                 other => other,
@@ -29,7 +28,15 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 errors.targets += 1;
             }
             predictions.iter().try_for_each(|prediction| put(&prediction.to_string()))
-        })?;
+        };
+        if Store::is_store(&arguments.data) {
+            let store = Store::open(&arguments.data)?;
+            store.fits(&model)?;
+            store.read_blocks(&mut take)?;
+        } else {
+            let target = Some(model.target_name.as_str());
+            table::read_feature_blocks(&arguments.data, &model.feature_names, target, &mut take)?;
+        }
         Ok(errors)
     })?;
     if errors.targets > 0 {

@@ -4,8 +4,9 @@ use super::arguments::Select;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, print, print_json, short, write_column, write_table};
 use super::source;
+use super::stored::{Selected, Stored};
+use dpp_nystrom::Error;
 use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, Prepared};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -24,6 +25,9 @@ struct Report<'a> {
     log_det: f64,
     trace_error: f64,
     trace_fraction: f64,
+    /// Rows that the trace error was measured on, where not on all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_rows: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refinement: Option<RefinementReport>,
     seconds: f64,
@@ -43,20 +47,19 @@ struct RefinementReport {
 
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     keep_inputs(arguments.out.as_deref(), &[&arguments.source.data])?;
+    let options = arguments.knobs.options(&[]);
+    if let Some(stored) =
+        Stored::open(&arguments.source, &arguments.kernel, Some(arguments.method), &options)?
+    {
+        return run_stored(arguments, &stored);
+    }
     let meter = Bar::default();
     let seed = arguments.source.seed;
-    let table = source::read(&arguments.source)?;
-    let data = Prepared::new(table, arguments.source.rows, seed)?;
+    let data = source::prepared(&arguments.source, arguments.source.rows)?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
     let gram = Gram::new(&data, setting.kernel, setting.sigma)?;
-    let task = Task {
-        gram: &gram,
-        c: arguments.landmarks,
-        setting,
-        ridge: None,
-        options: &arguments.knobs.options(&[]),
-        meter: &meter,
-    };
+    let task =
+        Task { gram: &gram, c: arguments.landmarks, setting, ridge: None, options: &options, meter: &meter };
     let (chosen, seconds) = methods::run(arguments.method, &task)?;
     source::tell_rest(&chosen);
     let trace = gram.trace_error(&chosen.places)?;
@@ -86,6 +89,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         log_det: chosen.log_det,
         trace_error: trace.error,
         trace_fraction: trace.fraction,
+        measured_rows: None,
         refinement: chosen.gain.map(|gain| RefinementReport {
             sweeps: gain.sweeps,
             exchanges: gain.exchanges,
@@ -96,6 +100,32 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         }),
         seconds,
         seed,
+    };
+    if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
+}
+
+/// [`run`] on a row store where it lies.
+fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
+    let Selected { selection, missed } = stored.select(arguments)?;
+    if let Some(path) = &arguments.out {
+        write_column(Some(path), "row", selection.landmarks.iter())?;
+    }
+    let report = Report {
+        method: arguments.method.name(),
+        landmarks: &selection.landmarks,
+        points: None,
+        sigma: stored.setting.sigma,
+        rows: stored.store.len(),
+        dim: stored.store.width(),
+        steps: selection.steps,
+        accepted: selection.accepted,
+        log_det: selection.log_det,
+        trace_error: missed.of_all.error,
+        trace_fraction: missed.of_all.fraction,
+        measured_rows: (missed.rows < stored.store.len()).then_some(missed.rows),
+        refinement: None,
+        seconds: selection.seconds,
+        seed: arguments.source.seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
 }
@@ -113,6 +143,9 @@ fn text(report: &Report<'_>, list: bool) -> String {
         row("trace error / trace", short(report.trace_fraction)),
         row("seconds", short(report.seconds)),
     ];
+    if let Some(measured) = report.measured_rows {
+        rows.push(row("trace error on", format!("{measured} rows")));
+    }
     if let Some(refinement) = &report.refinement {
         let rows_measured =
             if refinement.all_rows { "all".to_owned() } else { refinement.measured_rows.to_string() };

@@ -4,11 +4,80 @@ use super::arguments::{KernelArguments, Source};
 use super::output::note;
 use dpp_nystrom::methods::Chosen;
 use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Table, choose_bandwidth};
+use dpp_nystrom::{
+    ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Store, Table, choose_bandwidth,
+};
 use std::path::Path;
+
+/// Opens a row store, and refuses another target than its own.
+pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
+    let store = Store::open(&source.data)?;
+    let own = store.description().target.as_ref().map(|target| target.name.as_str());
+    let wrong = match &source.target {
+        Target::Last | Target::None => false,
+        Target::Name(name) => own != Some(name),
+        Target::Index(_) => true,
+    };
+    if wrong {
+        let own = own.map_or("none".to_owned(), |name| format!("{name:?}"));
+        let problem = format!(
+            "the target of a row store is settled when it is made, and this one's is {own}; leave --target out, or \
+             convert the rows again"
+        );
+        return Err(Error::StoredTarget { path: source.data.clone(), problem });
+    }
+    Ok(store)
+}
+
+/// The rows to work on in memory: all, or as many as are asked for.
+pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared, Error> {
+    if Store::is_store(&source.data) {
+        let mut sample = open_store(source)?.sample(rows, source.seed)?;
+        if source.target == Target::None {
+            sample.target = None;
+        }
+        return Ok(sample);
+    }
+    Prepared::new(read(source)?, rows, source.seed)
+}
+
+/// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
+/// told.
+pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> {
+    let told = |rows: usize, total: usize| {
+        if source.rows.is_none() && rows < total {
+            note(&format!("{rows} of the {total} rows are used, drawn at random (--rows asks for more)"));
+        }
+    };
+    if Store::is_store(&source.data) {
+        let total = open_store(source)?.len();
+        let rows = source.rows.unwrap_or(usual.min(total));
+        told(rows, total);
+        return prepared(source, Some(rows));
+    }
+    let table = read(source)?;
+    let total = table.rows();
+    let rows = source.rows.unwrap_or(usual.min(total));
+    let data = Prepared::new(table, Some(rows), source.seed)?;
+    told(rows, total);
+    Ok(data)
+}
+
+/// The rows to draw from: of a row store no more than are asked for, drawn at random.
+pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error> {
+    if Store::is_store(&source.data) {
+        let store = open_store(source)?;
+        return store.table_of_sample(rows.min(store.len()), source.seed);
+    }
+    read(source)
+}
 
 /// The file's rows; tells which column was taken as the target, where nobody asked.
 pub(crate) fn read(source: &Source) -> Result<Table, Error> {
+    if Store::is_store(&source.data) {
+        let store = open_store(source)?;
+        return store.table_of(&(0..store.len()).collect::<Vec<_>>());
+    }
     let table = table::read(&source.data, &source.target)?;
     if let (Target::Last, Some(name)) = (&source.target, &table.target_name) {
         note(&format!(
@@ -40,11 +109,16 @@ pub(crate) fn setting(
 
 /// Tells of a chain that ran out of steps.
 pub(crate) fn tell_rest(chosen: &Chosen) {
-    if chosen.at_rest == Some(false) {
+    tell_unrest(chosen.at_rest, chosen.steps);
+}
+
+/// [`tell_rest`] from the two figures alone.
+pub(crate) fn tell_unrest(at_rest: Option<bool>, steps: u64) {
+    if at_rest == Some(false) {
         note(&format!(
             "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
              ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
-            chosen.steps
+            steps
         ));
     }
 }
@@ -70,7 +144,12 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
 
 /// Refuses row numbers past the end of the file.
 pub(crate) fn within(table: &Table, path: &Path, given: &[usize]) -> Result<(), Error> {
-    match given.iter().position(|&number| number >= table.rows()) {
+    under(table.rows(), path, given)
+}
+
+/// Refuses row numbers that are not under the number of rows.
+pub(crate) fn under(rows: usize, path: &Path, given: &[usize]) -> Result<(), Error> {
+    match given.iter().position(|&number| number >= rows) {
         Some(entry) => Err(Error::Given {
             path: path.to_owned(),
             entry: entry + 1,

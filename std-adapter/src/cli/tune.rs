@@ -6,7 +6,7 @@ use super::output::{aligned, keep_inputs, note, print, print_json, short, short_
 use super::{source, surface};
 use clap::Args;
 use dpp_nystrom::{
-    Bandwidth, Error, KernelKind, Prepared, Regressor, SIGMA_GRID, Surface, ridge_grid, tune, write_whole,
+    Bandwidth, Error, KernelKind, Regressor, SIGMA_GRID, Surface, ridge_grid, tune, write_whole,
 };
 use serde::Serialize;
 use std::io;
@@ -94,14 +94,8 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
         keep_inputs(output.as_deref(), &[&arguments.source.data])?;
     }
     let seed = arguments.source.seed;
-    let table = source::read(&arguments.source)?;
-    let total = table.rows();
     let usual = if arguments.full { FULL_ROWS } else { ROWS };
-    let rows = arguments.source.rows.unwrap_or(usual.min(total));
-    let data = Prepared::new(table, Some(rows), seed)?;
-    if arguments.source.rows.is_none() && rows < total {
-        note(&format!("{rows} of the {total} rows are used, drawn at random (--rows asks for more)"));
-    }
+    let data = source::at_most(&arguments.source, usual)?;
     let regressor = match arguments.landmarks {
         Some(landmarks) => Regressor::Nystrom { landmarks },
         None => Regressor::Full,
@@ -119,11 +113,15 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
             Regressor::Full => "all of them".to_owned(),
             Regressor::Nystrom { landmarks } => format!("{landmarks} landmarks"),
         };
-        surface::draw(path, &format!("{}: {rows} rows, ridge regression on {on}", data.name), &surface)?;
+        surface::draw(
+            path,
+            &format!("{}: {} rows, ridge regression on {on}", data.name, data.len()),
+            &surface,
+        )?;
     }
     let report = Report {
         dataset: &data.name,
-        rows,
+        rows: data.len(),
         landmarks: arguments.landmarks,
         sigma: surface.sigmas[surface.best_sigma],
         ridge: surface.ridges[surface.best_ridge],

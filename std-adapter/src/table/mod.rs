@@ -337,6 +337,11 @@ fn looks_like_arff(text: &[u8]) -> bool {
         || text.get(..KEYWORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(KEYWORD))
 }
 
+/// What the rows of a file are called.
+pub(crate) fn name_of(path: &Path) -> String {
+    name_and_extension(path).0
+}
+
 /// `cal.housing.arff.gz` is `cal.housing` and `arff`.
 fn name_and_extension(path: &Path) -> (String, String) {
     if path.as_os_str() == "-" {

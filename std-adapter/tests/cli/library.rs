@@ -120,7 +120,13 @@ fn numbers_that_are_none_are_refused() {
 fn problems_of_the_wrong_shape_are_refused() {
     let kernel = Gaussian::new(1.0).unwrap();
     let rows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-    let problem = |rows, targets, landmarks| Problem { rows, width: 2, targets, landmarks, kernel: &kernel };
+    let problem = |rows, targets: &'static [f64], landmarks| Problem {
+        rows,
+        width: 2,
+        targets: targets.into(),
+        landmarks,
+        kernel: &kernel,
+    };
     let ridge = RidgeChoice::Value(1e-3);
     assert!(fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), ridge, 0, &Silent).is_ok());
     let width = |expected, found| CoreError::Width { expected, found };

@@ -20,6 +20,7 @@ mod published;
 mod refine;
 mod sample;
 mod select;
+mod store;
 mod threads;
 mod tune;
 mod writing;

@@ -1,0 +1,210 @@
+//! What a long fit has learned so far, on disk: a fit that is cut off goes on there.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 0 to 7 | `dppnyckp` |
+//! | 8 to 11 | version, little-endian: 1 |
+//! | 12 to 15 | CRC-32 of the content, little-endian |
+//! | 16 on | the content, in postcard's format: what is fitted, the rounds done, and the accumulators' numbers |
+//!
+//! Accumulators are kept exactly, and rows are learned in the same order whether the fit was cut off or not, so the
+//! model is the same bit for bit. A checkpoint is written under another name and then takes its own: whenever the
+//! fit is killed, there is a whole one or none.
+
+use crate::Error;
+use crate::output::write_whole;
+use crate::regression::{RidgeChoice, Watch};
+use crate::table;
+use crate::train::Setting;
+use dpp_nystrom_core::{Ridge, Scalar};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const MAGIC: &[u8; 8] = b"dppnyckp";
+const VERSION: u32 = 1;
+const HEADER: usize = 16;
+
+/// Where a fit leaves what it has learned, and how often.
+#[derive(Debug)]
+pub struct Checkpoint {
+    path: PathBuf,
+    every: Duration,
+    /// Rows that were not learned again.
+    resumed: u64,
+}
+
+impl Checkpoint {
+    /// In this file, so often at most. A file that is there already is gone on from.
+    pub fn new(path: PathBuf, every: Duration) -> Self {
+        Self { path, every, resumed: 0 }
+    }
+
+    /// Rows that an earlier run had learned.
+    pub fn resumed(&self) -> u64 {
+        self.resumed
+    }
+
+    /// Removes the file: the fit is done.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn remove(&self) -> Result<(), Error> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(Error::Write { path: self.path.clone(), source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// For one fit.
+    pub(crate) fn of(&mut self, key: Key) -> Kept<'_> {
+        Kept { checkpoint: self, key, written: Instant::now() }
+    }
+}
+
+/// What is fitted to what: a checkpoint of anything else is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Key {
+    rows_checksum: u32,
+    rows: u64,
+    landmarks: u32,
+    kernel: crate::KernelKind,
+    sigma: u64,
+    single: bool,
+    /// None where it is cross-validated.
+    ridge: Option<u64>,
+    seed: u64,
+}
+
+impl Key {
+    pub(crate) fn new(
+        rows_checksum: u32,
+        rows: usize,
+        landmarks: &[f64],
+        ridge: RidgeChoice,
+        setting: Setting,
+    ) -> Self {
+        let Setting { kernel, sigma, precision, seed } = setting;
+        Self {
+            rows_checksum,
+            rows: rows as u64,
+            landmarks: crc32fast::hash(bytemuck::cast_slice(landmarks)),
+            kernel,
+            sigma: sigma.to_bits(),
+            single: precision == crate::Precision::F32,
+            ridge: match ridge {
+                RidgeChoice::Value(value) => Some(value.to_bits()),
+                RidgeChoice::CrossValidated => None,
+            },
+            seed,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Content {
+    key: Key,
+    rounds: u64,
+    /// Rows and numbers of each accumulator: an `f32` is an `f64` and back without loss.
+    parts: Vec<(u64, Vec<f64>)>,
+}
+
+/// A checkpoint of one fit.
+pub(crate) struct Kept<'c> {
+    checkpoint: &'c mut Checkpoint,
+    key: Key,
+    written: Instant,
+}
+
+impl Kept<'_> {
+    fn read(&self) -> Result<Option<Content>, Error> {
+        let path = &self.checkpoint.path;
+        let refuse = |problem| Error::Checkpoint { path: path.clone(), problem };
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(table::Error::Open { path: path.clone(), source }.into()),
+        };
+        let Some((header, content)) = bytes.split_first_chunk::<HEADER>() else {
+            return Err(refuse(Problem::Foreign));
+        };
+        let (words, _) = header.as_chunks::<4>();
+        if !header.starts_with(MAGIC) {
+            return Err(refuse(Problem::Foreign));
+        }
+        let version = u32::from_le_bytes(words[2]);
+        if version != VERSION {
+            return Err(refuse(Problem::Version(version)));
+        }
+        if crc32fast::hash(content) != u32::from_le_bytes(words[3]) {
+            return Err(refuse(Problem::Corrupt));
+        }
+        match postcard::take_from_bytes::<Content>(content) {
+            Ok((content, [])) if content.key == self.key => Ok(Some(content)),
+            Ok((_, [])) => Err(refuse(Problem::Another)),
+            _ => Err(refuse(Problem::Corrupt)),
+        }
+    }
+
+    fn write<T: Scalar>(&self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
+        let numbers = |part: &Ridge<'_, T>| (part.rows(), part.numbers().map(T::to_f64).collect());
+        let parts = accumulators.iter().map(numbers).collect();
+        let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
+        let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
+        write_whole(&self.checkpoint.path, |file| {
+            file.write_all(MAGIC)?;
+            file.write_all(&VERSION.to_le_bytes())?;
+            file.write_all(&crc32fast::hash(&content).to_le_bytes())?;
+            file.write_all(&content)
+        })
+    }
+}
+
+impl<T: Scalar> Watch<T> for Kept<'_> {
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+        let Some(Content { rounds, parts, .. }) = self.read()? else { return Ok(0) };
+        let corrupt = || Error::Checkpoint { path: self.checkpoint.path.clone(), problem: Problem::Corrupt };
+        if parts.len() != accumulators.len() {
+            return Err(corrupt());
+        }
+        for (accumulator, (rows, numbers)) in accumulators.iter_mut().zip(&parts) {
+            let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
+            accumulator.restore(*rows, &numbers).map_err(|_| corrupt())?;
+        }
+        self.checkpoint.resumed = parts.iter().map(|(rows, _)| rows).sum();
+        usize::try_from(rounds).map_err(|_| corrupt())
+    }
+
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
+        if self.written.elapsed() >= self.checkpoint.every {
+            self.write(rounds, accumulators)?;
+            self.written = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Another kind of file.
+    #[error("not a checkpoint; give another name, this file would be written over")]
+    Foreign,
+    /// A version that this program does not know.
+    #[error("its format is version {0}, and this program reads version {VERSION}; remove it to begin anew")]
+    Version(u32),
+    /// The checksum or the content does not agree.
+    #[error("corrupt: the checkpoint is not whole; remove it to begin anew")]
+    Corrupt,
+    /// Of another fit.
+    #[error(
+        "the checkpoint is of another fit: of other rows, landmarks, kernel, bandwidth, ridge, precision or seed; \
+         give those of that fit, or remove it to begin anew"
+    )]
+    Another,
+}

@@ -1,0 +1,217 @@
+//! Landmarks and models from a row store, without its rows in memory.
+
+use super::{Store, Stored};
+use crate::approximation::{TraceError, trace_error_of_points};
+use crate::checkpoint::{Checkpoint, Key};
+use crate::kernel_choice::KernelKind;
+use crate::lanes::{Lane, Lanes};
+use crate::meter::Meter;
+use crate::methods::Places;
+use crate::model::{Numbers, Trained};
+use crate::prepare::Precision;
+use crate::regression::{Problem, RidgeChoice, Targets, Watch, fit_watched, ridge_grid};
+use crate::seeds::{Stream, stream};
+use crate::select::{Method, Selection, select_with};
+use crate::train::{Setting, Training, assemble};
+use crate::{Error, Prepared};
+use dpp_nystrom_core::{Points, Ridge, Scalar};
+use rand::seq::index;
+
+/// Rows that a trace error is measured on where there are more: its standard error is under a half per cent of the
+/// rows' own spread.
+const MEASURED_ROWS: usize = 1 << 16;
+
+/// A trace error of all rows, or its estimate from some.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredError {
+    /// Over all rows: measured, or scaled up from those that were.
+    pub of_all: TraceError,
+    /// The rows that it was measured on.
+    pub rows: usize,
+}
+
+impl Store {
+    /// So many rows in memory, drawn at random, standardised anew as if they were all: for methods that want their
+    /// rows in memory. All of them for none.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`].
+    pub fn sample(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
+        let numbers = self.draw(rows.unwrap_or(self.len()), seed)?;
+        let mut sample = Prepared::new(self.table_of(&numbers)?, None, seed)?;
+        sample.numbers = (numbers.len() < self.len()).then_some(numbers);
+        Ok(sample)
+    }
+
+    /// So many rows drawn at random, in the units of the file that the store was made from.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`], and as [`Store::check`].
+    pub fn table_of_sample(&self, rows: usize, seed: u64) -> Result<crate::Table, Error> {
+        self.table_of(&self.draw(rows, seed)?)
+    }
+
+    /// So many rows drawn at random with the statistics of all: for what is estimated, such as a bandwidth.
+    ///
+    /// # Errors
+    /// As [`Store::check`].
+    pub fn glance(&self, rows: usize, seed: u64) -> Result<Prepared, Error> {
+        self.gather(&self.draw(rows.min(self.len()), seed)?)
+    }
+
+    fn draw(&self, wanted: usize, seed: u64) -> Result<Vec<usize>, Error> {
+        if wanted > self.len() || wanted == 0 {
+            return Err(Error::TooFewRows { wanted, rows: self.len() });
+        }
+        if wanted == self.len() {
+            return Ok((0..wanted).collect());
+        }
+        let mut numbers = index::sample(&mut stream(seed, Stream::Rows), self.len(), wanted).into_vec();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Selects landmarks among all rows of the store, in its precision, by what does not need them in memory.
+    ///
+    /// # Errors
+    /// Those of [`crate::select()`], and of [`Store::check`].
+    pub fn select(
+        &self,
+        c: usize,
+        method: &Method,
+        kernel: KernelKind,
+        sigma: f64,
+        seed: u64,
+        meter: &dyn Meter,
+    ) -> Result<Selection, Error> {
+        self.expect_jumps();
+        let selection = match self.numbers() {
+            Stored::F32(rows, _) => select_in(rows, self.width(), c, method, (kernel, sigma), seed, meter),
+            Stored::F64(rows, _) => select_in(rows, self.width(), c, method, (kernel, sigma), seed, meter),
+        };
+        // Rows that are gone read as zeros, and may have been refused for that.
+        self.check()?;
+        selection
+    }
+
+    /// What landmarks miss, on all rows or on 65,536 drawn at random.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Memory`], and as [`Store::check`].
+    pub fn trace_error(
+        &self,
+        landmarks: &[usize],
+        kernel: KernelKind,
+        sigma: f64,
+        seed: u64,
+    ) -> Result<MeasuredError, Error> {
+        let points = self.gather(landmarks)?.rows;
+        let measured = self.glance(MEASURED_ROWS, seed)?;
+        let TraceError { error, fraction } =
+            trace_error_of_points(&measured.ground(kernel, sigma)?, &points)?;
+        let error = error * (self.len() as f64 / measured.len() as f64);
+        Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
+    }
+
+    /// Fits ridge regression on these rows of the store to all of them, in blocks: `O(c²)` memory, and a byte a row
+    /// where the ridge is cross-validated. With a checkpoint, a fit that was cut off goes on where that was
+    /// written, to the same model bit for bit.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`], those of [`crate::fit`], of [`Store::verify`] and of the checkpoint.
+    pub fn train(
+        &self,
+        landmarks: &[usize],
+        ridge: RidgeChoice,
+        setting: Setting,
+        checkpoint: Option<&mut Checkpoint>,
+        meter: &dyn Meter,
+    ) -> Result<Training, Error> {
+        self.verify()?;
+        let home = self.gather(landmarks)?;
+        home.learnable()?;
+        let work = Work { store: self, home: &home, landmarks, ridge, setting };
+        match self.numbers() {
+            Stored::F32(rows, Some(targets)) => {
+                work.train(rows, Targets::F32(targets), Precision::F32, Trained::F32, checkpoint, meter)
+            }
+            Stored::F64(rows, Some(targets)) => {
+                work.train(rows, Targets::F64(targets), Precision::F64, Trained::F64, checkpoint, meter)
+            }
+            Stored::F32(..) | Stored::F64(..) => Err(Error::NoTarget),
+        }
+    }
+}
+
+fn select_in<T: Lane>(
+    rows: &[T],
+    width: usize,
+    c: usize,
+    method: &Method,
+    (kernel, sigma): (KernelKind, f64),
+    seed: u64,
+    meter: &dyn Meter,
+) -> Result<Selection, Error> {
+    // Conversion let no other number in.
+    let ground = Points::assumed_finite(rows, width, kernel.build::<T>(sigma)?)?;
+    select_with(&ground, c, method, seed, meter, || Lanes::new(c, width))
+}
+
+/// What a fit is asked.
+struct Work<'s> {
+    store: &'s Store,
+    /// The landmarks, standardised.
+    home: &'s Prepared,
+    landmarks: &'s [usize],
+    ridge: RidgeChoice,
+    setting: Setting,
+}
+
+impl Work<'_> {
+    fn train<T: Scalar>(
+        &self,
+        rows: &[T],
+        targets: Targets<'_>,
+        precision: Precision,
+        numbers: fn(Numbers<T>) -> Trained,
+        checkpoint: Option<&mut Checkpoint>,
+        meter: &dyn Meter,
+    ) -> Result<Training, Error> {
+        let Self { store, home, landmarks, ridge, setting } = *self;
+        let setting = Setting { precision, ..setting };
+        let points: Vec<T> = home.rows.iter().map(|&value| T::from_f64(value)).collect();
+        let problem = Problem {
+            rows,
+            width: store.width(),
+            targets,
+            landmarks: &points,
+            kernel: &setting.kernel.build(setting.sigma)?,
+        };
+        let key = Key::new(store.description().checksum, store.len(), &home.rows, ridge, setting);
+        let mut watch = Watched { store, checkpoint: checkpoint.map(|checkpoint| checkpoint.of(key)) };
+        let grid: Vec<f64> = ridge_grid().collect();
+        let fitted = fit_watched(problem, ridge, &grid, setting.seed, &mut watch, meter);
+        store.check()?;
+        let places = Places::Rows((0..landmarks.len()).collect());
+        let mut training = assemble(home, &places, &points, fitted?.0, setting, numbers)?;
+        training.model.trained_rows = store.len() as u64;
+        Ok(training)
+    }
+}
+
+/// Stops a fit whose rows are no longer there, and keeps what it has learned.
+struct Watched<'s> {
+    store: &'s Store,
+    checkpoint: Option<crate::checkpoint::Kept<'s>>,
+}
+
+impl<T: Scalar> Watch<T> for Watched<'_> {
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+        self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
+    }
+
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
+        self.store.check()?;
+        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.look(rounds, accumulators))
+    }
+}

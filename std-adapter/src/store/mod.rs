@@ -1,0 +1,397 @@
+//! Row stores: standardised rows on disk, read where they lie, for rows that outgrow memory.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 0 to 7 | `dppnyrow` |
+//! | 8 to 11 | version: 1 |
+//! | 12 to 15 | length of the description |
+//! | 16 to 19 | CRC-32 of bytes 8 to 15 and of the description |
+//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the numbers |
+//! | a multiple of 4,096 | the rows, one after the other: each N x d numbers, `f32` or `f64` |
+//! | after them | the targets, N numbers, if there is one |
+//!
+//! All of it little-endian. The rows are standardised, so that they are a ground set as they lie there, and the
+//! description holds what turns them back. Opening a store reads the description and compares the file's length; the
+//! numbers' own checksum costs a pass over them, which [`Store::verify`] makes, and a fit on the way.
+//!
+//! The numbers are mapped into memory. [`Store::check`] says whether they are still what they were when the
+//! store was opened; every result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
+
+mod learn;
+mod moments;
+mod write;
+
+pub use learn::MeasuredError;
+pub use write::convert;
+
+use crate::prepare::{Precision, Prepared, StandardTarget};
+use crate::standardise::Standardisation;
+use crate::table::{self, Table};
+use crate::{Error, Model};
+use dpp_nystrom_mapped::Mapped;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"dppnyrow";
+const VERSION: u32 = 1;
+const HEADER: usize = 20;
+
+/// Rows begin at a multiple of this: a page, so that numbers are aligned wherever the file is mapped.
+const ALIGNMENT: u64 = 4_096;
+
+/// Rows to a block of a pass.
+const BLOCK: usize = 4_096;
+
+/// What a store says of its rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The data set's name.
+    pub name: String,
+    /// The features' names.
+    pub feature_names: Vec<String>,
+    /// What standardised the features.
+    pub features: Standardisation,
+    /// The target's name and what standardised it, if there is one.
+    pub target: Option<TargetColumn>,
+    /// The number of rows N.
+    pub rows: u64,
+    /// Whether the numbers are `f32`; else they are `f64`.
+    pub single: bool,
+    /// CRC-32 of all numbers.
+    pub checksum: u32,
+    /// Where the rows begin.
+    offset: u64,
+}
+
+/// The target of a store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetColumn {
+    /// The column's name.
+    pub name: String,
+    /// Its mean.
+    pub mean: f64,
+    /// Its standard deviation; 0 if it is constant.
+    pub deviation: f64,
+}
+
+impl Description {
+    fn width(&self) -> usize {
+        self.feature_names.len()
+    }
+
+    fn number_bytes(&self) -> u64 {
+        if self.single { 4 } else { 8 }
+    }
+
+    /// The length of the file; none where it overflows.
+    fn length(&self) -> Option<u64> {
+        let columns = self.width() as u64 + u64::from(self.target.is_some());
+        self.rows.checked_mul(columns)?.checked_mul(self.number_bytes())?.checked_add(self.offset)
+    }
+
+    fn is_sound(&self) -> bool {
+        let (means, deviations) = (&self.features.means, &self.features.deviations);
+        let usable =
+            |mean: &f64, deviation: &f64| mean.is_finite() && deviation.is_finite() && *deviation >= 0.0;
+        self.rows > 0
+            && self.width() > 0
+            && means.len() == self.width()
+            && deviations.len() == self.width()
+            && means.iter().zip(deviations).all(|(mean, deviation)| usable(mean, deviation))
+            && self.target.as_ref().is_none_or(|target| usable(&target.mean, &target.deviation))
+            && self.offset.is_multiple_of(ALIGNMENT)
+            && usize::try_from(self.rows).is_ok()
+    }
+}
+
+/// The numbers of a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'s> {
+    /// Single precision: rows, and targets if there are any.
+    F32(&'s [f32], Option<&'s [f32]>),
+    /// Double precision.
+    F64(&'s [f64], Option<&'s [f64]>),
+}
+
+/// An open row store.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    description: Description,
+    mapped: Mapped,
+}
+
+impl Store {
+    /// Whether the file says of itself that it is a store. False for what cannot be read.
+    pub fn is_store(path: &Path) -> bool {
+        let mut magic = [0; MAGIC.len()];
+        // Standard input and pipes must keep their first bytes.
+        path.is_file()
+            && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+            && magic == *MAGIC
+    }
+
+    /// Opens a store: reads its description, and no row.
+    ///
+    /// # Errors
+    /// [`Error::Table`] when the file cannot be read, [`Error::Store`] with what is wrong with it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let refuse = |problem| Error::Store { path: path.to_owned(), problem };
+        if cfg!(target_endian = "big") {
+            return Err(refuse(Problem::BigEndian));
+        }
+        let mapped = match Mapped::open(path) {
+            Ok(mapped) => mapped,
+            Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(refuse(Problem::Foreign));
+            }
+            Err(source) => return Err(table::Error::Open { path: path.to_owned(), source }.into()),
+        };
+        // Copied out before it is trusted: the file may change.
+        let head = mapped.bytes()[..mapped.bytes().len().min(HEADER)].to_vec();
+        let Some((magic, rest)) = head.split_first_chunk::<8>() else { return Err(refuse(Problem::Foreign)) };
+        if magic != MAGIC {
+            return Err(refuse(Problem::Foreign));
+        }
+        let Some(&[version, length, checksum]) = rest.as_chunks::<4>().0.first_chunk::<3>() else {
+            return Err(refuse(Problem::Truncated));
+        };
+        let version = u32::from_le_bytes(version);
+        if version != VERSION {
+            return Err(refuse(Problem::Version(version)));
+        }
+        let content = usize::try_from(u32::from_le_bytes(length))
+            .ok()
+            .and_then(|length| mapped.bytes().get(HEADER..HEADER.checked_add(length)?))
+            .ok_or(refuse(Problem::Truncated))?
+            .to_vec();
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&head[8..16]);
+        hasher.update(&content);
+        if hasher.finalize() != u32::from_le_bytes(checksum) {
+            return Err(refuse(Problem::Corrupt));
+        }
+        let description = match postcard::take_from_bytes::<Description>(&content) {
+            Ok((description, [])) if description.is_sound() => description,
+            _ => return Err(refuse(Problem::Unsound)),
+        };
+        match description.length().map(|length| (mapped.bytes().len() as u64).cmp(&length)) {
+            Some(std::cmp::Ordering::Equal) => {}
+            Some(std::cmp::Ordering::Less) => return Err(refuse(Problem::Truncated)),
+            Some(std::cmp::Ordering::Greater) => return Err(refuse(Problem::Longer)),
+            None => return Err(refuse(Problem::Unsound)),
+        }
+        let store = Self { path: path.to_owned(), description, mapped };
+        store.check()?;
+        Ok(store)
+    }
+
+    /// What the store says of its rows.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The number of rows N.
+    pub fn len(&self) -> usize {
+        self.description.rows as usize
+    }
+
+    /// No rows: never, a store without any is refused.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of features d.
+    pub fn width(&self) -> usize {
+        self.description.width()
+    }
+
+    /// The arithmetic that the numbers are stored for.
+    pub fn precision(&self) -> Precision {
+        if self.description.single { Precision::F32 } else { Precision::F64 }
+    }
+
+    fn number_bytes(&self) -> &[u8] {
+        &self.mapped.bytes()[self.description.offset as usize..]
+    }
+
+    /// The numbers, where they lie.
+    pub fn numbers(&self) -> Stored<'_> {
+        let numbers = self.len() * self.width();
+        let has_target = self.description.target.is_some();
+        // The offset is a multiple of a page, and the length was compared: the numbers are aligned and whole.
+        if self.description.single {
+            let (rows, targets) = bytemuck::cast_slice::<u8, f32>(self.number_bytes()).split_at(numbers);
+            Stored::F32(rows, has_target.then_some(targets))
+        } else {
+            let (rows, targets) = bytemuck::cast_slice::<u8, f64>(self.number_bytes()).split_at(numbers);
+            Stored::F64(rows, has_target.then_some(targets))
+        }
+    }
+
+    /// Tells the system that reads will jump between rows.
+    pub fn expect_jumps(&self) {
+        self.mapped.expect_jumps();
+    }
+
+    /// Tells the system that reads will go through the rows in order.
+    pub fn expect_order(&self) {
+        self.mapped.expect_order();
+    }
+
+    /// Says whether what was read so far is what the store held when it was opened. To be asked before a result
+    /// that was made from it is used.
+    ///
+    /// # Errors
+    /// [`Error::Store`] with [`Problem::Shortened`] or [`Problem::Altered`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.mapped.check().map_err(|source| {
+            let problem = match source.kind() {
+                io::ErrorKind::UnexpectedEof => Problem::Shortened,
+                _ => Problem::Altered,
+            };
+            Error::Store { path: self.path.clone(), problem }
+        })
+    }
+
+    /// Compares the numbers with their checksum: one pass over the file.
+    ///
+    /// # Errors
+    /// [`Error::Store`] with [`Problem::Numbers`], or as [`check`](Self::check).
+    pub fn verify(&self) -> Result<(), Error> {
+        self.expect_order();
+        let checksum = crc32fast::hash(self.number_bytes());
+        self.check()?;
+        if checksum != self.description.checksum {
+            return Err(Error::Store { path: self.path.clone(), problem: Problem::Numbers });
+        }
+        Ok(())
+    }
+
+    /// Some rows, in the units of the file that the store was made from, as a table: in ascending order of their
+    /// numbers, which must be so already.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
+    pub fn table_of(&self, numbers: &[usize]) -> Result<Table, Error> {
+        let prepared = self.gather(numbers)?;
+        Ok(prepared.into_table())
+    }
+
+    /// Some standardised rows in memory, in `f64`, with the statistics of all rows of the store.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
+    pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
+        let (rows, targets) = match self.numbers() {
+            Stored::F32(rows, targets) => gathered(rows, targets, self.width(), numbers)?,
+            Stored::F64(rows, targets) => gathered(rows, targets, self.width(), numbers)?,
+        };
+        self.check()?;
+        let Description { name, feature_names, features, target, .. } = self.description.clone();
+        Ok(Prepared {
+            name,
+            width: feature_names.len(),
+            feature_names,
+            rows,
+            statistics: features,
+            target: target.zip(targets).map(|(column, values)| {
+                let TargetColumn { name, mean, deviation } = column;
+                StandardTarget { name, values, mean, deviation }
+            }),
+            numbers: (numbers.len() < self.len()).then(|| numbers.to_vec()),
+        })
+    }
+
+    /// All rows in the units of the file that the store was made from, in blocks of some thousands.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and what `receive` refuses.
+    pub fn read_blocks<E: From<Error>>(
+        &self,
+        mut receive: impl FnMut(Table) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.expect_order();
+        let mut first = 0;
+        while first < self.len() {
+            let end = self.len().min(first + BLOCK);
+            receive(self.table_of(&(first..end).collect::<Vec<_>>())?)?;
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// Refuses to predict rows whose features are not the model's, by name and in order.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn fits(&self, model: &Model) -> Result<(), Error> {
+        if self.description.feature_names == model.feature_names {
+            return Ok(());
+        }
+        Err(Error::Store { path: self.path.clone(), problem: Problem::OtherFeatures })
+    }
+}
+
+fn gathered<T: dpp_nystrom_core::Scalar>(
+    rows: &[T],
+    targets: Option<&[T]>,
+    width: usize,
+    numbers: &[usize],
+) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
+    let len = rows.len().checked_div(width).unwrap_or(0);
+    if let Some(&index) = numbers.iter().find(|&&number| number >= len) {
+        return Err(dpp_nystrom_core::Error::OutOfRange { index, len }.into());
+    }
+    let row = |number: &usize| rows[number * width..(number + 1) * width].iter().map(|value| value.to_f64());
+    let features = numbers.iter().flat_map(row).collect();
+    let targets = targets.map(|targets| numbers.iter().map(|&number| targets[number].to_f64()).collect());
+    Ok((features, targets))
+}
+
+/// What is wrong with a row store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Another kind of file.
+    #[error("not a row store; give a file that `dpp-nystrom convert` wrote")]
+    Foreign,
+    /// A version that this program does not know.
+    #[error("its format is version {0}, and this program reads version {VERSION}; convert the rows again")]
+    Version(u32),
+    /// The end is missing.
+    #[error("truncated: the end of the file is missing; copy it again, or convert the rows again")]
+    Truncated,
+    /// More bytes than promised.
+    #[error("bytes follow the end of the rows; copy it again, or convert the rows again")]
+    Longer,
+    /// The description's checksum does not agree.
+    #[error(
+        "corrupt: the checksum of the description does not agree; copy it again, or convert the rows again"
+    )]
+    Corrupt,
+    /// The numbers' checksum does not agree.
+    #[error("corrupt: the checksum of the numbers does not agree; copy it again, or convert the rows again")]
+    Numbers,
+    /// Intact, but not a description of rows.
+    #[error("intact, but its description is none of rows; convert the rows again")]
+    Unsound,
+    /// Shorter than it was when it was opened.
+    #[error(
+        "the file was shortened, or the disk failed, while it was read; nothing was made of it, try again"
+    )]
+    Shortened,
+    /// Written to since it was opened.
+    #[error("the file was written to while it was read; nothing was made of it, try again")]
+    Altered,
+    /// Numbers on this machine have another order of bytes.
+    #[error("row stores are read on little-endian machines only; give the original file")]
+    BigEndian,
+    /// The features are not the model's.
+    #[error(
+        "its features are not the model's, in name and order; convert a file that has those, or give that file"
+    )]
+    OtherFeatures,
+}

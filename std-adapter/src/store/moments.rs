@@ -1,0 +1,96 @@
+//! Means and deviations of rows that come in blocks and do not come back.
+
+use crate::standardise::{Standardisation, power_of_two};
+
+/// Mean and spread of columns so far, about a centre and in a scale that the first block gives: squares neither
+/// overflow nor lose the digits of a column that is far from zero. Blocks are merged by the formula of Chan, Golub
+/// and LeVeque (1979).
+#[derive(Clone, Debug)]
+pub(super) struct Moments {
+    /// What numbers are shifted by before anything else: the mean of the first block.
+    pub(super) centres: Vec<f64>,
+    /// What shifted numbers are divided by for the squares: a power of two.
+    scales: Vec<f64>,
+    count: f64,
+    means: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Moments {
+    /// Of no rows yet, about the centres of these.
+    pub(super) fn about(first: &Standardisation) -> Self {
+        let width = first.means.len();
+        let scale = |&deviation: &f64| if deviation > 0.0 { power_of_two(deviation) } else { 1.0 };
+        Self {
+            centres: first.means.clone(),
+            scales: first.deviations.iter().map(scale).collect(),
+            count: 0.0,
+            means: vec![0.0; width],
+            squares: vec![0.0; width],
+        }
+    }
+
+    /// Takes a block of rows in.
+    pub(super) fn add(&mut self, rows: &[f64]) {
+        let width = self.centres.len();
+        let count = rows.len().checked_div(width).unwrap_or(0) as f64;
+        if count == 0.0 {
+            return;
+        }
+        for column in 0..width {
+            let (centre, scale) = (self.centres[column], self.scales[column]);
+            let values = || rows.iter().skip(column).step_by(width).map(|value| (value - centre) / scale);
+            let mean = values().sum::<f64>() / count;
+            let squares: f64 = values().map(|value| (value - mean) * (value - mean)).sum();
+            let apart = mean - self.means[column];
+            let total = self.count + count;
+            self.means[column] += apart * (count / total);
+            self.squares[column] += squares + apart * apart * (self.count * (count / total));
+        }
+        self.count += count;
+    }
+
+    /// The statistics of all rows.
+    pub(super) fn statistics(&self) -> Standardisation {
+        let columns = self.means.iter().zip(&self.squares).zip(self.centres.iter().zip(&self.scales));
+        let (means, deviations) = columns
+            .map(|((mean, squares), (centre, scale))| {
+                let mean = centre + mean * scale;
+                (mean, Standardisation::or_constant((squares / self.count).sqrt() * scale, mean))
+            })
+            .unzip();
+        Standardisation { means, deviations }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Moments;
+    use crate::standardise::Standardisation;
+
+    #[test]
+    fn blocks_agree_with_the_whole() {
+        // A column far from zero, one that is constant, one that drifts, and one of tiny numbers.
+        let row = |i: u32| {
+            let x = f64::from(i);
+            [1e9 + (x * 0.7).sin(), 4.25, x * x, 1e-200 * (x * 1.3).cos()]
+        };
+        let rows: Vec<f64> = (0..10_000).flat_map(row).collect();
+        let whole = Standardisation::of(&rows, 4);
+        for block in [7, 1_000, 9_999] {
+            let first = &rows[..block * 4];
+            let mut moments = Moments::about(&Standardisation::of(first, 4));
+            rows.chunks(block * 4).for_each(|rows| moments.add(rows));
+            let blocks = moments.statistics();
+            for column in 0..4 {
+                let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * y.abs();
+                assert!(close(blocks.means[column], whole.means[column]) || column == 3, "{block} {column}");
+                assert!(
+                    close(blocks.deviations[column], whole.deviations[column]),
+                    "{block} {column}: {blocks:?}"
+                );
+            }
+            assert_eq!(blocks.deviations[1], 0.0);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Row stores: what is made of one is what is made of the file it came from, and a damaged or changing one is refused.
+
+use crate::command::{Folder, Run, assert_close, assert_landmarks, column, number, row_numbers};
+use crate::sample::Sample;
+use std::fs::OpenOptions;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROWS: usize = 3_000;
+
+/// `a.csv`, and `a.rows` made from it in this precision.
+fn stored(rows: usize, precision: &str) -> Folder {
+    let folder = Folder::with("a.csv", Sample::new(rows, 4).csv());
+    folder.run(&format!("convert a.csv --precision {precision} --out a.rows")).good();
+    folder
+}
+
+#[test]
+fn a_store_tells_what_it_holds() {
+    let folder = Folder::with("a.csv", Sample::new(50, 3).csv());
+    let run = folder.run("convert a.csv --out a.rows --json").good();
+    assert!(run.err.contains("target: column \"y\", the last"), "{}", run.err);
+    let told = run.json();
+    assert_eq!((number(&told, "rows"), number(&told, "dim")), (50.0, 3.0));
+    assert_eq!((&told["target"], &told["precision"]), (&"y".into(), &"f64".into()));
+    // From standard input, without a target, in single precision: three numbers a row instead of four.
+    let csv = folder.bytes("a.csv");
+    let run =
+        folder.run_with_input("convert - --target none --precision f32 --out b.rows --json", &csv).good();
+    assert_eq!((number(&run.json(), "dim"), &run.json()["target"]), (4.0, &().into()));
+    assert_eq!(folder.bytes("b.rows").len(), 4_096 + 50 * 4 * 4);
+    assert_eq!(folder.bytes("a.rows").len(), 4_096 + 50 * 4 * 8);
+}
+
+/// With all rows in memory and standardised the same way, the same draws select the same rows.
+#[test]
+fn a_store_selects_and_fits_what_its_file_does() {
+    for precision in ["f64", "f32"] {
+        let folder = stored(ROWS, precision);
+        for method in ["kdpp", "uniform", "rpcholesky --pivot-rows 500", "greedy"] {
+            let select = |data: &str| {
+                let options =
+                    format!("--landmarks 20 --method {method} --sigma 2 --precision {precision} --json");
+                folder.run(&format!("select {data} {options}")).good().json()
+            };
+            let (file, store) = (select("a.csv"), select("a.rows"));
+            let landmarks = row_numbers(&store, "landmarks");
+            assert_landmarks(&landmarks, 20, ROWS);
+            // In single precision a rounding of the rows may decide a swap otherwise.
+            if precision == "f64" {
+                assert_eq!(landmarks, row_numbers(&file, "landmarks"), "{method}");
+                assert_close(number(&store, "trace_error"), number(&file, "trace_error"), 1e-9);
+            }
+        }
+        folder.write("given.csv", "row\n5\n900\n17\n2999\n2000\n");
+        for ridge in ["cv", "1e-5"] {
+            let fit = |data: &str| {
+                let options = format!("--given given.csv --sigma 2 --ridge {ridge} --precision {precision}");
+                let model = format!("{data}.dpp");
+                let fitted =
+                    folder.run(&format!("fit {data} {options} --model {model} --json")).good().json();
+                let predicted = folder.run(&format!("predict {model} a.csv")).good().out;
+                (number(&fitted, "train_nrmse"), number(&fitted, "ridge"), column(&predicted).1)
+            };
+            let ((file, file_ridge, predicted), (store, store_ridge, again)) = (fit("a.csv"), fit("a.rows"));
+            let share = if precision == "f64" { 1e-9 } else { 1e-3 };
+            assert_close(store, file, share);
+            assert_eq!(store_ridge, file_ridge);
+            for (one, other) in again.iter().zip(&predicted) {
+                assert!((one - other).abs() <= share * 10.0, "{one} {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_is_data_like_any_other() {
+    let folder = stored(ROWS, "f64");
+    folder.run("fit a.csv --landmarks 10 --ridge 1e-4 --model m.dpp").good();
+    let predicted = |data: &str| column(&folder.run(&format!("predict m.dpp {data}")).good().out).1;
+    for (one, other) in predicted("a.rows").iter().zip(predicted("a.csv")) {
+        assert_close(*one, other, 1e-9);
+    }
+    let error = |data: &str| {
+        let told = folder.run(&format!("predict m.dpp {data}")).good().err;
+        told.split_once("root mean square error ").expect("an error").1.split(',').next().unwrap().to_owned()
+    };
+    assert_eq!(error("a.rows"), error("a.csv"));
+    for command in [
+        "evaluate DATA --methods uniform,kdpp --landmarks 10 --seeds 1 --rows 400 --json",
+        "tune DATA --landmarks 10 --rows 300 --json",
+        "diagnose DATA --landmarks 5 --rows 200 --json",
+        "select DATA --landmarks 10 --method kmeans-snapped --rows 500 --json",
+        "fit DATA --landmarks 10 --method refined --rows 500 --model r.dpp --json",
+    ] {
+        folder.run(&command.replace("DATA", "a.rows")).good();
+    }
+    // Rows of a sample are told by their numbers in the store.
+    let drawn = folder.run("select a.rows --landmarks 10 --rows 500 --sigma 2 --json").good().json();
+    let file = folder.run("select a.csv --landmarks 10 --rows 500 --sigma 2 --json").good().json();
+    assert_eq!(drawn["landmarks"], file["landmarks"]);
+}
+
+#[test]
+fn columns_far_from_zero_keep_their_digits_in_single_precision() {
+    let row = |i: i32| format!("{},{}\n", 1.0e9 + f64::from(i % 7), i % 5);
+    let folder = Folder::with("a.csv", (0..1_000).map(row).collect::<String>());
+    folder.run("convert a.csv --precision f32 --out a.rows").good();
+    folder.run("fit a.csv --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp").refused(&["g.csv"]);
+    folder.write("g.csv", "row\n0\n1\n2\n3\n");
+    folder.run("fit a.rows --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp").good();
+    let told = folder.run("info m.dpp --json").good().json();
+    assert_eq!(number(&told, "trained_rows"), 1_000.0);
+    let predict = folder.run("predict m.dpp a.rows").good();
+    assert_eq!(column(&predict.out).1.len(), 1_000);
+}
+
+#[test]
+fn what_does_not_fit_a_store_is_refused() {
+    let folder = stored(100, "f64");
+    folder.run("select a.rows --landmarks 5 --target b").refused(&[
+        "a.rows",
+        "this one's is \"y\"",
+        "convert",
+    ]);
+    folder.run("select a.rows --landmarks 5 --target y").good();
+    folder.run("select a.rows --landmarks 101").refused(&["101 landmarks", "100 rows"]);
+    folder.run("select a.rows --landmarks 5 --rows 101").refused(&["101 rows asked for"]);
+    folder.run("convert a.csv --out a.csv").refused(&["would write over it"]);
+    folder.run("convert a.csv --out none/a.rows").refused(&["none/a.rows: cannot be written"]);
+    folder.run("convert a.csv --out /dev/null").refused(&["/dev/null: cannot be written"]);
+    folder.run("convert none.csv --out b.rows").refused(&["none.csv: cannot be opened"]);
+    folder.write("wide.csv", "1e308,1\n-1e308,2\n");
+    folder.run("convert wide.csv --precision f32 --out b.rows").refused(&["column \"x0\"", "too large"]);
+    folder
+        .run("fit a.csv --landmarks 5 --model m.dpp --checkpoint c")
+        .refused(&["c: a fit is checkpointed over a row store"]);
+    folder.write("other.csv", "p,q,r,s,y\n1,2,3,4,5\n2,3,4,5,7\n3,1,1,1,1\n");
+    folder.run("convert other.csv --out other.rows").good();
+    folder.run("fit a.rows --landmarks 5 --model m.dpp").good();
+    folder.run("predict m.dpp other.rows").refused(&["other.rows: its features are not the model's"]);
+    folder.run("convert a.csv --target none --out untargeted.rows").good();
+    folder.run("fit untargeted.rows --landmarks 5 --model n.dpp").refused(&["there is no target to learn"]);
+    assert!(!folder.names().contains(&"b.rows".to_owned()), "{:?}", folder.names());
+}
+
+/// A damaged store is refused wherever the damage is, and never crashes the program.
+#[test]
+fn damage_is_found() {
+    let folder = stored(200, "f64");
+    let whole = folder.bytes("a.rows");
+    let refused = |bytes: &[u8], part: &str| {
+        folder.write("b.rows", bytes);
+        folder.run("fit b.rows --landmarks 5 --ridge 1e-3 --model m.dpp").refused(&["b.rows", part]);
+    };
+    for end in [9, 13, 19, 25, 100, 4_095, 4_096, 5_000, whole.len() - 1] {
+        refused(&whole[..end], "truncated");
+    }
+    refused(&[&whole[..], &[0]].concat(), "bytes follow the end");
+    for (at, part) in [
+        (8, "version"),
+        (12, ""),
+        (16, "corrupt"),
+        (21, "corrupt"),
+        (60, "corrupt"),
+        (5_000, "numbers"),
+        (whole.len() - 1, "numbers"),
+    ] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        refused(&bytes, part);
+    }
+    // As text it is no table either.
+    let mut bytes = whole.clone();
+    bytes[0] = b'x';
+    folder.write("b.rows", bytes);
+    assert_eq!(folder.run("select b.rows --landmarks 5").status, Some(1));
+    assert!(!folder.names().contains(&"m.dpp".to_owned()));
+}
+
+/// Waits until a file is there.
+fn wait_for(folder: &Folder, name: &str, child: &mut std::process::Child) -> bool {
+    let begin = Instant::now();
+    while !folder.path(name).exists() {
+        if child.try_wait().expect("a status").is_some() || begin.elapsed() > Duration::from_secs(120) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+fn start(folder: &Folder, arguments: &str) -> std::process::Child {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let mut command: Command = folder.command(&words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program")
+}
+
+/// Long enough that it can be met half-way.
+const LONG: &str = "fit a.rows --landmarks 60 --method uniform --sigma 2 --checkpoint c --checkpoint-every 0";
+
+#[test]
+fn a_store_shortened_under_a_fit_is_an_error() {
+    let folder = stored(200_000, "f32");
+    let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
+    assert!(wait_for(&folder, "c", &mut child), "it was over too soon");
+    OpenOptions::new().write(true).open(folder.path("a.rows")).unwrap().set_len(5_000).unwrap();
+    let run = Run::of(&child.wait_with_output().unwrap());
+    run.refused(&["a.rows: the file was shortened"]);
+    assert!(!folder.path("m.dpp").exists());
+}
+
+#[test]
+fn a_fit_that_was_killed_goes_on_to_the_same_model() {
+    let folder = stored(200_000, "f64");
+    folder.run("fit a.rows --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
+    let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
+    assert!(wait_for(&folder, "c", &mut child), "it was over too soon");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Another fit does not take it for its own.
+    folder
+        .run(&format!("{LONG} --seed 1 --model other.dpp"))
+        .refused(&["c: the checkpoint is of another fit"]);
+    let damaged = folder.bytes("c");
+    folder.write("d", &damaged[..damaged.len() - 1]);
+    folder
+        .run(&format!("{} --model other.dpp", LONG.replace("checkpoint c", "checkpoint d")))
+        .refused(&["d: corrupt"]);
+    let run = folder.run(&format!("{LONG} --model m.dpp")).good();
+    assert!(run.err.contains("rows had been learned before"), "{}", run.err);
+    assert!(folder.bytes("m.dpp") == folder.bytes("whole.dpp"), "another model");
+    assert!(!folder.path("c").exists() && !folder.path("other.dpp").exists());
+}
