@@ -39,13 +39,17 @@ impl Standardisation {
                 *mean += value / count;
             }
         }
+        // The sum above is rounded once a row: over many rows a constant would seem to vary.
+        let mut rest = vec![0.0; width];
         // Squares of very large or very small differences leave the range of doubles.
         let mut scales = vec![0.0_f64; width];
         for row in rows.chunks_exact(width.max(1)) {
-            for ((scale, value), mean) in scales.iter_mut().zip(row).zip(&means) {
+            for (((scale, rest), value), mean) in scales.iter_mut().zip(&mut rest).zip(row).zip(&means) {
                 *scale = scale.max((value - mean).abs());
+                *rest += (value - mean) / count;
             }
         }
+        means.iter_mut().zip(&rest).for_each(|(mean, rest)| *mean += rest);
         scales.iter_mut().for_each(|scale| *scale = power_of_two(*scale));
         let mut deviations = vec![0.0; width];
         for row in rows.chunks_exact(width.max(1)) {
@@ -121,6 +125,15 @@ mod tests {
         let rows = [f64::MAX, -f64::MAX, f64::MAX];
         assert_eq!(Standardisation::of(&rows, 1).overflow(), Some(0));
         assert_eq!(plain.overflow(), None);
+    }
+
+    #[test]
+    fn a_constant_is_one_over_many_rows() {
+        for value in [4.25, 0.1, -1e9 / 3.0, 1e-300] {
+            let statistics = Standardisation::of(&vec![value; 100_000], 1);
+            assert_eq!(statistics.deviations, [0.0], "{value}");
+            assert!((statistics.means[0] / value - 1.0).abs() < 1e-15);
+        }
     }
 
     #[test]
