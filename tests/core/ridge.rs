@@ -633,6 +633,56 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     assert!((beta[0] - 14.0 / 12.0).abs() < 1e-15, "{beta:?}");
 }
 
+/// What is kept of an accumulator brings back all of it: rows that follow, and all results, bit for bit.
+fn numbers_bring_everything_back<T: Scalar>() {
+    let data = Data::<T>::smooth(60, 5, 3);
+    let (before, after) = data.rows.split_at(25 * 5);
+    let mut rooms = [RidgeRoom::new(5), RidgeRoom::new(5), RidgeRoom::new(5)];
+    let [room, other_room, stale_room] = &mut rooms;
+    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    for (row, &target) in before.chunks(5).zip(&data.targets) {
+        ridge.add(row, target).unwrap();
+    }
+    let kept: Vec<T> = ridge.numbers().collect();
+    assert_eq!(kept.len(), Ridge::<T>::numbers_kept(5));
+    // What was learned before is forgotten.
+    let mut restored = Ridge::new(5, other_room.lend()).unwrap();
+    restored.add(&[T::ONE; 5], T::ONE).unwrap();
+    restored.restore(ridge.rows(), &kept).unwrap();
+    let mut weights = [[T::ZERO; 5]; 2];
+    for (ridge, weights) in [&mut ridge, &mut restored].into_iter().zip(&mut weights) {
+        for (row, &target) in after.chunks(5).zip(&data.targets[25..]) {
+            ridge.add(row, target).unwrap();
+        }
+        ridge.solve(T::from_f64(1e-3), weights).unwrap();
+    }
+    assert_eq!(bits(&weights[0]), bits(&weights[1]));
+    assert_eq!(ridge.rows(), restored.rows());
+    assert_eq!(ridge.squared_error(&weights[0]), restored.squared_error(&weights[0]));
+    // Numbers of another width, and numbers that are none, change nothing.
+    let mut stale = Ridge::new(4, stale_room.lend()).unwrap();
+    let expected = Ridge::<T>::numbers_kept(4);
+    assert_eq!(stale.restore(1, &kept), Err(Error::Width { expected, found: kept.len() }));
+    let numbers: Vec<T> = restored.numbers().collect();
+    for at in [0, 7, kept.len() - 1] {
+        let mut broken = kept.clone();
+        broken[at] = T::from_f64(f64::NAN);
+        assert_eq!(restored.restore(9, &broken), Err(Error::NotFinite { row: 0, column: at }));
+    }
+    assert_eq!(bits(&numbers), bits(&restored.numbers().collect::<Vec<_>>()));
+    assert_eq!(restored.rows(), 60);
+}
+
+#[test]
+fn numbers_bring_everything_back_in_f32() {
+    numbers_bring_everything_back::<f32>();
+}
+
+#[test]
+fn numbers_bring_everything_back_in_f64() {
+    numbers_bring_everything_back::<f64>();
+}
+
 #[test]
 fn odd_inputs_are_refused() {
     let mut room = RidgeRoom::<f32>::new(3);
