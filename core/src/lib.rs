@@ -16,6 +16,8 @@
 //! | the fast chain, same law | [`SlotChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
+//! | a trained model in flash, raw rows in | [`Model`] |
+//! | the same without floating-point hardware | [`QuantisedModel`] |
 //! | bytes before flashing | [`bytes()`] |
 //!
 //! # Example
@@ -59,8 +61,10 @@ pub mod kernel;
 mod krr;
 mod landmarks;
 mod memory;
+mod model;
 mod nystrom;
 mod predictor;
+mod quantised;
 mod random;
 mod scalar;
 mod slot;
@@ -76,8 +80,10 @@ pub use ground_set::{GroundSet, Matrix, Points};
 pub use krr::Ridge;
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
+pub use model::{BytesProblem, Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
+pub use quantised::{Level, QuantisedModel, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
