@@ -17,6 +17,8 @@
 //! | the chain of a stream that nobody stores | [`StreamChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
+//! | a trained model in flash, raw rows in | [`Model`] |
+//! | the same without floating-point hardware | [`QuantisedModel`] |
 //! | bytes before flashing | [`bytes()`] |
 //!
 //! # Example
@@ -60,8 +62,10 @@ pub mod kernel;
 mod krr;
 mod landmarks;
 mod memory;
+mod model;
 mod nystrom;
 mod predictor;
+mod quantised;
 mod random;
 mod scalar;
 mod slot;
@@ -78,8 +82,10 @@ pub use ground_set::{GroundSet, Matrix, Points};
 pub use krr::Ridge;
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
+pub use model::{BytesProblem, Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
+pub use quantised::{Level, QuantisedModel, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
