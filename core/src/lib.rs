@@ -14,6 +14,7 @@
 //! | a first set | [`start`] |
 //! | the paper's chain | [`Chain`], [`Rule`] |
 //! | the fast chain, same law | [`SlotChain`] |
+//! | the chain of a stream that nobody stores | [`StreamChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
 //! | a trained model in flash, raw rows in | [`Model`] |
@@ -70,6 +71,7 @@ mod scalar;
 mod slot;
 mod slot_chain;
 pub mod start;
+mod stream;
 mod swap;
 
 pub use bytes::{Bytes, bytes};
@@ -88,4 +90,5 @@ pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
+pub use stream::{Offer, StreamChain};
 pub use swap::{Acceptance, Swap};
