@@ -85,7 +85,7 @@ pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
 pub use model::{BytesProblem, Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
-pub use quantised::{Level, QuantisedModel, QuantisedParts};
+pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};

@@ -10,9 +10,9 @@
 //! | 24 to 27 | features d |
 //! | 28 to 31 | landmarks c |
 //! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
-//! | 36 to 47 | the kernel's three numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift) |
-//! | 48 to 55 | the target's mean and scale |
-//! | 56 on | single: means d, scales d, landmarks c d, weights c |
+//! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
+//! | 52 to 59 | the target's mean and scale |
+//! | 60 on | single: means d, scales d, landmarks c d, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
 //! Numbers are little-endian and the bytes begin at a multiple of 4, so that the arrays are slices of numbers as they
@@ -31,7 +31,7 @@ use core::fmt;
 const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
 /// The words before the arrays.
-const HEADER: usize = 14;
+const HEADER: usize = 15;
 
 /// What is wrong with a model's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(crate) struct Content<'a> {
     pub(crate) landmarks: usize,
     pub(crate) kernel: u32,
     /// What belongs to the kernel.
-    pub(crate) numbers: [u32; 3],
+    pub(crate) numbers: [u32; 4],
     pub(crate) target_mean: f32,
     pub(crate) target_scale: f32,
     rest: &'a [u32],
@@ -133,7 +133,7 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     }
     let header = bytes.get(..HEADER * size_of::<u32>()).ok_or(cut(HEADER * size_of::<u32>()))?;
     let header: &[u32] = try_cast_slice(header).map_err(|_| BytesProblem::Misaligned)?;
-    let &[_, _, checksum, version, length, found, width, landmarks, kernel, a, b, c, mean, scale] = header
+    let &[_, _, checksum, version, length, found, width, landmarks, kernel, a, b, c, d, mean, scale] = header
     else {
         return Err(BytesProblem::Unsound);
     };
@@ -152,7 +152,7 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
         width: width as usize,
         landmarks: landmarks as usize,
         kernel,
-        numbers: [a, b, c],
+        numbers: [a, b, c, d],
         target_mean: f32::from_bits(mean),
         target_scale: f32::from_bits(scale),
         rest: words.get(HEADER..).ok_or(BytesProblem::Unsound)?,
@@ -195,7 +195,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
         if !parts.are_finite() {
             return Err(Error::ModelBytes(BytesProblem::Unsound));
         }
-        let [number, degree, _] = content.numbers;
+        let [number, degree, ..] = content.numbers;
         let number = f32::from_bits(number);
         let kernel = match content.kernel {
             0 => Gaussian::from_exponent(number).map(ChosenKernel::Gaussian),

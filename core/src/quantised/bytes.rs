@@ -32,7 +32,7 @@ fn unsound(_: Error) -> Error {
 fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_, L>, Error> {
     let (d, c) = (content.width, content.landmarks);
     let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Unsound))?;
-    let [limit, multiplier, shift] = content.numbers;
+    let [limit, multiplier, shift, step] = content.numbers;
     let parts = QuantisedParts {
         centres: content.take(d)?,
         factors: content.take(d)?,
@@ -42,6 +42,7 @@ fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_
         limit,
         multiplier,
         shift,
+        step: step as i32,
         target_mean: content.target_mean,
         target_scale: content.target_scale,
     };

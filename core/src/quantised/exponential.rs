@@ -15,8 +15,9 @@ pub(crate) const POINT: u32 = 26;
 /// `2^31`: what stands for 1.
 pub(crate) const ONE: u32 = 1 << 31;
 
-/// `2^(31 - j/64)`, rounded.
-const POWERS: [u32; 64] = powers();
+/// `2^(31 - j/64)`, rounded: the table of a [`crate::QuantisedModel`], for writers of the same arithmetic in another
+/// language.
+pub const POWERS: [u32; 64] = powers();
 
 /// `2^-(1/64) · 2^64`, rounded.
 const ROOT: u64 = 18_248_035_989_933_441_397;
@@ -33,10 +34,8 @@ const fn powers() -> [u32; 64] {
     table
 }
 
-/// `c₁ · 2^32`: near `ln(2)/64`.
-const C1: u32 = 46_515_930;
-/// `c₂ · 2^32`: near half its square.
-const C2: u32 = 250_634;
+/// `c₁ · 2^32`, near `ln(2)/64`, and `c₂ · 2^32`, near half its square: what stands between the entries of [`POWERS`].
+pub const FALL: [u32; 2] = [46_515_930, 250_634];
 
 /// The upper half of a product.
 #[inline]
@@ -49,7 +48,8 @@ pub(crate) fn upper(a: u32, b: u32) -> u32 {
 pub(crate) fn power(u: u32) -> u32 {
     let entry = POWERS.get((u >> (POINT - 6)) as usize & 63).copied().unwrap_or(0);
     let y = u << (32 - (POINT - 6));
-    let fall = upper(y, C1.wrapping_sub(upper(y, C2)));
+    let [c1, c2] = FALL;
+    let fall = upper(y, c1.wrapping_sub(upper(y, c2)));
     entry.wrapping_sub(upper(entry, fall)) >> ((u >> POINT) & 31)
 }
 

@@ -1,7 +1,7 @@
 //! A trained Gaussian model in integers, for processors without floating-point hardware.
 //!
 //! Features become levels, integers in `[-2^14, 2^14)` with one step δ for all of them (a level is δ standard
-//! deviations); landmarks are stored as levels in 16 bits, or in 8 bits in steps of 128 levels. Then
+//! deviations); landmarks are stored as levels in 16 bits, or in 8 bits in steps of at most 128 levels. Then
 //!
 //! `y(x) = mean + scale · Σ_a w_a 2^-u_a`, `u_a = ‖q_a - q(x)‖² · δ² log₂(e) / (2σ²)`,
 //!
@@ -29,27 +29,28 @@ mod input;
 use crate::Error;
 use crate::memory::check_width;
 use crate::model::check_shape;
+pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
 use input::{LARGEST, LEVELS, fixed, fixed_count, level};
 
 /// How a landmark's feature is stored: `i16` or `i8`. Sealed: the sums' bounds are stated for these two.
 pub trait Level: sealed::Sealed + Copy {
-    /// The level, in `[-2^14, 2^14)`.
-    fn level(self) -> i32;
+    /// The level, in `[-2^14, 2^14)`; `step` is that of [`QuantisedParts`].
+    fn level(self, step: i32) -> i32;
 }
 
 impl Level for i16 {
     #[inline]
-    fn level(self) -> i32 {
+    fn level(self, _: i32) -> i32 {
         i32::from(self)
     }
 }
 
-/// In steps of 128 levels.
+/// In steps of several levels.
 impl Level for i8 {
     #[inline]
-    fn level(self) -> i32 {
-        i32::from(self) << 7
+    fn level(self, step: i32) -> i32 {
+        i32::from(self).wrapping_mul(step)
     }
 }
 
@@ -78,6 +79,8 @@ pub struct QuantisedParts<'a, L> {
     pub multiplier: u32,
     /// The shift.
     pub shift: u32,
+    /// Levels to a unit of an 8-bit landmark, from 1 to 128. With 16 bits a unit is a level, and this is 1.
+    pub step: i32,
     /// The target's mean.
     pub target_mean: f32,
     /// The target's units to a unit of the sum.
@@ -99,6 +102,7 @@ pub struct QuantisedParts<'a, L> {
 ///     limit: 720_900_000,
 ///     multiplier: 3_098_164_009,
 ///     shift: 2,
+///     step: 1,
 ///     target_mean: 7.0,
 ///     target_scale: 1.0 / (1_u64 << 61) as f32,
 /// }) {
@@ -150,7 +154,8 @@ impl<'a> QuantisedModel<'a, i8> {
 impl<'a, L: Level> QuantisedModel<'a, L> {
     /// Checks everything but the landmarks' levels.
     const fn of_levels(parts: QuantisedParts<'a, L>) -> Result<Self, Error> {
-        let QuantisedParts { centres, factors, exponents, weights, limit, multiplier, shift, .. } = parts;
+        let QuantisedParts { centres, factors, exponents, weights, limit, multiplier, shift, step, .. } =
+            parts;
         if let Err(error) = check_shape(centres.len(), factors.len(), parts.landmarks.len(), weights.len()) {
             return Err(error);
         }
@@ -174,7 +179,8 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         // The largest distance that counts, scaled, must fit 32 bits, and its power 31.
         let largest = (limit as u64) << (shift & 31);
         let power = (largest as u128 * multiplier as u128) >> 32;
-        if size > ONE as u64 || limit == 0 || shift > 31 || largest > 1 << 32 || power > 1 << 31 {
+        let scaled = limit > 0 && shift <= 31 && largest <= 1 << 32 && power <= 1 << 31;
+        if size > ONE as u64 || !scaled || step < 1 || step > 128 {
             return Err(Error::Quantisation);
         }
         Ok(Self { parts })
@@ -228,10 +234,10 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
 
     /// `Σ_a w_a k(q_a, q)`, in units of 2^-31.
     fn sum(&self, levels: &[i16]) -> i64 {
-        let QuantisedParts { landmarks, weights, .. } = self.parts;
+        let QuantisedParts { landmarks, weights, step, .. } = self.parts;
         let mut sum = 0_i64;
         for (landmark, &weight) in landmarks.chunks_exact(levels.len().max(1)).zip(weights) {
-            let kernel = self.kernel(squared_distance(landmark, levels));
+            let kernel = self.kernel(squared_distance(landmark, levels, step));
             sum = sum.wrapping_add(i64::from(weight).wrapping_mul(i64::from(kernel)));
         }
         sum
@@ -250,22 +256,22 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
 
 /// `‖q_a - q‖²` in squared levels: exact.
 #[inline]
-fn squared_distance<L: Level>(landmark: &[L], levels: &[i16]) -> u64 {
+fn squared_distance<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u64 {
     let (blocks, rest) = landmark.as_chunks::<4>();
     let (level_blocks, level_rest) = levels.as_chunks::<4>();
     let mut sum = 0_u64;
     for (block, levels) in blocks.iter().zip(level_blocks) {
-        sum = sum.wrapping_add(u64::from(squares(block, levels)));
+        sum = sum.wrapping_add(u64::from(squares(block, levels, step)));
     }
-    sum.wrapping_add(u64::from(squares(rest, level_rest)))
+    sum.wrapping_add(u64::from(squares(rest, level_rest, step)))
 }
 
 /// The sum of at most four squares under 2^30.
 #[inline]
-fn squares<L: Level>(landmark: &[L], levels: &[i16]) -> u32 {
+fn squares<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u32 {
     let mut sum = 0_u32;
     for (&landmark, &level) in landmark.iter().zip(levels) {
-        let difference = landmark.level().wrapping_sub(i32::from(level));
+        let difference = landmark.level(step).wrapping_sub(i32::from(level));
         sum = sum.wrapping_add(difference.wrapping_mul(difference) as u32);
     }
     sum
