@@ -1,6 +1,7 @@
 //! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
 
 use crate::model::BytesProblem;
+use crate::state::StateProblem;
 use core::fmt;
 
 /// Why a call was refused. Whatever was called is as it was before.
@@ -74,6 +75,8 @@ pub enum Error {
     NoRows,
     /// A model's bytes that cannot be read.
     ModelBytes(BytesProblem),
+    /// The bytes of what an accumulator has learned, which cannot be read.
+    StateBytes(StateProblem),
     /// Numbers of a quantised model that are out of their ranges: its sums could overflow.
     Quantisation,
     /// Memory that does not hold the state that is to be resumed on this ground set.
@@ -111,6 +114,7 @@ impl fmt::Display for Error {
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
             Self::NoRows => f.write_str("no rows were added yet"),
             Self::ModelBytes(problem) => problem.fmt(f),
+            Self::StateBytes(problem) => problem.fmt(f),
             Self::Quantisation => {
                 f.write_str("the quantised model's numbers are out of their ranges; export the model again")
             }

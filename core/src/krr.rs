@@ -197,7 +197,12 @@ impl<'a, T: Scalar> Ridge<'a, T> {
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
-        let mut numbers = numbers.iter().copied();
+        self.take_back(rows, &mut numbers.iter().copied());
+        Ok(())
+    }
+
+    /// [`restore`](Self::restore) from as many finite numbers as there must be.
+    pub(crate) fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) {
         for k in 0..self.width {
             let entries = row_mut(self.square, self.width, k, self.width);
             // The zip asks the entries first: none of the numbers is lost at its end.
@@ -212,7 +217,6 @@ impl<'a, T: Scalar> Ridge<'a, T> {
             self.unexplained = Sum { sum, lost };
         }
         self.rows = rows;
-        Ok(())
     }
 
     /// The weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²`, with γ the `ridge`. More rows can follow. `c³/2`

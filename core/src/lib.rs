@@ -17,6 +17,7 @@
 //! | the chain of a stream that nobody stores | [`StreamChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
+//! | what was learned as bytes, to keep or to merge elsewhere | [`Ridge::write_state`] |
 //! | a trained model in flash, raw rows in | [`Model`] |
 //! | the same without floating-point hardware | [`QuantisedModel`] |
 //! | bytes before flashing | [`bytes()`] |
@@ -71,6 +72,7 @@ mod scalar;
 mod slot;
 mod slot_chain;
 pub mod start;
+mod state;
 mod stream;
 mod swap;
 
@@ -90,5 +92,6 @@ pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
+pub use state::{StateProblem, digest, state_bytes};
 pub use stream::{Offer, StreamChain};
 pub use swap::{Acceptance, Swap};

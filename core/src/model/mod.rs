@@ -13,6 +13,7 @@ mod checksum;
 
 pub use bytes::BytesProblem;
 pub(crate) use bytes::{Content, Kind, open};
+pub(crate) use checksum::crc32;
 
 use crate::kernel::Kernel;
 use crate::memory::check_width;

@@ -1,0 +1,237 @@
+//! What an accumulator has learned, as bytes that travel: from a device to the server that merges a fleet, or
+//! over a reset.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 0 to 7 | `dppnstat` |
+//! | 8 to 11 | CRC-32 of what follows, up to the length |
+//! | 12 to 15 | version: 1 |
+//! | 16 to 19 | length of all of it in bytes |
+//! | 20 to 23 | bytes of a number: 4 or 8 |
+//! | 24 to 27 | features c |
+//! | 28 to 35 | digest of the landmarks |
+//! | 36 to 43 | rows learned |
+//! | 44 on | the numbers of [`Ridge::numbers`] |
+//!
+//! Little-endian, at any alignment. Rows learned on different landmarks, or under another kernel, are features of
+//! different spaces: their accumulators have the same shape, and their sum is nonsense. So the digest of the landmarks
+//! travels inside ([`digest`]), and another one is refused.
+
+use crate::cholesky::Cholesky;
+use crate::model::crc32;
+use crate::{Error, Ridge, Scalar};
+use core::fmt;
+
+const MAGIC: &[u8; 8] = b"dppnstat";
+const VERSION: u32 = 1;
+const HEADER: usize = 44;
+/// Where the checksum begins to look.
+const CHECKED: usize = 12;
+
+/// What is wrong with a state's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateProblem {
+    /// They are something else.
+    Foreign,
+    /// A version that this program does not know.
+    Version(u32),
+    /// The end is missing.
+    Truncated {
+        /// Bytes that the state has, as far as is known.
+        needed: usize,
+        /// Bytes that came.
+        have: usize,
+    },
+    /// The checksum does not agree.
+    Corrupt,
+    /// Numbers of the other precision.
+    Precision,
+    /// Learned on other landmarks, under another kernel or with features standardised otherwise.
+    OtherLandmarks,
+    /// Intact, but not what an accumulator has learned.
+    Unsound,
+}
+
+impl fmt::Display for StateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Foreign => f.write_str("not the state of a ridge regression"),
+            Self::Version(version) => {
+                write!(f, "the state's format is version {version}, and this program reads version {VERSION}")
+            }
+            Self::Truncated { needed, have } => {
+                write!(f, "the end of the state is missing: {needed} bytes are needed, {have} came")
+            }
+            Self::Corrupt => f.write_str("the state's checksum does not agree: send it again"),
+            Self::Precision => f.write_str("the state's numbers are of the other precision"),
+            Self::OtherLandmarks => {
+                f.write_str("the state was learned on other landmarks, or under another kernel")
+            }
+            Self::Unsound => f.write_str("the bytes are intact, but not what a ridge regression has learned"),
+        }
+    }
+}
+
+/// A number that tells sets of landmarks apart: FNV-1a (64 bits) of the numbers that rows are standardised by, of
+/// the landmarks' features in the factor's order, and of the factor, which the kernel is in. The same on every target;
+/// `2^-64` is the chance that two sets share it, so it guards against mix-ups and not against forgery.
+///
+/// ```
+/// use dpp_nystrom_core::{Landmarks, Points, Stack, digest, kernel::Gaussian, start};
+///
+/// let rows = [0.0_f32, 1.0, 2.5];
+/// let of = |sigma: f32| {
+///     let ground = Points::new(&rows, 1, Gaussian::new(sigma)?)?;
+///     let mut memory = Stack::<f32, 3>::new();
+///     let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+///     start::given(&mut landmarks, &[0, 1, 2])?;
+///     Ok::<u64, dpp_nystrom_core::Error>(digest(&[&rows], landmarks.factor()))
+/// };
+/// assert_eq!(of(1.0)?, of(1.0)?);
+/// assert_ne!(of(1.0)?, of(2.0)?);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+pub fn digest<T: Scalar>(numbers: &[&[T]], factor: &Cholesky<'_, T>) -> u64 {
+    let mut state = 0xCBF2_9CE4_8422_2325_u64;
+    let mut take = |number: T| {
+        let (bytes, len) = to_bytes(number);
+        for &byte in bytes.iter().take(len) {
+            state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    };
+    numbers.iter().flat_map(|numbers| numbers.iter()).for_each(|&number| take(number));
+    for i in 0..factor.order() {
+        factor.row(i).iter().for_each(|&number| take(number));
+    }
+    state
+}
+
+/// A number's bytes, and how many of them count.
+fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
+    if size_of::<T>() == size_of::<f64>() {
+        return (number.to_f64().to_le_bytes(), 8);
+    }
+    // An `f32` is an `f64` and back without loss.
+    let [a, b, c, d] = (number.to_f64() as f32).to_le_bytes();
+    ([a, b, c, d, 0, 0, 0, 0], 4)
+}
+
+/// Bytes of the state of so many features.
+///
+/// ```
+/// use dpp_nystrom_core::state_bytes;
+///
+/// const ROOM: usize = state_bytes::<f32>(16);
+/// assert_eq!(ROOM, 44 + 4 * (16 * 17 / 2 + 16 + 2));
+/// ```
+pub const fn state_bytes<T: Scalar>(width: usize) -> usize {
+    HEADER + size_of::<T>() * Ridge::<T>::numbers_kept(width)
+}
+
+impl<T: Scalar> Ridge<'_, T> {
+    /// Writes what was learned to the first [`state_bytes`] of `bytes`, and answers how many these are. `digest` is
+    /// that of the landmarks ([`digest`]).
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; nothing is written then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Ridge, RidgeStack, StateProblem, state_bytes};
+    ///
+    /// let (mut memory, mut other) = (RidgeStack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
+    /// let mut ridge = Ridge::new(2, memory.lend())?;
+    /// ridge.add(&[1.0, 0.5], 2.0)?;
+    ///
+    /// let mut bytes = [0; state_bytes::<f32>(2)];
+    /// ridge.write_state(0xD16E57, &mut bytes)?;
+    /// let mut received = Ridge::new(2, other.lend())?;
+    /// received.read_state(0xD16E57, &bytes)?;
+    /// assert!(received.numbers().eq(ridge.numbers()));
+    /// let refused = Err(Error::StateBytes(StateProblem::OtherLandmarks));
+    /// assert_eq!(received.read_state(7, &bytes), refused);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn write_state(&self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+        let needed = state_bytes::<T>(self.width());
+        let have = bytes.len();
+        let bytes = bytes.get_mut(..needed).ok_or(Error::Capacity { needed, have })?;
+        let words = [VERSION, needed as u32, size_of::<T>() as u32, self.width() as u32];
+        let header = MAGIC.iter().copied().chain([0; 4]).chain(words.into_iter().flat_map(u32::to_le_bytes));
+        let counts = [digest, self.rows()].into_iter().flat_map(u64::to_le_bytes);
+        let numbers = self.numbers().flat_map(|number| {
+            let (bytes, len) = to_bytes(number);
+            bytes.into_iter().take(len)
+        });
+        for (slot, byte) in bytes.iter_mut().zip(header.chain(counts).chain(numbers)) {
+            *slot = byte;
+        }
+        let checksum = crc32(bytes.get(CHECKED..).unwrap_or(&[])).to_le_bytes();
+        for (slot, byte) in bytes.iter_mut().skip(MAGIC.len()).zip(checksum) {
+            *slot = byte;
+        }
+        Ok(needed)
+    }
+
+    /// Takes back what [`write_state`](Self::write_state) wrote, here or elsewhere: all later results are the same
+    /// bit for bit. What was here before is forgotten; to keep it, read into another accumulator and
+    /// [`merge`](Self::merge). Bytes after the state's end are not looked at.
+    ///
+    /// # Errors
+    /// [`Error::StateBytes`] with what is wrong, [`Error::Width`] for another number of features.
+    pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
+        let (rows, numbers) = self.check_state(digest, bytes)?;
+        let mut numbers = numbers.chunks_exact(size_of::<T>()).map(from_bytes::<T>);
+        if numbers.clone().any(|number| !number.is_finite()) {
+            return Err(Error::StateBytes(StateProblem::Unsound));
+        }
+        self.take_back(rows, &mut numbers);
+        Ok(())
+    }
+
+    /// The rows and the bytes of the numbers, of a state that is whole and of these landmarks.
+    fn check_state<'b>(&self, digest: u64, bytes: &'b [u8]) -> Result<(u64, &'b [u8]), Error> {
+        let refuse = |problem| Err(Error::StateBytes(problem));
+        let have = bytes.len();
+        if !bytes.starts_with(MAGIC.get(..have.min(MAGIC.len())).unwrap_or(MAGIC)) {
+            return refuse(StateProblem::Foreign);
+        }
+        let header = bytes.get(..HEADER).and_then(|header| header.as_chunks::<4>().0.first_chunk::<11>());
+        let Some(header) = header else { return refuse(StateProblem::Truncated { needed: HEADER, have }) };
+        let [_, _, checksum, version, length, number, width, low, high, rows, more] =
+            header.map(u32::from_le_bytes);
+        if version != VERSION {
+            return refuse(StateProblem::Version(version));
+        }
+        let Some(content) = bytes.get(..length as usize) else {
+            return refuse(StateProblem::Truncated { needed: length as usize, have });
+        };
+        if crc32(content.get(CHECKED..).unwrap_or(&[])) != checksum {
+            return refuse(StateProblem::Corrupt);
+        }
+        if number as usize != size_of::<T>() {
+            return refuse(StateProblem::Precision);
+        }
+        if width as usize != self.width() {
+            return Err(Error::Width { expected: self.width(), found: width as usize });
+        }
+        if length as usize != state_bytes::<T>(self.width()) {
+            return refuse(StateProblem::Unsound);
+        }
+        if u64::from(high) << 32 | u64::from(low) != digest {
+            return refuse(StateProblem::OtherLandmarks);
+        }
+        let rows = u64::from(more) << 32 | u64::from(rows);
+        Ok((rows, content.get(HEADER..).unwrap_or(&[])))
+    }
+}
+
+/// A number from its bytes; NaN for another count of them.
+fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
+    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
+        (Ok(bytes), _) => f64::from(f32::from_le_bytes(bytes)),
+        (_, Ok(bytes)) => f64::from_le_bytes(bytes),
+        _ => f64::NAN,
+    };
+    T::from_f64(value)
+}

@@ -1,0 +1,149 @@
+//! What an accumulator has learned, as bytes: whole, or refused.
+
+use dpp_nystrom_core::kernel::Gaussian;
+use dpp_nystrom_core::{
+    Error, Landmarks, Nystrom, Points, Ridge, Scalar, StateProblem, digest, start, state_bytes,
+};
+use dpp_nystrom_tests::ground::normal_points;
+use dpp_nystrom_tests::room::{RidgeRoom, Room};
+use dpp_nystrom_tests::snapshot::bits;
+
+const WIDTH: usize = 3;
+const LANDMARKS: [usize; 5] = [4, 17, 31, 8, 26];
+
+/// Learns rows on the landmarks; answers the state and the digest.
+fn learned<T: Scalar>(rows: &[T], range: std::ops::Range<usize>) -> (Vec<u8>, u64) {
+    let ground = Points::new(rows, WIDTH, Gaussian::new(T::from_f64(1.5)).unwrap()).unwrap();
+    let mut room = Room::new(LANDMARKS.len());
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    start::given(&mut landmarks, &LANDMARKS).unwrap();
+    let nystrom = Nystrom::new(&landmarks);
+    let mut ridge_room = RidgeRoom::new(LANDMARKS.len());
+    let mut ridge = Ridge::new(LANDMARKS.len(), ridge_room.lend()).unwrap();
+    let mut phi = [T::ZERO; LANDMARKS.len()];
+    for i in range {
+        nystrom.features(i, &mut phi).unwrap();
+        let [a, b, c] = ground.row(i) else { unreachable!() };
+        ridge.add(&phi, *a * *b - *c).unwrap();
+    }
+    let features: Vec<T> = LANDMARKS.iter().flat_map(|&member| ground.row(member).to_vec()).collect();
+    let digest = digest(&[&features], landmarks.factor());
+    let mut bytes = vec![0xA5; state_bytes::<T>(LANDMARKS.len()) + 3];
+    let written = ridge.write_state(digest, &mut bytes).unwrap();
+    assert_eq!(written, state_bytes::<T>(LANDMARKS.len()));
+    assert_eq!(bytes[written..], [0xA5; 3]);
+    bytes.truncate(written);
+    (bytes, digest)
+}
+
+/// The weights from states, merged in this order.
+fn merged<T: Scalar>(states: &[Vec<u8>], digest: u64) -> (u64, Vec<T>) {
+    let mut rooms = [RidgeRoom::new(5), RidgeRoom::new(5)];
+    let [room, part_room] = &mut rooms;
+    let mut whole = Ridge::new(5, room.lend()).unwrap();
+    let mut part = Ridge::new(5, part_room.lend()).unwrap();
+    for state in states {
+        part.read_state(digest, state).unwrap();
+        whole.merge(&part).unwrap();
+    }
+    let mut weights = vec![T::ZERO; 5];
+    whole.solve(T::from_f64(1e-4), &mut weights).unwrap();
+    (whole.rows(), weights)
+}
+
+fn halves_are_the_whole<T: Scalar>(tolerance: f64) {
+    let rows: Vec<T> = normal_points(200, WIDTH, 9);
+    let (whole, digest) = learned(&rows, 0..200);
+    let halves = [learned(&rows, 0..90).0, learned(&rows, 90..200).0];
+    let (count, expected) = merged::<T>(&[whole], digest);
+    let (merged_count, found) = merged::<T>(&halves, digest);
+    assert_eq!((count, merged_count), (200, 200));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found.to_f64() - expected.to_f64()).abs() <= tolerance * expected.to_f64().abs());
+    }
+}
+
+#[test]
+fn halves_are_the_whole_in_f32() {
+    halves_are_the_whole::<f32>(1e-4);
+}
+
+#[test]
+fn halves_are_the_whole_in_f64() {
+    halves_are_the_whole::<f64>(1e-11);
+}
+
+/// Read and written again, the bytes are the same: nothing is lost on the way.
+#[test]
+fn a_state_is_a_round_trip() {
+    let rows: Vec<f32> = normal_points(60, WIDTH, 2);
+    let (bytes, digest) = learned(&rows, 0..60);
+    let mut room = RidgeRoom::<f32>::new(5);
+    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    // Anywhere in memory, and with more after it.
+    for offset in 0..4 {
+        let mut shifted = vec![0; offset];
+        shifted.extend_from_slice(&bytes);
+        shifted.extend_from_slice(b"rest");
+        ridge.read_state(digest, &shifted[offset..]).unwrap();
+        let mut again = vec![0; bytes.len()];
+        ridge.write_state(digest, &mut again).unwrap();
+        assert_eq!(again, bytes);
+    }
+}
+
+/// The layout is a promise to devices in the field.
+#[test]
+fn the_layout_is_pinned() {
+    let mut room = RidgeRoom::<f32>::new(1);
+    let mut ridge = Ridge::new(1, room.lend()).unwrap();
+    ridge.add(&[3.0], 2.0).unwrap();
+    let mut bytes = [0; state_bytes::<f32>(1)];
+    ridge.write_state(0x0102_0304_0506_0708, &mut bytes).unwrap();
+    assert_eq!(&bytes[..8], b"dppnstat");
+    let words: Vec<u32> =
+        bytes[12..44].as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    assert_eq!(words, [1, 60, 4, 1, 0x0506_0708, 0x0102_0304, 1, 0]);
+    let numbers: Vec<f32> =
+        bytes[44..].as_chunks::<4>().0.iter().map(|&number| f32::from_le_bytes(number)).collect();
+    assert_eq!(numbers, [3.0, 2.0, 0.0, 0.0]);
+    assert_eq!(u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]), CHECKSUM);
+}
+
+/// By an independent implementation (zlib's) over bytes 12 to 59.
+const CHECKSUM: u32 = 0xF291_22B4;
+
+#[test]
+fn damage_is_refused_and_changes_nothing() {
+    let rows: Vec<f32> = normal_points(60, WIDTH, 2);
+    let (bytes, digest) = learned(&rows, 0..60);
+    let mut room = RidgeRoom::<f32>::new(5);
+    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    ridge.read_state(digest, &bytes).unwrap();
+    let before: Vec<f32> = ridge.numbers().collect();
+    for at in 0..bytes.len() {
+        for bit in [1, 0x80] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= bit;
+            assert!(matches!(ridge.read_state(digest, &damaged), Err(Error::StateBytes(_))), "{at}");
+        }
+        assert!(matches!(ridge.read_state(digest, &bytes[..at]), Err(Error::StateBytes(_))), "{at}");
+    }
+    let refused = |problem| Err(Error::StateBytes(problem));
+    assert_eq!(ridge.read_state(digest ^ 1, &bytes), refused(StateProblem::OtherLandmarks));
+    assert_eq!(ridge.read_state(digest, b"dppnstax"), refused(StateProblem::Foreign));
+    let needed = 44;
+    assert_eq!(ridge.read_state(digest, b"dppn"), refused(StateProblem::Truncated { needed, have: 4 }));
+    assert_eq!(bits(&before), bits(&ridge.numbers().collect::<Vec<_>>()));
+    assert_eq!(ridge.rows(), 60);
+
+    let mut wide_room = RidgeRoom::<f64>::new(5);
+    let mut wide = Ridge::new(5, wide_room.lend()).unwrap();
+    assert_eq!(wide.read_state(digest, &bytes), refused(StateProblem::Precision));
+    let mut other_room = RidgeRoom::<f32>::new(4);
+    let mut other = Ridge::new(4, other_room.lend()).unwrap();
+    assert_eq!(other.read_state(digest, &bytes), Err(Error::Width { expected: 4, found: 5 }));
+    let have = bytes.len() - 1;
+    let needed = bytes.len();
+    assert_eq!(ridge.write_state(digest, &mut vec![0; have]), Err(Error::Capacity { needed, have }));
+}
