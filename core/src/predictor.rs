@@ -45,6 +45,17 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         Self { kernel, landmarks, width, weights }
     }
 
+    pub(crate) const fn landmarks(&self) -> &'a [T] {
+        self.landmarks
+    }
+
+    pub(crate) const fn kernel(&self) -> K
+    where
+        K: Copy,
+    {
+        self.kernel
+    }
+
     /// The number of features of a row.
     pub fn width(&self) -> usize {
         self.width

@@ -101,6 +101,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: Problem,
     },
+    /// What a device is said to have learned, and has not.
+    #[error("{}: {reason}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// The core's reason.
+        reason: CoreError,
+    },
     /// A row store too large for a method that wants its rows in memory.
     #[error(
         "the method {method} wants its rows in memory, and the store has {rows}; say how many to draw with --rows, or \

@@ -314,7 +314,11 @@ where
 }
 
 /// The squared error over all folds for each ridge, each fold predicted from the others.
-fn validate<T: Scalar>(folds: &[Ridge<'_, T>], ridges: &[f64], meter: &dyn Meter) -> Result<Scores, Error> {
+pub(crate) fn validate<T: Scalar>(
+    folds: &[Ridge<'_, T>],
+    ridges: &[f64],
+    meter: &dyn Meter,
+) -> Result<Scores, Error> {
     if folds.len() < 2 {
         return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
     }
@@ -353,7 +357,7 @@ fn validate<T: Scalar>(folds: &[Ridge<'_, T>], ridges: &[f64], meter: &dyn Meter
 }
 
 /// The pair with the least finite second number.
-fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
+pub(crate) fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
     let finite = scores.iter().copied().filter(|(_, error)| error.is_finite());
     finite.min_by(|one, other| one.1.total_cmp(&other.1))
 }

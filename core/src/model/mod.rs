@@ -17,7 +17,8 @@ pub(crate) use checksum::crc32;
 
 use crate::kernel::Kernel;
 use crate::memory::check_width;
-use crate::{Error, Predictor, Scalar};
+use crate::state::digest;
+use crate::{Cholesky, Error, Predictor, Scalar};
 
 /// The numbers of a [`Model`], in the order in which they lie in its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +92,21 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.means.len()
     }
 
-    /// The prediction for one raw row, in the target's units. `room` holds the standardised row: as many
-    /// numbers as features.
-    ///
-    /// Costs what [`Predictor::predict`] does, and a subtraction and a multiplication a feature.
+    /// The landmarks, standardised: to learn on, one row of features after the other.
+    pub const fn landmarks(&self) -> &'a [T] {
+        self.predictor.landmarks()
+    }
+
+    /// The kernel.
+    pub const fn kernel(&self) -> K {
+        self.predictor.kernel()
+    }
+
+    /// Standardises a raw row into the first numbers of `room`, which it answers.
     ///
     /// # Errors
-    /// [`Error::Width`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is no number, infinite, or so far from its mean that the
-    /// difference is.
-    pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
+    /// Those of [`predict`](Self::predict).
+    pub fn standardise<'r>(&self, raw: &[T], room: &'r mut [T]) -> Result<&'r [T], Error> {
         check_width(self.width(), raw.len())?;
         let have = room.len();
         let row = room.get_mut(..self.width()).ok_or(Error::Capacity { needed: self.width(), have })?;
@@ -112,6 +118,61 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
                 return Err(Error::NotFinite { row: 0, column });
             }
         }
+        Ok(row)
+    }
+
+    /// A target in the units that [`crate::Ridge`] learns in, of which [`predict`](Self::predict) is the inverse; 0
+    /// for a target that was constant.
+    pub fn standard_target(&self, target: T) -> T {
+        if self.target_scale == T::ZERO { T::ZERO } else { (target - self.target_mean) / self.target_scale }
+    }
+
+    /// What tells the landmarks of this model from others, as they are in this factor ([`crate::digest`]): of a
+    /// fleet that learns on one model, all have the same.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, Ridge, RidgeStack, Stack};
+    /// use dpp_nystrom_core::{kernel::Gaussian, start, state_bytes};
+    ///
+    /// // In flash, as exported.
+    /// let parts = Parts {
+    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    ///
+    /// let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
+    /// let (mut memory, mut ridge_memory) = (Stack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 1])?;
+    /// let nystrom = Nystrom::new(&landmarks);
+    /// let mut ridge = Ridge::new(2, ridge_memory.lend())?;
+    /// let (mut room, mut phi) = ([0.0; 1], [0.0; 2]);
+    /// for (reading, target) in [([19.0], 4.0), ([22.0], 6.5), ([20.5], 5.0)] {
+    ///     let row = model.standardise(&reading, &mut room)?;
+    ///     ground.column_at(row, landmarks.members(), &mut phi);
+    ///     nystrom.transform(&mut phi)?;
+    ///     ridge.add(&phi, model.standard_target(target))?;
+    /// }
+    /// let mut bytes = [0; state_bytes::<f32>(2)];
+    /// ridge.write_state(model.digest(landmarks.factor()), &mut bytes)?; // to be sent to whoever merges
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn digest(&self, factor: &Cholesky<'_, T>) -> u64 {
+        digest(&[self.means, self.scales, &[self.target_mean, self.target_scale], self.landmarks()], factor)
+    }
+
+    /// The prediction for one raw row, in the target's units. `room` holds the standardised row: as many
+    /// numbers as features.
+    ///
+    /// Costs what [`Predictor::predict`] does, and a subtraction and a multiplication a feature.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
+    /// [`Error::NotFinite`] (of row 0) for a feature that is no number, infinite, or so far from its mean that the
+    /// difference is.
+    pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
+        let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict(row)?)
     }
 }

@@ -94,6 +94,12 @@ their own.")]
     /// Write rows that outgrow memory to a row store, which stays on the disk
     #[command(after_help = super::convert::EXAMPLES)]
     Convert(super::convert::Convert),
+    /// Learn rows as a device does on a model's landmarks, and write what it would send
+    #[command(after_help = super::fleet::LEARN_EXAMPLES)]
+    Learn(super::fleet::Learn),
+    /// One model from what many devices have learned
+    #[command(after_help = super::fleet::MERGE_EXAMPLES)]
+    Merge(super::fleet::Merge),
 }
 
 /// The file, and which of its rows and columns.

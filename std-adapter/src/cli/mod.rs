@@ -11,6 +11,7 @@ mod evaluate;
 mod experiment;
 mod export;
 mod fit;
+mod fleet;
 mod info;
 mod output;
 mod predict;
@@ -34,6 +35,8 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Select(arguments) => select::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Learn(arguments) => fleet::learn(&arguments),
+        Command::Merge(arguments) => fleet::merge(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

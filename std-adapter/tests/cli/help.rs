@@ -2,8 +2,20 @@
 
 use crate::command::Folder;
 
-const COMMANDS: [&str; 10] =
-    ["demo", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment", "convert"];
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "select",
+    "fit",
+    "predict",
+    "info",
+    "evaluate",
+    "diagnose",
+    "tune",
+    "experiment",
+    "convert",
+    "learn",
+    "merge",
+];
 
 #[test]
 fn every_command_shows_examples() {
@@ -41,9 +53,20 @@ fn examples(text: &str) -> Vec<Vec<String>> {
 fn examples_are_valid() {
     let folder = Folder::new();
     let mut seen = 0;
-    for command in
-        ["", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment", "convert"]
-    {
+    for command in [
+        "",
+        "select",
+        "fit",
+        "predict",
+        "info",
+        "evaluate",
+        "diagnose",
+        "tune",
+        "experiment",
+        "convert",
+        "learn",
+        "merge",
+    ] {
         let text = folder.run(&format!("{command} --help")).good().out;
         for example in examples(&text) {
             if example[0] == "demo" {

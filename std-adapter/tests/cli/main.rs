@@ -11,6 +11,7 @@ mod diagnose;
 mod evaluate;
 mod experiment;
 mod fit;
+mod fleet;
 mod formats;
 mod help;
 mod library;
