@@ -199,6 +199,26 @@ pub enum Error {
         /// The method.
         method: &'static str,
     },
+    /// An error that no number of landmarks that is allowed comes within.
+    #[error(
+        "{method}: no {most} landmarks or fewer have a {criterion} within {tolerance:?}; the least seen is {least:.4e}, \
+         with {landmarks} landmarks; allow a larger error with --tolerance, more landmarks with --max-landmarks, or take \
+         a wider bandwidth or another method"
+    )]
+    Tolerance {
+        /// The error asked for.
+        tolerance: f64,
+        /// Which error.
+        criterion: crate::Criterion,
+        /// The most landmarks that could be had.
+        most: usize,
+        /// The least error that was seen.
+        least: f64,
+        /// The landmarks that it was seen with.
+        landmarks: usize,
+        /// The method.
+        method: &'static str,
+    },
     /// A number out of its range.
     #[error("{option} is {value}; give at least 1 and at most {most}")]
     Knob {

@@ -28,11 +28,25 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     .map_err(fail)
 }
 
-fn replace(
-    path: &Path,
-    found: Option<&Metadata>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+/// Finds out whether a file can be written there, before the work that it is the result of; leaves nothing behind.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    let fail = |source| Error::Write { path: path.to_owned(), source };
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => {
+            fs::canonicalize(path).and_then(|path| temporary_beside(&path).map(drop))
+        }
+        Ok(_) => Ok(()),
+        Err(_) => temporary_beside(path).map(drop),
+    }
+    .map_err(fail)
+}
+
+/// A temporary file in the folder of this one.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -41,7 +55,15 @@ fn replace(
     if !fs::metadata(folder)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    let mut file = BufWriter::new(temporary(folder)?);
+    temporary(folder)
+}
+
+fn replace(
+    path: &Path,
+    found: Option<&Metadata>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(temporary_beside(path)?);
     write(&mut file)?;
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(found) = found {

@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
+    arguments.knobs.tell_unused(&arguments.methods);
     let table = source::read(&arguments.source)?;
     if let Some(path) = &arguments.given {
         source::within(&table, path, &given)?;

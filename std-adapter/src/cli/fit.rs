@@ -3,9 +3,10 @@
 use super::arguments::Fit;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
-use super::source;
+use super::source::{self, ChoiceReport};
+use super::tolerance::Curve;
 use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, Prepared, RidgeChoice, model_file, train_at};
+use dpp_nystrom::{Error, Prepared, RidgeChoice, check_writable, model_file, train_at};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,6 +15,10 @@ use std::time::Instant;
 struct Report<'a> {
     model: &'a Path,
     method: &'a str,
+    #[serde(flatten)]
+    choice: Option<ChoiceReport>,
+    #[serde(flatten)]
+    curve: Option<Curve>,
     landmarks: &'a [u64],
     #[serde(skip)]
     count: usize,
@@ -35,7 +40,14 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         None => None,
     };
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
-    keep_inputs(Some(&arguments.model), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    for output in [Some(&arguments.model), arguments.tolerance.curve.as_ref()].into_iter().flatten() {
+        keep_inputs(Some(output), &inputs)?;
+        check_writable(output)?;
+    }
+    if given.is_none() {
+        arguments.knobs.tell_unused(&[arguments.method]);
+    }
     let meter = Bar::default();
     let seed = arguments.source.seed;
     let data = Prepared::new(source::read(&arguments.source)?, arguments.source.rows, seed)?;
@@ -45,14 +57,16 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         Some((path, rows)) => Some(source::among(&data, path, rows)?),
         None => None,
     };
-    let (name, landmarks, select_seconds) = match own {
-        Some(rows) if arguments.knobs.refinement().is_none() => ("given", Places::Rows(rows), 0.0),
+    let (name, landmarks, select_seconds, choice, curve) = match own {
+        Some(rows) if arguments.knobs.refinement().is_none() => {
+            ("given", Places::Rows(rows), 0.0, None, None)
+        }
         own => {
             let method = own.as_ref().and_then(|_| methods::find("given")).unwrap_or(arguments.method);
             let own = own.unwrap_or_default();
             let task = Task {
                 gram: &Gram::new(&data, setting.kernel, setting.sigma)?,
-                c: arguments.landmarks.unwrap_or(own.len()),
+                c: 0,
                 setting,
                 ridge: match arguments.ridge {
                     RidgeChoice::Value(gamma) => Some(gamma),
@@ -61,9 +75,12 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
                 options: &arguments.knobs.options(&own),
                 meter: &meter,
             };
-            let (chosen, seconds) = methods::run(method, &task)?;
+            let count = arguments.landmarks.or((!own.is_empty()).then_some(own.len()));
+            let (chosen, seconds, curve) =
+                arguments.tolerance.select(method, &task, count, arguments.ridge)?;
             source::tell_rest(&chosen);
-            (method.name(), chosen.places, seconds)
+            source::tell_choice(&chosen);
+            (method.name(), chosen.places, seconds, chosen.choice.map(ChoiceReport::from), curve)
         }
     };
     let begin = Instant::now();
@@ -80,6 +97,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let report = Report {
         model: &arguments.model,
         method: name,
+        choice,
+        curve,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
         sigma: setting.sigma,
@@ -98,9 +117,13 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
 
 fn text(report: &Report<'_>) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let chosen = match &report.choice {
+        Some(choice) => format!("{}: {}", report.method, choice.words()),
+        None => report.method.to_owned(),
+    };
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("landmarks", format!("{} ({})", report.count, report.method)),
+        row("landmarks", format!("{} ({})", report.count, chosen)),
         row("bandwidth", short(report.sigma)),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),
@@ -109,5 +132,6 @@ fn text(report: &Report<'_>) -> String {
         row("seconds to fit", short(report.fit_seconds)),
     ];
     let model = report.model.display().to_string();
-    aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n"
+    let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
+    aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n" + &curve
 }

@@ -10,11 +10,13 @@ mod evaluate;
 mod experiment;
 mod fit;
 mod info;
+mod knobs;
 mod output;
 mod predict;
 mod select;
 mod source;
 mod surface;
+mod tolerance;
 mod tune;
 
 pub(crate) use arguments::Arguments;

@@ -3,9 +3,10 @@
 use super::arguments::Select;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, print, print_json, short, write_column, write_table};
-use super::source;
-use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, Prepared};
+use super::source::{self, ChoiceReport};
+use super::tolerance::Curve;
+use dpp_nystrom::methods::{Gram, Objective, Places, Task};
+use dpp_nystrom::{Error, Gain, Prepared, RidgeChoice, check_writable};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -24,6 +25,15 @@ struct Report<'a> {
     log_det: f64,
     trace_error: f64,
     trace_fraction: f64,
+    /// Whether the chain came to rest; null without one, and where the number of steps was given.
+    at_rest: Option<bool>,
+    #[serde(flatten)]
+    choice: Option<ChoiceReport>,
+    #[serde(flatten)]
+    curve: Option<Curve>,
+    /// What exchanges lowered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refinement: Option<RefinementReport>,
     seconds: f64,
@@ -34,15 +44,59 @@ struct Report<'a> {
 struct RefinementReport {
     sweeps: u64,
     exchanges: u64,
-    trace_error_before: f64,
-    trace_error_after: f64,
+    /// Of the objective trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_error_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_error_after: Option<f64>,
+    /// Of the objective ridge: root mean squares, in standard deviations of the target. Null where with so little
+    /// ridge a row is its own prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out_nrmse_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out_nrmse_after: Option<f64>,
     /// Rows that these errors are of.
     measured_rows: usize,
     all_rows: bool,
 }
 
+impl RefinementReport {
+    fn new(gain: Gain, rows: usize) -> Self {
+        let is_trace = gain.objective == Objective::Trace;
+        let trace = |error: f64| is_trace.then_some(error);
+        let ridge = |square: f64| (!is_trace).then_some(square.sqrt());
+        Self {
+            sweeps: gain.sweeps,
+            exchanges: gain.exchanges,
+            trace_error_before: trace(gain.before),
+            trace_error_after: trace(gain.after),
+            leave_one_out_nrmse_before: ridge(gain.before),
+            leave_one_out_nrmse_after: ridge(gain.after),
+            measured_rows: gain.measured,
+            all_rows: gain.measured == rows,
+        }
+    }
+
+    /// The error that was lowered, before and after.
+    fn errors(&self) -> (&'static str, f64, f64) {
+        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        match self.trace_error_before {
+            Some(before) => ("trace error", before, or_nan(self.trace_error_after)),
+            None => (
+                "leave-one-out error",
+                or_nan(self.leave_one_out_nrmse_before),
+                or_nan(self.leave_one_out_nrmse_after),
+            ),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
-    keep_inputs(arguments.out.as_deref(), &[&arguments.source.data])?;
+    for output in [&arguments.out, &arguments.tolerance.curve].into_iter().flatten() {
+        keep_inputs(Some(output), &[&arguments.source.data])?;
+        check_writable(output)?;
+    }
+    arguments.knobs.tell_unused(&[arguments.method]);
     let meter = Bar::default();
     let seed = arguments.source.seed;
     let table = source::read(&arguments.source)?;
@@ -51,14 +105,20 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let gram = Gram::new(&data, setting.kernel, setting.sigma)?;
     let task = Task {
         gram: &gram,
-        c: arguments.landmarks,
+        c: 0,
         setting,
         ridge: None,
         options: &arguments.knobs.options(&[]),
         meter: &meter,
     };
-    let (chosen, seconds) = methods::run(arguments.method, &task)?;
+    let (chosen, seconds, curve) = arguments.tolerance.select(
+        arguments.method,
+        &task,
+        arguments.landmarks,
+        RidgeChoice::CrossValidated,
+    )?;
     source::tell_rest(&chosen);
+    source::tell_choice(&chosen);
     let trace = gram.trace_error(&chosen.places)?;
     let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.places {
         Places::Rows(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
@@ -86,24 +146,29 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         log_det: chosen.log_det,
         trace_error: trace.error,
         trace_fraction: trace.fraction,
-        refinement: chosen.gain.map(|gain| RefinementReport {
-            sweeps: gain.sweeps,
-            exchanges: gain.exchanges,
-            trace_error_before: gain.before,
-            trace_error_after: gain.after,
-            measured_rows: gain.measured,
-            all_rows: gain.measured == data.len(),
-        }),
+        at_rest: chosen.at_rest,
+        choice: chosen.choice.map(ChoiceReport::from),
+        curve,
+        objective: chosen.gain.map(|gain| objective(gain.objective)),
+        refinement: chosen.gain.map(|gain| RefinementReport::new(gain, data.len())),
         seconds,
         seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
 }
 
+fn objective(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Trace => "trace",
+        Objective::Ridge => "ridge",
+    }
+}
+
 fn text(report: &Report<'_>, list: bool) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
+        row("chosen", report.choice.as_ref().map_or_else(String::new, ChoiceReport::words)),
         row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len).to_string()),
         row("bandwidth", short(report.sigma)),
         row("steps", report.steps.to_string()),
@@ -113,21 +178,26 @@ fn text(report: &Report<'_>, list: bool) -> String {
         row("trace error / trace", short(report.trace_fraction)),
         row("seconds", short(report.seconds)),
     ];
+    rows.retain(|row| !row[1].is_empty());
     if let Some(refinement) = &report.refinement {
         let rows_measured =
             if refinement.all_rows { "all".to_owned() } else { refinement.measured_rows.to_string() };
+        let (name, before, after) = refinement.errors();
         rows.push(row(
             "refinement",
             format!(
-                "{} exchanges in {} sweeps; trace error {} to {}, on {rows_measured} rows",
+                "{} exchanges in {} sweeps; {name} {} to {}, on {rows_measured} rows",
                 refinement.exchanges,
                 refinement.sweeps,
-                short(refinement.trace_error_before),
-                short(refinement.trace_error_after),
+                short(before),
+                short(after),
             ),
         ));
     }
     let mut text = aligned(&["method", report.method], &rows);
+    if let Some(curve) = &report.curve {
+        text.push_str(&curve.text());
+    }
     if let (true, Some(points)) = (list, &report.points) {
         text.push_str("\npoints, in the units of the file:\n");
         for point in points {

@@ -2,6 +2,7 @@
 //! may give them: each test judges the exit status and what is said, or the result against algebra
 //! of its own.
 
+mod auto;
 mod bad_arguments;
 mod bad_rows;
 mod command;
@@ -21,5 +22,6 @@ mod refine;
 mod sample;
 mod select;
 mod threads;
+mod tolerance;
 mod tune;
 mod writing;
