@@ -109,14 +109,14 @@ pub enum Error {
         /// The core's reason.
         reason: CoreError,
     },
-    /// A row store too large for a method that wants its rows in memory.
+    /// A row store too large for what wants its rows in memory.
     #[error(
-        "the method {method} wants its rows in memory, and the store has {rows}; say how many to draw with --rows, or \
-         take kdpp, uniform, or rpcholesky with --pivot-rows"
+        "{what} wants the rows in memory, and the store has {rows}; say how many to draw with --rows, or take the method \
+         auto, kdpp or uniform, or rpcholesky with --pivot-rows"
     )]
     InMemory {
-        /// The method.
-        method: &'static str,
+        /// What: a method or an option.
+        what: String,
         /// Rows there are.
         rows: usize,
     },
@@ -253,6 +253,26 @@ pub enum Error {
          --refine out, or refine the rows of kmeans-snapped"
     )]
     NoRows {
+        /// The method.
+        method: &'static str,
+    },
+    /// An error that no number of landmarks that is allowed comes within.
+    #[error(
+        "{method}: no {most} landmarks or fewer have a {criterion} within {tolerance:?}; the least seen is {least:.4e}, \
+         with {landmarks} landmarks; allow a larger error with --tolerance, more landmarks with --max-landmarks, or take \
+         a wider bandwidth or another method"
+    )]
+    Tolerance {
+        /// The error asked for.
+        tolerance: f64,
+        /// Which error.
+        criterion: crate::Criterion,
+        /// The most landmarks that could be had.
+        most: usize,
+        /// The least error that was seen.
+        least: f64,
+        /// The landmarks that it was seen with.
+        landmarks: usize,
         /// The method.
         method: &'static str,
     },

@@ -9,6 +9,7 @@
 //! | a file to rows | [`table`], [`Prepared`] |
 //! | rows that outgrow memory | [`store`] |
 //! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
+//! | the fewest landmarks within an error | [`fewest`] |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
 //! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
 //! | a model to a device | [`export`] |
@@ -55,6 +56,8 @@ mod bandwidth;
 pub mod checkpoint;
 mod choose;
 mod convergence;
+#[cfg(test)]
+mod elimination;
 mod engine;
 mod error;
 mod evaluate;
@@ -83,6 +86,7 @@ pub mod store;
 mod symmetric;
 pub mod table;
 pub mod theory;
+mod tolerance;
 mod train;
 mod tune;
 mod variants;
@@ -104,7 +108,7 @@ pub use kernel_choice::{ChosenKernel, KernelKind};
 pub use lanes::{Lane, Lanes};
 pub use meter::{Meter, Silent};
 pub use model::{Model, Numbers, Trained};
-pub use output::write_whole;
+pub use output::{check_writable, write_whole};
 pub use prepare::{Precision, Prepared, StandardTarget};
 pub use refine::{Gain, Refinement};
 pub use regression::{FOLDS, Problem, Regression, RidgeChoice, Targets, fit, ridge_grid};
@@ -114,6 +118,7 @@ pub use standardise::Standardisation;
 pub use store::Store;
 pub use symmetric::{expected_trace_error, log_elementary_symmetric};
 pub use table::Table;
+pub use tolerance::{Criterion, CurvePoint, Fewest, Tolerance, fewest};
 pub use train::{Setting, Training, select_rows, train, train_at};
 pub use tune::{Regressor, Surface, tune};
 pub use variants::Approximation;

@@ -28,6 +28,18 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     .map_err(fail)
 }
 
+/// Finds out whether a file can be written there, before the work that it is the result of; leaves nothing behind.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    match fs::metadata(path) {
+        // A device or a pipe is written to as it comes.
+        Ok(found) if !found.is_dir() && !found.is_file() => Ok(()),
+        _ => replace_with(path).map(drop),
+    }
+}
+
 fn replace(
     path: &Path,
     found: Option<Metadata>,

@@ -7,9 +7,9 @@
 //! is kept: the outcome is never worse than the start.
 //!
 //! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds to begin with and as many exchanges, and one pass over
-//! the rows, `N c²/2`; it holds `2m²` numbers in `f32`, `m (c + d)`, and `N`. With m = N the sums are exact, and a
-//! sweep is the greedy exchange over all rows. Over a million rows the error is measured on so many of them, drawn
-//! once, and candidates come from these.
+//! the rows, `N c²/2`; it holds `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the sums are exact, and a
+//! sweep is the greedy exchange over all rows. Over a million rows, or as many as are asked for, the error is measured
+//! on so many of them, drawn once, and candidates come from these.
 //!
 //! The drop that an exchange brings is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang
 //! 2006) with one column held out; exchanging until nothing gains is the local search that combinatorial column
@@ -18,6 +18,7 @@
 use crate::heap::zeros;
 use crate::lanes::{Ground, Lanes, Subset};
 use crate::meter::Meter;
+use crate::methods::Objective;
 use crate::{Error, Heap};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
 use rand::seq::index;
@@ -27,11 +28,11 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// Rows up to which the trace error is measured on all of them.
+/// Rows up to which the trace error is measured on all of them, if no other number is asked for.
 pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 
 /// Rows over which what an exchange brings is summed, to a candidate.
-const WIDER: usize = 2;
+pub(crate) const WIDER: usize = 2;
 
 /// How long and how widely exchanges are looked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,11 +43,13 @@ pub struct Refinement {
     pub sample: usize,
     /// No sweep begins after so long.
     pub budget: Option<Duration>,
+    /// Rows up to which the error is measured on all of them; of more, so many are drawn, once.
+    pub rows: usize,
 }
 
 impl Default for Refinement {
     fn default() -> Self {
-        Self { sweeps: 3, sample: 400, budget: None }
+        Self { sweeps: 3, sample: 400, budget: None, rows: WHOLE_ROWS }
     }
 }
 
@@ -63,13 +66,16 @@ pub(crate) struct Refined {
 /// What refinement came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
+    /// What was lowered.
+    pub objective: Objective,
     /// Sweeps done.
     pub sweeps: u64,
     /// Exchanges made, those of sweeps that were not kept among them.
     pub exchanges: u64,
-    /// Rows over which the trace error was measured: all, or a million drawn from more.
+    /// Rows over which the error was measured: all, or a sample of more.
     pub measured: usize,
-    /// The trace error `Σ (k_jj - k̃_jj)` over these rows before.
+    /// The error over these rows before: of the trace, `Σ (k_jj - k̃_jj)`; of the regression, the mean squared
+    /// leave-one-out error in squared standard deviations of the target.
     pub before: f64,
     /// And after.
     pub after: f64,
@@ -90,8 +96,9 @@ pub(crate) fn refine(
     let begin = Instant::now();
     let (n, c) = (ground.len(), landmarks.len());
     let lanes = Lanes::new(c, ground.width())?;
-    let measured: Option<Vec<usize>> =
-        (n > WHOLE_ROWS).then(|| index::sample(random, n, WHOLE_ROWS).into_vec());
+    // No fewer than the landmarks: these have to come from them.
+    let most = refinement.rows.max(c);
+    let measured: Option<Vec<usize>> = (n > most).then(|| index::sample(random, n, most).into_vec());
     let measured = measured.as_deref();
     let mut memory = Heap::new(c)?;
     let mut residuals = zeros(measured.map_or(n, <[usize]>::len), 0.0)?;
@@ -107,8 +114,14 @@ pub(crate) fn refine(
     complete(&lanes, &mut set, c, measured, &mut residuals)?;
     let mut best = set.members().to_vec();
     let mut log_det = set.log_det();
-    let mut gain =
-        Gain { sweeps: 0, exchanges: 0, measured: residuals.len(), before, after: residuals.iter().sum() };
+    let mut gain = Gain {
+        objective: Objective::Trace,
+        sweeps: 0,
+        exchanges: 0,
+        measured: residuals.len(),
+        before,
+        after: residuals.iter().sum(),
+    };
     let sample = refinement.sample.min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
     meter.begin("refinement", refinement.sweeps.saturating_mul(c as u64));

@@ -18,6 +18,8 @@ pub enum Stream {
     Folds,
     /// Which landmarks an expert gets.
     Experts,
+    /// Rows that are glanced at before a method is chosen.
+    Glance,
     /// Rows that refinement draws.
     Refinement,
     /// Rows that refinement by targets draws.
@@ -41,6 +43,7 @@ pub fn stream(seed: u64, stream: Stream) -> Random {
         Stream::OtherChain => 0x78dd_e6e5_fd29_f054,
         Stream::Refinement => 0x2fe1_f8a1_c935_e2bc,
         Stream::Supervised => 0x8d1c_4a07_63be_95f3,
+        Stream::Glance => 0x1f83_d9ab_fb41_bd6b,
         Stream::Experts => 0xb54c_da58_fbbd_e1f2,
         Stream::Folds => 0xdaa6_6d2c_7ddf_743f,
         Stream::Exact => 0xb54c_da58_ddf0_0f2a,

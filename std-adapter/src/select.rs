@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, Plain};
 use crate::heap::zeros;
+use crate::lanes::numbers_to_pivot;
 use crate::meter::Meter;
 use crate::rest::{Recorded, run_to_rest};
 use crate::seeds::{Stream, stream};
@@ -17,8 +18,8 @@ use std::time::Instant;
 /// Steps between two looks at the meter.
 const STRIDE: u64 = 1_024;
 
-/// Numbers that the chain which [`Steps::Auto`] compares with may hold for its start: 32 MiB in `f64`.
-/// With more rows than that it looks at a sample of them.
+/// Numbers that a pivoted start may hold, that of `refined` and that of the chain which [`Steps::Auto`] compares
+/// with: 32 MiB in `f64`. With more rows than that it looks at a sample of them.
 const PIVOTED_NUMBERS: usize = 1 << 22;
 
 /// Rows that k-means++ seeds a chain among. Of more it looks at a sample: where a chain starts does not change what it
@@ -131,6 +132,15 @@ pub struct Selection {
     pub seconds: f64,
 }
 
+/// Rows of `d` features whose pivoted start, in lanes, holds no more than [`PIVOTED_NUMBERS`]; c at least.
+pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
+    fitting(numbers_to_pivot(c, d), c)
+}
+
+fn fitting(numbers: usize, c: usize) -> usize {
+    (PIVOTED_NUMBERS / numbers).max(c)
+}
+
 /// Selects `c` landmarks of a ground set; ground sets of any storage, `f32` or `f64`.
 ///
 /// # Errors
@@ -198,7 +208,7 @@ where
             let mut other_memory = Heap::new(c)?;
             let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
             let (engine, other_engine) = (engine()?, engine()?);
-            let rows = (PIVOTED_NUMBERS / engine.numbers_to_pivot(c)).max(c);
+            let rows = fitting(engine.numbers_to_pivot(c), c);
             let other_start = match start {
                 Start::Pivoted { .. } => Start::Uniform,
                 _ => Start::Pivoted { rows: (ground.len() > rows).then_some(rows) },
@@ -218,6 +228,25 @@ where
     landmarks.sort_unstable();
     let Progress { steps, accepted, .. } = progress;
     Ok(Selection { landmarks, log_det, steps, accepted, at_rest, seconds })
+}
+
+/// The rows of a start in the order in which it takes them.
+pub(crate) fn start_with<T, G, E>(
+    ground: &G,
+    c: usize,
+    start: Start,
+    seed: u64,
+    engine: &E,
+) -> Result<Vec<usize>, Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    E: Engine<T, G>,
+{
+    let mut memory = Heap::new(c)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    first(&mut landmarks, c, start, &mut stream(seed, Stream::Landmarks), engine)?;
+    Ok(landmarks.members().to_vec())
 }
 
 fn recorded<'a, T, G, E>(landmarks: Landmarks<'a, T, G>, engine: E, random: Random) -> Recorded<'a, T, G, E>

@@ -3,12 +3,12 @@
 use crate::Error;
 use crate::kernel_choice::KernelKind;
 use crate::lanes::Lanes;
-use crate::meter::Meter;
+use crate::meter::{Meter, Silent};
 use crate::methods::Places;
 use crate::model::{Model, Numbers, Trained};
 use crate::prepare::{Precision, Prepared};
-use crate::regression::{Problem, Regression, RidgeChoice, fit};
-use crate::select::{Method, Selection, select_with};
+use crate::regression::{Problem, Regression, RidgeChoice, fit, fit_scored, ridge_grid};
+use crate::select::{Method, Selection, Start, select_with, start_with};
 use dpp_nystrom_core::{Points, Scalar};
 
 /// What [`select_rows`] and [`train`] need to know beside the rows.
@@ -46,6 +46,27 @@ pub fn select_rows(
             let rows = single(data);
             let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
             select_with(&ground, c, method, seed, meter, || Lanes::new(c, data.width))
+        }
+    }
+}
+
+/// The rows of a start in the order in which it takes them.
+pub(crate) fn start_in_order(
+    data: &Prepared,
+    c: usize,
+    start: Start,
+    setting: Setting,
+) -> Result<Vec<usize>, Error> {
+    let Setting { kernel, sigma, precision, seed } = setting;
+    match precision {
+        Precision::F64 => {
+            let ground = Points::new(&data.rows, data.width, kernel.build::<f64>(sigma)?)?;
+            start_with(&ground, c, start, seed, &Lanes::new(c, data.width)?)
+        }
+        Precision::F32 => {
+            let rows = single(data);
+            let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
+            start_with(&ground, c, start, seed, &Lanes::new(c, data.width)?)
         }
     }
 }
@@ -91,6 +112,30 @@ pub fn train_at(
         Precision::F64 => train_in(&data.rows, data, landmarks, ridge, setting, Trained::F64, meter),
         Precision::F32 => train_in(&single(data), data, landmarks, ridge, setting, Trained::F32, meter),
     }
+}
+
+/// The root mean square error in 10-fold cross-validation, in standard deviations of the target, at the ridge
+/// given or at the best of [`ridge_grid`]; in `f64`.
+pub(crate) fn validation_error(
+    data: &Prepared,
+    landmarks: &Places,
+    ridge: RidgeChoice,
+    setting: Setting,
+) -> Result<f64, Error> {
+    let points = landmarks.features(data)?;
+    let problem = Problem {
+        rows: &data.rows,
+        width: data.width,
+        targets: data.learnable()?.values.as_slice().into(),
+        landmarks: &points,
+        kernel: &setting.kernel.build(setting.sigma)?,
+    };
+    let ridges = match ridge {
+        RidgeChoice::Value(value) => vec![value],
+        RidgeChoice::CrossValidated => ridge_grid().collect(),
+    };
+    let (fitted, _) = fit_scored(problem, RidgeChoice::CrossValidated, &ridges, setting.seed, &Silent)?;
+    fitted.validation_error.ok_or(Error::Folds { rows: data.len() })
 }
 
 fn train_in<T: Scalar>(

@@ -1,13 +1,11 @@
 //! What can be asked for, and its defaults.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use super::knobs::{MethodArguments, methods};
+use super::tolerance::ToleranceArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dpp_nystrom::core::Rule;
-use dpp_nystrom::methods::{METHODS, Objective, Options, Selector, find};
+use dpp_nystrom::methods::Selector;
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{
-    Bandwidth, ChainKind, Checkpoint, KernelKind, Precision, Refinement, RidgeChoice, Start, Steps,
-};
+use dpp_nystrom::{Bandwidth, Checkpoint, KernelKind, Precision, RidgeChoice};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +39,7 @@ Example:
     #[command(after_help = "\
 Examples:
   dpp-nystrom select ailerons.arff --landmarks 50
+  dpp-nystrom select ailerons.arff --tolerance 0.05 --method refined --curve curve.svg
   dpp-nystrom select rows.csv.gz --landmarks 100 --sigma median*4 --steps 20000 --json
   cat rows.csv | dpp-nystrom select - --landmarks 20 --target none --out landmarks.csv")]
     Select(Select),
@@ -48,6 +47,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   dpp-nystrom fit ailerons.arff --landmarks 50 --sigma cv --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --landmarks 50 --budget 10s --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --tolerance 0.45 --tolerance-on prediction --model ailerons.dpp
   dpp-nystrom fit rows.csv --given landmarks.csv --ridge 1e-6 --model rows.dpp")]
     Fit(Fit),
     /// Predict with a model
@@ -190,130 +191,6 @@ pub(crate) enum ApproximationName {
     Modified,
 }
 
-/// The methods' own.
-#[derive(Debug, Args)]
-pub(crate) struct MethodArguments {
-    /// Steps of the chain: a number, or auto, until it is at rest (paper and metropolis: 3000)
-    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
-    pub(crate) steps: Steps,
-    /// Where the chain starts
-    #[arg(long, value_enum, default_value_t = StartName::KmeansPlusPlus)]
-    pub(crate) start: StartName,
-    /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often
-    #[arg(long, value_enum, default_value_t = ChainName::Slot)]
-    pub(crate) chain: ChainName,
-    /// Let rpcholesky, start or method, look at so many rows drawn at random [default: all]
-    #[arg(long, value_name = "M", allow_negative_numbers = true)]
-    pub(crate) pivot_rows: Option<usize>,
-    /// Rank of the space that lev and applev take scores of [default: the number of landmarks]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    pub(crate) rank: Option<usize>,
-    /// Columns that applev and appreglev take scores from [default: four times the landmarks]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub(crate) columns: Option<usize>,
-    /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
-    /// with a budget: as many as fit]
-    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
-    pub(crate) refine: Option<u64>,
-    /// Candidates that refinement draws for a sweep [default: 400]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
-    pub(crate) refine_sample: Option<u32>,
-    /// Time after which refinement begins no other sweep: 500ms, 2s
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
-    pub(crate) refine_budget: Option<Duration>,
-    /// What exchanges of refined lower
-    #[arg(long, value_enum, default_value_t = ObjectiveName::Trace)]
-    pub(crate) objective: ObjectiveName,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ObjectiveName {
-    /// The trace error of the approximation
-    Trace,
-    /// The leave-one-out error of ridge regression; needs a target
-    Ridge,
-}
-
-/// A time: a number of seconds or milliseconds with its unit.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').unwrap_or_default(), 1.0),
-    };
-    number
-        .parse()
-        .ok()
-        .and_then(|number: f64| Duration::try_from_secs_f64(number * unit).ok())
-        .ok_or_else(|| format!("{text:?} is no time: give a number with its unit, as 500ms or 2s"))
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum StartName {
-    #[value(name = "kmeans++")]
-    KmeansPlusPlus,
-    Uniform,
-    #[value(name = "rpcholesky")]
-    RpCholesky,
-    Greedy,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ChainName {
-    Slot,
-    Paper,
-    Metropolis,
-}
-
-/// The values of an argument that names a method, from the registry; `given` among them or not.
-fn methods(given: bool) -> impl TypedValueParser<Value = &'static dyn Selector> {
-    let known = METHODS.iter().filter(move |method| given || method.fixed(&Options::default()).is_none());
-    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
-        .try_map(|name| find(&name).ok_or("no method"))
-}
-
-impl MethodArguments {
-    /// How rows are to be refined, if anything was said of it.
-    pub(crate) fn refinement(&self) -> Option<Refinement> {
-        let Self { refine, refine_sample, refine_budget, .. } = *self;
-        let Refinement { sweeps, sample, .. } = Refinement::default();
-        let asked = refine.is_some() || refine_sample.is_some() || refine_budget.is_some();
-        asked.then(|| Refinement {
-            sweeps: refine.unwrap_or(if refine_budget.is_some() { u64::MAX } else { sweeps }),
-            sample: refine_sample.map_or(sample, |sample| sample as usize),
-            budget: refine_budget,
-        })
-    }
-
-    /// What methods are told; `given` are the rows of the method of that name.
-    pub(crate) fn options(&self, given: &[usize]) -> Options {
-        let chain = match self.chain {
-            ChainName::Slot => ChainKind::Slot,
-            ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
-            ChainName::Metropolis => ChainKind::Swap(Rule::METROPOLIS),
-        };
-        let start = match self.start {
-            StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
-            StartName::Uniform => Start::Uniform,
-            StartName::RpCholesky => Start::Pivoted { rows: self.pivot_rows },
-            StartName::Greedy => Start::Greedy,
-        };
-        Options {
-            start,
-            chain,
-            steps: self.steps,
-            pivot_rows: self.pivot_rows,
-            rank: self.rank,
-            columns: self.columns,
-            refinement: self.refinement(),
-            objective: match self.objective {
-                ObjectiveName::Trace => Objective::Trace,
-                ObjectiveName::Ridge => Objective::Ridge,
-            },
-            given: given.to_vec(),
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Folder for the landmarks, the model, the predictions and the picture
@@ -326,11 +203,13 @@ pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) source: Source,
     /// How many landmarks
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
-    pub(crate) landmarks: usize,
+    #[arg(long, value_name = "C", required_unless_present = "tolerance", allow_negative_numbers = true)]
+    pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "kdpp")]
     pub(crate) method: &'static dyn Selector,
+    #[command(flatten)]
+    pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
     pub(crate) knobs: MethodArguments,
     #[command(flatten)]
@@ -351,14 +230,16 @@ pub(crate) struct Fit {
     #[arg(
         long,
         value_name = "C",
-        required_unless_present = "given",
+        required_unless_present_any = ["given", "tolerance"],
         conflicts_with = "given",
         allow_negative_numbers = true
     )]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
-    #[arg(long, value_parser = methods(false), default_value = "kdpp")]
+    #[arg(long, value_parser = methods(false), default_value = "auto")]
     pub(crate) method: &'static dyn Selector,
+    #[command(flatten)]
+    pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
     pub(crate) knobs: MethodArguments,
     #[command(flatten)]
@@ -367,7 +248,11 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
     pub(crate) ridge: RidgeChoice,
     /// Landmarks of one's own choice: a CSV file of row numbers
-    #[arg(long, value_name = "ROWS.csv")]
+    #[arg(
+        long,
+        value_name = "ROWS.csv",
+        conflicts_with_all = ["tolerance", "tolerance_on", "max_landmarks", "curve"]
+    )]
     pub(crate) given: Option<PathBuf>,
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
@@ -466,6 +351,8 @@ pub(crate) enum ExperimentKind {
     Mixing,
     /// Time against error
     Tradeoff,
+    /// Rows exchanged one by one against every other choice of rows
+    Subset,
     /// All of them
     All,
 }
@@ -487,7 +374,8 @@ pub(crate) struct Experiment {
     /// Methods to compare, separated by commas [default: those of the paper and their rivals]
     #[arg(long, value_parser = methods(false), value_delimiter = ',')]
     pub(crate) methods: Vec<&'static dyn Selector>,
-    /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50]
+    /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50;
+    /// subset: 20,50,100; quick: 10,20]
     #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
     /// How many seeds, from --seed on [default: 3; quick: 2]

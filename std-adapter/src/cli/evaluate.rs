@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
+    arguments.knobs.tell_unused(&arguments.methods);
     // Rows that a user chose are counted in the whole.
     let table = match &arguments.given {
         Some(_) => source::read(&arguments.source)?,

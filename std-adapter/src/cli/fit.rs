@@ -3,10 +3,11 @@
 use super::arguments::Fit;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
-use super::source;
-use super::stored::Stored;
+use super::source::{self, ChoiceReport};
+use super::stored::{Picked, Stored, Wanted};
+use super::tolerance::Curve;
 use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, RidgeChoice, Training, model_file, train_at};
+use dpp_nystrom::{Error, RidgeChoice, Training, check_writable, model_file, train_at};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -15,6 +16,10 @@ use std::time::Instant;
 struct Report<'a> {
     model: &'a Path,
     method: &'a str,
+    #[serde(flatten)]
+    choice: Option<ChoiceReport>,
+    #[serde(flatten)]
+    curve: Option<Curve>,
     landmarks: &'a [u64],
     #[serde(skip)]
     count: usize,
@@ -36,10 +41,22 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         None => None,
     };
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
-    keep_inputs(Some(&arguments.model), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let outputs = [Some(&arguments.model), arguments.tolerance.curve.as_ref(), arguments.checkpoint.as_ref()];
+    for output in outputs.into_iter().flatten() {
+        keep_inputs(Some(output), &inputs)?;
+        check_writable(output)?;
+    }
+    if given.is_none() {
+        arguments.knobs.tell_unused(&[arguments.method]);
+    }
     let options = arguments.knobs.options(&[]);
-    let method = given.is_none().then_some(arguments.method);
-    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, method, &options)? {
+    let wanted = match (&given, arguments.tolerance.is_asked()) {
+        (_, true) => Wanted::Tolerance,
+        (Some(_), false) => Wanted::Given,
+        (None, false) => Wanted::Method(arguments.method),
+    };
+    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
         return run_stored(
             arguments,
             &stored,
@@ -58,14 +75,16 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         Some((path, rows)) => Some(source::among(&data, path, rows)?),
         None => None,
     };
-    let (name, landmarks, select_seconds) = match own {
-        Some(rows) if arguments.knobs.refinement().is_none() => ("given", Places::Rows(rows), 0.0),
+    let (name, landmarks, select_seconds, choice, curve) = match own {
+        Some(rows) if arguments.knobs.refinement().is_none() => {
+            ("given", Places::Rows(rows), 0.0, None, None)
+        }
         own => {
             let method = own.as_ref().and_then(|_| methods::find("given")).unwrap_or(arguments.method);
             let own = own.unwrap_or_default();
             let task = Task {
                 gram: &Gram::new(&data, setting.kernel, setting.sigma)?,
-                c: arguments.landmarks.unwrap_or(own.len()),
+                c: 0,
                 setting,
                 ridge: match arguments.ridge {
                     RidgeChoice::Value(gamma) => Some(gamma),
@@ -74,9 +93,12 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
                 options: &arguments.knobs.options(&own),
                 meter: &meter,
             };
-            let (chosen, seconds) = methods::run(method, &task)?;
+            let count = arguments.landmarks.or((!own.is_empty()).then_some(own.len()));
+            let (chosen, seconds, curve) =
+                arguments.tolerance.select(method, &task, count, arguments.ridge)?;
             source::tell_rest(&chosen);
-            (method.name(), chosen.places, seconds)
+            source::tell_choice(&chosen);
+            (method.name(), chosen.places, seconds, chosen.choice.map(ChoiceReport::from), curve)
         }
     };
     let begin = Instant::now();
@@ -87,6 +109,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let report = Report {
         model: &arguments.model,
         method: name,
+        choice,
+        curve,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
         sigma: setting.sigma,
@@ -105,20 +129,15 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
 
 /// [`run`] on a row store where it lies.
 fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>) -> Result<(), Error> {
-    let (name, landmarks, select_seconds) = match given {
-        Some((path, rows)) => {
-            stored.given(path, rows)?;
-            let mut rows = rows.to_vec();
-            rows.sort_unstable();
-            ("given", rows, 0.0)
-        }
+    let (name, picked) = match given {
+        Some((path, rows)) => ("given", stored.given(path, rows)?),
         None => {
             let options = arguments.knobs.options(&[]);
             let c = arguments.landmarks.unwrap_or_default();
-            let selection = stored.choose(c, arguments.method, &options)?;
-            (arguments.method.name(), selection.landmarks, selection.seconds)
+            (arguments.method.name(), stored.choose(c, arguments.method, &options)?)
         }
     };
+    let Picked { landmarks, seconds: select_seconds, choice, .. } = picked;
     let begin = Instant::now();
     let training = stored.train(arguments, &landmarks)?;
     let fit_seconds = begin.elapsed().as_secs_f64();
@@ -130,6 +149,8 @@ fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>
     let report = Report {
         model: &arguments.model,
         method: name,
+        choice: choice.map(ChoiceReport::from),
+        curve: None,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
         sigma: stored.setting.sigma,
@@ -158,9 +179,13 @@ fn tell_dependent(training: &Training) {
 
 fn text(report: &Report<'_>) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let chosen = match &report.choice {
+        Some(choice) => format!("{}: {}", report.method, choice.words()),
+        None => report.method.to_owned(),
+    };
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("landmarks", format!("{} ({})", report.count, report.method)),
+        row("landmarks", format!("{} ({})", report.count, chosen)),
         row("bandwidth", short(report.sigma)),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),
@@ -169,5 +194,6 @@ fn text(report: &Report<'_>) -> String {
         row("seconds to fit", short(report.fit_seconds)),
     ];
     let model = report.model.display().to_string();
-    aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n"
+    let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
+    aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n" + &curve
 }

@@ -13,12 +13,14 @@ mod export;
 mod fit;
 mod fleet;
 mod info;
+mod knobs;
 mod output;
 mod predict;
 mod select;
 mod source;
 mod stored;
 mod surface;
+mod tolerance;
 mod tune;
 
 pub(crate) use arguments::Arguments;

@@ -3,10 +3,11 @@
 use super::arguments::Select;
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, print, print_json, short, write_column, write_table};
-use super::source;
-use super::stored::{Selected, Stored};
-use dpp_nystrom::Error;
-use dpp_nystrom::methods::{self, Gram, Places, Task};
+use super::source::{self, ChoiceReport};
+use super::stored::{Picked, Stored, Wanted};
+use super::tolerance::Curve;
+use dpp_nystrom::methods::{Gram, Objective, Places, Task};
+use dpp_nystrom::{Error, Gain, RidgeChoice, check_writable};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -28,6 +29,15 @@ struct Report<'a> {
     /// Rows that the trace error was measured on, where not on all.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured_rows: Option<usize>,
+    /// Whether the chain came to rest; null without one, and where the number of steps was given.
+    at_rest: Option<bool>,
+    #[serde(flatten)]
+    choice: Option<ChoiceReport>,
+    #[serde(flatten)]
+    curve: Option<Curve>,
+    /// What exchanges lowered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refinement: Option<RefinementReport>,
     seconds: f64,
@@ -38,19 +48,65 @@ struct Report<'a> {
 struct RefinementReport {
     sweeps: u64,
     exchanges: u64,
-    trace_error_before: f64,
-    trace_error_after: f64,
+    /// Of the objective trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_error_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_error_after: Option<f64>,
+    /// Of the objective ridge: root mean squares, in standard deviations of the target. Null where with so little
+    /// ridge a row is its own prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out_nrmse_before: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out_nrmse_after: Option<f64>,
     /// Rows that these errors are of.
     measured_rows: usize,
     all_rows: bool,
 }
 
+impl RefinementReport {
+    fn new(gain: Gain, rows: usize) -> Self {
+        let is_trace = gain.objective == Objective::Trace;
+        let trace = |error: f64| is_trace.then_some(error);
+        let ridge = |square: f64| (!is_trace).then_some(square.sqrt());
+        Self {
+            sweeps: gain.sweeps,
+            exchanges: gain.exchanges,
+            trace_error_before: trace(gain.before),
+            trace_error_after: trace(gain.after),
+            leave_one_out_nrmse_before: ridge(gain.before),
+            leave_one_out_nrmse_after: ridge(gain.after),
+            measured_rows: gain.measured,
+            all_rows: gain.measured == rows,
+        }
+    }
+
+    /// The error that was lowered, before and after.
+    fn errors(&self) -> (&'static str, f64, f64) {
+        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        match self.trace_error_before {
+            Some(before) => ("trace error", before, or_nan(self.trace_error_after)),
+            None => (
+                "leave-one-out error",
+                or_nan(self.leave_one_out_nrmse_before),
+                or_nan(self.leave_one_out_nrmse_after),
+            ),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
-    keep_inputs(arguments.out.as_deref(), &[&arguments.source.data])?;
+    for output in [&arguments.out, &arguments.tolerance.curve].into_iter().flatten() {
+        keep_inputs(Some(output), &[&arguments.source.data])?;
+        check_writable(output)?;
+    }
+    arguments.knobs.tell_unused(&[arguments.method]);
     let options = arguments.knobs.options(&[]);
-    if let Some(stored) =
-        Stored::open(&arguments.source, &arguments.kernel, Some(arguments.method), &options)?
-    {
+    let wanted = match arguments.tolerance.is_asked() {
+        true => Wanted::Tolerance,
+        false => Wanted::Method(arguments.method),
+    };
+    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
         return run_stored(arguments, &stored);
     }
     let meter = Bar::default();
@@ -58,10 +114,15 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let data = source::prepared(&arguments.source, arguments.source.rows)?;
     let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
     let gram = Gram::new(&data, setting.kernel, setting.sigma)?;
-    let task =
-        Task { gram: &gram, c: arguments.landmarks, setting, ridge: None, options: &options, meter: &meter };
-    let (chosen, seconds) = methods::run(arguments.method, &task)?;
+    let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, meter: &meter };
+    let (chosen, seconds, curve) = arguments.tolerance.select(
+        arguments.method,
+        &task,
+        arguments.landmarks,
+        RidgeChoice::CrossValidated,
+    )?;
     source::tell_rest(&chosen);
+    source::tell_choice(&chosen);
     let trace = gram.trace_error(&chosen.places)?;
     let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.places {
         Places::Rows(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
@@ -90,14 +151,11 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         trace_error: trace.error,
         trace_fraction: trace.fraction,
         measured_rows: None,
-        refinement: chosen.gain.map(|gain| RefinementReport {
-            sweeps: gain.sweeps,
-            exchanges: gain.exchanges,
-            trace_error_before: gain.before,
-            trace_error_after: gain.after,
-            measured_rows: gain.measured,
-            all_rows: gain.measured == data.len(),
-        }),
+        at_rest: chosen.at_rest,
+        choice: chosen.choice.map(ChoiceReport::from),
+        curve,
+        objective: chosen.gain.map(|gain| objective(gain.objective)),
+        refinement: chosen.gain.map(|gain| RefinementReport::new(gain, data.len())),
         seconds,
         seed,
     };
@@ -106,34 +164,49 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
 
 /// [`run`] on a row store where it lies.
 fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
-    let Selected { selection, missed } = stored.select(arguments)?;
+    let options = arguments.knobs.options(&[]);
+    let picked = stored.choose(arguments.landmarks.unwrap_or_default(), arguments.method, &options)?;
+    let missed = stored.missed(&picked.landmarks)?;
+    let Picked { landmarks, log_det, steps, accepted, at_rest, seconds, gain, choice, among } = picked;
     if let Some(path) = &arguments.out {
-        write_column(Some(path), "row", selection.landmarks.iter())?;
+        write_column(Some(path), "row", landmarks.iter())?;
     }
     let report = Report {
         method: arguments.method.name(),
-        landmarks: &selection.landmarks,
+        landmarks: &landmarks,
         points: None,
         sigma: stored.setting.sigma,
         rows: stored.store.len(),
         dim: stored.store.width(),
-        steps: selection.steps,
-        accepted: selection.accepted,
-        log_det: selection.log_det,
+        steps,
+        accepted,
+        log_det,
         trace_error: missed.of_all.error,
         trace_fraction: missed.of_all.fraction,
         measured_rows: (missed.rows < stored.store.len()).then_some(missed.rows),
-        refinement: None,
-        seconds: selection.seconds,
+        at_rest,
+        choice: choice.map(ChoiceReport::from),
+        curve: None,
+        objective: gain.map(|gain| objective(gain.objective)),
+        refinement: gain.map(|gain| RefinementReport::new(gain, among)),
+        seconds,
         seed: arguments.source.seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
+}
+
+fn objective(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Trace => "trace",
+        Objective::Ridge => "ridge",
+    }
 }
 
 fn text(report: &Report<'_>, list: bool) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
+        row("chosen", report.choice.as_ref().map_or_else(String::new, ChoiceReport::words)),
         row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len).to_string()),
         row("bandwidth", short(report.sigma)),
         row("steps", report.steps.to_string()),
@@ -146,21 +219,26 @@ fn text(report: &Report<'_>, list: bool) -> String {
     if let Some(measured) = report.measured_rows {
         rows.push(row("trace error on", format!("{measured} rows")));
     }
+    rows.retain(|row| !row[1].is_empty());
     if let Some(refinement) = &report.refinement {
         let rows_measured =
             if refinement.all_rows { "all".to_owned() } else { refinement.measured_rows.to_string() };
+        let (name, before, after) = refinement.errors();
         rows.push(row(
             "refinement",
             format!(
-                "{} exchanges in {} sweeps; trace error {} to {}, on {rows_measured} rows",
+                "{} exchanges in {} sweeps; {name} {} to {}, on {rows_measured} rows",
                 refinement.exchanges,
                 refinement.sweeps,
-                short(refinement.trace_error_before),
-                short(refinement.trace_error_after),
+                short(before),
+                short(after),
             ),
         ));
     }
     let mut text = aligned(&["method", report.method], &rows);
+    if let Some(curve) = &report.curve {
+        text.push_str(&curve.text());
+    }
     if let (true, Some(points)) = (list, &report.points) {
         text.push_str("\npoints, in the units of the file:\n");
         for point in points {

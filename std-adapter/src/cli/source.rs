@@ -2,11 +2,12 @@
 
 use super::arguments::{KernelArguments, Source};
 use super::output::note;
-use dpp_nystrom::methods::Chosen;
+use dpp_nystrom::methods::{Choice, Chosen};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
     ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Store, Table, choose_bandwidth,
 };
+use serde::Serialize;
 use std::path::Path;
 
 /// Opens a row store, and refuses another target than its own.
@@ -120,6 +121,36 @@ pub(crate) fn tell_unrest(at_rest: Option<bool>, steps: u64) {
              ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
             steps
         ));
+    }
+}
+
+/// What a method that chooses among others chose.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChoiceReport {
+    method_chosen: &'static str,
+    /// Options of the command line; with the method they select the same rows.
+    options_chosen: String,
+    reason: String,
+}
+
+impl From<Choice> for ChoiceReport {
+    fn from(choice: Choice) -> Self {
+        let Choice { method, options, reason } = choice;
+        Self { method_chosen: method, options_chosen: options, reason }
+    }
+}
+
+impl ChoiceReport {
+    pub(crate) fn words(&self) -> String {
+        format!("--method {} {}", self.method_chosen, self.options_chosen).trim_end().to_owned()
+    }
+}
+
+/// Tells of what was chosen, and why.
+pub(crate) fn tell_choice(chosen: &Chosen) {
+    if let Some(choice) = &chosen.choice {
+        let words = ChoiceReport::from(choice.clone()).words();
+        note(&format!("auto: {words}: {}", choice.reason));
     }
 }
 

@@ -1,18 +1,32 @@
 //! `select` and `fit` on a row store, without its rows in memory.
 
-use super::arguments::{Fit, KernelArguments, Select};
+use super::arguments::{Fit, KernelArguments, Source};
 use super::bar::Bar;
 use super::source;
-use dpp_nystrom::methods::Selector;
+use dpp_nystrom::methods::{self, Choice, Gram, Places, Selector, Task};
 use dpp_nystrom::store::MeasuredError;
-use dpp_nystrom::{Error, Method, Selection, Setting, Start, Store, Training, methods};
+use dpp_nystrom::{Error, Gain, Method, Setting, Start, Store, Training};
 use std::path::Path;
 
 /// Rows from which a bandwidth is estimated.
 const GLANCE: usize = 2_000;
 
+/// Rows among which `auto` selects.
+const AUTO_ROWS: usize = 1 << 17;
+
 /// Numbers up to which a store is read into memory for a method that wants its rows there: 128 MiB in `f64`.
 const IN_MEMORY: usize = 1 << 24;
+
+/// What a store is opened for.
+#[derive(Clone, Copy)]
+pub(crate) enum Wanted {
+    /// Landmarks by a method.
+    Method(&'static dyn Selector),
+    /// A user's own landmarks.
+    Given,
+    /// As few landmarks as an error allows.
+    Tolerance,
+}
 
 /// A store to be read where it lies.
 pub(crate) struct Stored {
@@ -21,34 +35,51 @@ pub(crate) struct Stored {
     meter: Bar,
 }
 
-/// What `select` reports of a store.
-pub(crate) struct Selected {
-    pub(crate) selection: Selection,
-    pub(crate) missed: MeasuredError,
+/// Landmarks, and how they were found.
+pub(crate) struct Picked {
+    pub(crate) landmarks: Vec<usize>,
+    pub(crate) log_det: f64,
+    pub(crate) steps: u64,
+    pub(crate) accepted: u64,
+    pub(crate) at_rest: Option<bool>,
+    pub(crate) seconds: f64,
+    pub(crate) gain: Option<Gain>,
+    pub(crate) choice: Option<Choice>,
+    /// The rows that were looked among.
+    pub(crate) among: usize,
 }
 
 impl Stored {
-    /// The store that the command reads, if it is one and the method does not want its rows in memory.
+    /// The store that the command reads, if it is one and what is wanted does not ask for its rows in memory.
     ///
     /// # Errors
     /// Those of opening it, [`Error::InMemory`].
     pub(crate) fn open(
-        source: &super::arguments::Source,
+        source: &Source,
         kernel: &KernelArguments,
-        method: Option<&dyn Selector>,
+        wanted: Wanted,
         options: &methods::Options,
     ) -> Result<Option<Self>, Error> {
         if source.rows.is_some() || !Store::is_store(&source.data) {
             return Ok(None);
         }
         let store = source::open_store(source)?;
-        if let Some(method) = method
-            && plain(method, options).is_none()
-        {
+        let refines = options.refinement.is_some();
+        let in_memory = match wanted {
+            Wanted::Method(method) if method.name() == "auto" || plain(method, options).is_some() => None,
+            Wanted::Method(_) | Wanted::Given if refines => Some("--refine".to_owned()),
+            Wanted::Method(method) => Some(format!("the method {}", method.name())),
+            Wanted::Given => None,
+            Wanted::Tolerance => Some("--tolerance".to_owned()),
+        };
+        if let Some(what) = in_memory {
             if store.len().saturating_mul(store.width()) <= IN_MEMORY {
                 return Ok(None);
             }
-            return Err(Error::InMemory { method: method.name(), rows: store.len() });
+            return Err(Error::InMemory { what, rows: store.len() });
+        }
+        if matches!(wanted, Wanted::Method(method) if method.name() == "auto") && store.len() <= AUTO_ROWS {
+            return Ok(None);
         }
         let meter = Bar::default();
         let glance = store.glance(GLANCE, source.seed)?;
@@ -57,26 +88,67 @@ impl Stored {
         Ok(Some(Self { store, setting, meter }))
     }
 
-    pub(crate) fn select(&self, arguments: &Select) -> Result<Selected, Error> {
-        let options = arguments.knobs.options(&[]);
-        let selection = self.choose(arguments.landmarks, arguments.method, &options)?;
+    /// What the landmarks miss of all rows.
+    pub(crate) fn missed(&self, landmarks: &[usize]) -> Result<MeasuredError, Error> {
         let Setting { kernel, sigma, seed, .. } = self.setting;
-        let missed = self.store.trace_error(&selection.landmarks, kernel, sigma, seed)?;
-        Ok(Selected { selection, missed })
+        self.store.trace_error(landmarks, kernel, sigma, seed)
     }
 
+    /// Landmarks by a method that reads few rows, or by `auto` among rows drawn at random.
     pub(crate) fn choose(
         &self,
         c: usize,
         method: &dyn Selector,
         options: &methods::Options,
-    ) -> Result<Selection, Error> {
+    ) -> Result<Picked, Error> {
         let Setting { kernel, sigma, seed, .. } = self.setting;
-        let plain = plain(method, options)
-            .ok_or(Error::InMemory { method: method.name(), rows: self.store.len() })?;
+        let Some(plain) = plain(method, options) else {
+            return self.choose_among_some(c, method, options);
+        };
         let selection = self.store.select(c, &plain, kernel, sigma, seed, &self.meter)?;
         source::tell_unrest(selection.at_rest, selection.steps);
-        Ok(selection)
+        Ok(Picked {
+            landmarks: selection.landmarks,
+            log_det: selection.log_det,
+            steps: selection.steps,
+            accepted: selection.accepted,
+            at_rest: selection.at_rest,
+            seconds: selection.seconds,
+            gain: None,
+            choice: None,
+            among: self.store.len(),
+        })
+    }
+
+    fn choose_among_some(
+        &self,
+        c: usize,
+        method: &dyn Selector,
+        options: &methods::Options,
+    ) -> Result<Picked, Error> {
+        let some = self.store.glance(AUTO_ROWS, self.setting.seed)?;
+        let gram = Gram::new(&some, self.setting.kernel, self.setting.sigma)?;
+        let task = Task { gram: &gram, c, setting: self.setting, ridge: None, options, meter: &self.meter };
+        let (chosen, seconds) = methods::run(method, &task)?;
+        super::output::note(&format!("landmarks are selected among {} rows drawn at random", some.len()));
+        source::tell_rest(&chosen);
+        source::tell_choice(&chosen);
+        let landmarks = match chosen.places {
+            Places::Rows(rows) => rows.iter().map(|&row| some.number(row)).collect(),
+            // `auto` selects rows.
+            Places::Points(_) => return Err(Error::NoRows { method: method.name() }),
+        };
+        Ok(Picked {
+            landmarks,
+            log_det: chosen.log_det,
+            steps: chosen.steps,
+            accepted: chosen.accepted,
+            at_rest: chosen.at_rest,
+            seconds,
+            gain: chosen.gain,
+            choice: chosen.choice,
+            among: some.len(),
+        })
     }
 
     pub(crate) fn train(&self, arguments: &Fit, landmarks: &[usize]) -> Result<Training, Error> {
@@ -92,9 +164,22 @@ impl Stored {
         Ok(training)
     }
 
-    /// Row numbers that a user chose, all of them rows of the store.
-    pub(crate) fn given(&self, path: &Path, rows: &[usize]) -> Result<(), Error> {
-        source::under(self.store.len(), path, rows)
+    /// Rows that a user chose, all of them rows of the store.
+    pub(crate) fn given(&self, path: &Path, rows: &[usize]) -> Result<Picked, Error> {
+        source::under(self.store.len(), path, rows)?;
+        let mut landmarks = rows.to_vec();
+        landmarks.sort_unstable();
+        Ok(Picked {
+            landmarks,
+            log_det: 0.0,
+            steps: 0,
+            accepted: 0,
+            at_rest: None,
+            seconds: 0.0,
+            gain: None,
+            choice: None,
+            among: self.store.len(),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::arguments::{KernelArguments, KernelName, PrecisionName, Source};
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
+use super::tolerance::positive;
 use super::{source, surface};
 use clap::Args;
 use dpp_nystrom::{
@@ -65,13 +66,6 @@ pub(crate) struct Tune {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.trim().parse() {
-        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
-        _ => Err(format!("{text:?} is no positive number")),
-    }
 }
 
 #[derive(Serialize)]

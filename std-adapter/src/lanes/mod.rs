@@ -20,6 +20,7 @@ mod substitution;
 mod tests;
 
 pub use number::Lane;
+pub(crate) use pivots::numbers_to_pivot;
 pub(crate) use subset::Subset;
 
 use crate::Error;

@@ -40,6 +40,12 @@ pub(super) struct Rows<T> {
     sums: Vec<f64>,
 }
 
+/// Numbers that a pivoted start in lanes holds for a row of `d` features: its features, its substitution, its
+/// diagonal and its residual.
+pub(crate) fn numbers_to_pivot(c: usize, d: usize) -> usize {
+    c + d + 2
+}
+
 impl<T: Lane> Lanes<T> {
     /// Adds landmarks until there are `c`, drawn by randomly pivoted Cholesky from `candidates`, or from
     /// all rows. The landmarks must be empty.
@@ -71,7 +77,11 @@ impl<T: Lane> Lanes<T> {
             if !(total > 0.0) {
                 return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
             }
-            for _ in 0..BLOCK.min(c - first) {
+            // The same draws whatever c is: the first landmarks of more are those of fewer.
+            for _ in 0..BLOCK {
+                if landmarks.len() == c {
+                    break;
+                }
                 let place = f64::from_draw(random.next_u32()) * total;
                 let uniform = T::from_draw(random.next_u32());
                 let at = rows.at(place);
@@ -163,10 +173,9 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at: its features, its substitution,
-    /// its diagonal and its residual.
+    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
     pub fn numbers_to_pivot(&self, c: usize) -> usize {
-        c + self.features.len() / TRIES + 2
+        numbers_to_pivot(c, self.features.len() / TRIES)
     }
 
     /// Takes the landmarks from `first` on out of every row's residual.

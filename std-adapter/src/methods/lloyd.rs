@@ -9,7 +9,7 @@ use rayon::prelude::*;
 const BLOCK: usize = 1_024;
 
 /// Rounds at most: the last ones move little.
-const ROUNDS: usize = 100;
+pub(super) const ROUNDS: usize = 100;
 
 /// The centroids of the task's rows, `c` points one after the other.
 pub(super) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {

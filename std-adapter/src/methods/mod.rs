@@ -5,6 +5,7 @@
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
+//! | `auto` | as refined, pivoted Cholesky or uniform, by budget and spectrum | that of its choice | that of its choice | |
 //! | `kdpp` | a c-DPP's rows, by a chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
 //! | `kdpp-exact` | a c-DPP's rows, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
 //! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
@@ -41,6 +42,7 @@ mod adaptive_full;
 mod adaptive_partial;
 mod approximate_leverage;
 mod approximate_ridge_leverage;
+mod auto;
 mod column_norm;
 mod diagonal;
 mod draw;
@@ -77,10 +79,11 @@ use crate::train::Setting;
 use crate::{Error, Heap};
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The methods, in the order in which help lists them.
 pub static METHODS: &[&dyn Selector] = &[
+    &auto::Auto,
     &kdpp::Kdpp,
     &kdpp_exact::KdppExact,
     &uniform::Uniform,
@@ -133,6 +136,22 @@ pub trait Selector: Sync {
         false
     }
 
+    /// Whether it looks at the targets of the rows.
+    fn needs_target(&self) -> bool {
+        false
+    }
+
+    /// The rows in the order in which they were taken, where the first c of a longer order are what [`select`]
+    /// answers for c; none of other methods.
+    ///
+    /// # Errors
+    /// Those of [`select`].
+    ///
+    /// [`select`]: Self::select
+    fn order(&self, _: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
+        Ok(None)
+    }
+
     /// Selects landmarks. Called through [`run`], which checks the number asked for.
     ///
     /// # Errors
@@ -179,6 +198,9 @@ pub enum Objective {
     Ridge,
 }
 
+/// What `auto` may spend if nothing else is said.
+const BUDGET: Duration = Duration::from_secs(1);
+
 /// What methods can be told beside the number of landmarks; each looks at its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -198,6 +220,8 @@ pub struct Options {
     pub refinement: Option<Refinement>,
     /// What `refined` lowers.
     pub objective: Objective,
+    /// What `auto` may spend.
+    pub budget: Duration,
     /// The rows of `given`.
     pub given: Vec<usize>,
 }
@@ -213,6 +237,7 @@ impl Default for Options {
             columns: None,
             refinement: None,
             objective: Objective::Trace,
+            budget: BUDGET,
             given: Vec::new(),
         }
     }
@@ -281,13 +306,30 @@ pub struct Chosen {
     pub at_rest: Option<bool>,
     /// What refinement came to, where there was one.
     pub gain: Option<Gain>,
+    /// What was done and why, of a method that chooses among others.
+    pub choice: Option<Choice>,
+}
+
+/// What `auto` chose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The method.
+    pub method: &'static str,
+    /// Options of the command line that, with this method, select the same rows.
+    pub options: String,
+    /// Why, in a sentence or two.
+    pub reason: String,
 }
 
 impl Chosen {
+    fn of(places: Places, log_det: f64) -> Self {
+        Self { places, log_det, steps: 0, accepted: 0, at_rest: None, gain: None, choice: None }
+    }
+
     /// Rows of a determinant that is known.
     pub fn rows(mut rows: Vec<usize>, log_det: f64) -> Self {
         rows.sort_unstable();
-        Self { places: Places::Rows(rows), log_det, steps: 0, accepted: 0, at_rest: None, gain: None }
+        Self::of(Places::Rows(rows), log_det)
     }
 
     /// Points of as many features as the Gram matrix's rows.
@@ -300,14 +342,14 @@ impl Chosen {
         let home = gram.points(&points)?;
         let independent = independent_points(&home, &mut memory)?;
         let log_det = if independent.len() < count { f64::NEG_INFINITY } else { independent.log_det() };
-        Ok(Self { places: Places::Points(points), log_det, steps: 0, accepted: 0, at_rest: None, gain: None })
+        Ok(Self::of(Places::Points(points), log_det))
     }
 }
 
 impl From<Selection> for Chosen {
     fn from(selection: Selection) -> Self {
         let Selection { landmarks, log_det, steps, accepted, at_rest, .. } = selection;
-        Self { places: Places::Rows(landmarks), log_det, steps, accepted, at_rest, gain: None }
+        Self { steps, accepted, at_rest, ..Self::of(Places::Rows(landmarks), log_det) }
     }
 }
 
@@ -326,15 +368,21 @@ pub fn run(method: &dyn Selector, task: &Task<'_>) -> Result<(Chosen, f64), Erro
         _ => {
             let account = task.gram.account();
             let begin = Instant::now();
-            let mut chosen = method.select(task)?;
-            if let (Some(refinement), false) = (task.options.refinement, method.refines()) {
-                chosen = refined_rows(method.name(), task, chosen, refinement)?;
-            }
+            let chosen = selected(method, task)?;
             let seconds = begin.elapsed().as_secs_f64() + task.gram.owed(account);
             return Ok((chosen, seconds));
         }
     };
     Err(Error::Landmarks { reason })
+}
+
+/// What a method selected, refined if the options ask for it and it does not do so itself.
+fn selected(method: &dyn Selector, task: &Task<'_>) -> Result<Chosen, Error> {
+    let chosen = method.select(task)?;
+    match task.options.refinement {
+        Some(refinement) if !method.refines() => refined_rows(method.name(), task, chosen, refinement),
+        _ => Ok(chosen),
+    }
 }
 
 /// The rows that a method selected, refined.

@@ -1,9 +1,13 @@
 //! Landmarks of randomly pivoted Cholesky, refined: exchanged one by one as long as the trace error falls.
+//!
+//! The start looks at as many rows, drawn at random, as fit in 32 MiB ([`pivoted_rows`]), if no number is asked
+//! for; refinement then draws from all of them, and measures on up to a million.
 
 use super::refined_ridge::RefinedRidge;
 use super::rpcholesky::RpCholesky;
-use super::{About, Chosen, Objective, Selector, Task, refined_rows};
+use super::{About, Chosen, Objective, Options, Selector, Task, refined_rows};
 use crate::Error;
+use crate::select::pivoted_rows;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefinedRows;
@@ -32,7 +36,11 @@ impl Selector for RefinedRows {
         if task.options.objective == Objective::Ridge {
             return RefinedRidge.select(task);
         }
-        let start = RpCholesky.select(task)?;
+        // As many rows as fit; exchanges then look at all of them.
+        let fitting = pivoted_rows(task.c, task.gram.ground().width());
+        let rows = task.options.pivot_rows.unwrap_or(fitting).min(task.gram.len());
+        let options = Options { pivot_rows: Some(rows), ..task.options.clone() };
+        let start = RpCholesky.select(&Task { options: &options, ..*task })?;
         refined_rows(self.name(), task, start, task.options.refinement.unwrap_or_default())
     }
 }

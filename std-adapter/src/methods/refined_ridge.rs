@@ -21,7 +21,7 @@ use super::{About, Chosen, Gram, Objective, Options, Places, Selector, Task};
 use crate::approximation::{Ground, PARTS, features_of};
 use crate::leave_one_out::{Axes, Fitted};
 use crate::meter::Meter;
-use crate::refine::Refinement;
+use crate::refine::{Gain, Refinement};
 use crate::regression::ridge_grid;
 use crate::seeds::{Stream, stream};
 use crate::{Error, Heap};
@@ -55,6 +55,10 @@ impl Selector for RefinedRidge {
         true
     }
 
+    fn needs_target(&self) -> bool {
+        true
+    }
+
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let begin = Instant::now();
         let target = task.gram.data().learnable()?;
@@ -73,15 +77,21 @@ impl Selector for RefinedRidge {
         };
         let mut random = stream(task.setting.seed, Stream::Supervised);
         let found = among(task.gram, &target.values, landmarks, search, &mut random, task.meter)?;
+        let gain = Some(Gain {
+            objective: Objective::Ridge,
+            sweeps: found.sweeps,
+            exchanges: found.exchanges,
+            measured: found.measured,
+            before: found.before,
+            after: found.after,
+        });
         if found.exchanges == 0 {
-            return Ok(start);
+            return Ok(Chosen { gain, ..start });
         }
         let mut memory = Heap::new(task.c)?;
         let mut set = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
         start::given(&mut set, &found.landmarks).map_err(refused)?;
-        let mut chosen = Chosen::rows(found.landmarks, set.log_det());
-        (chosen.steps, chosen.accepted) = (start.steps + found.sweeps, start.accepted + found.exchanges);
-        Ok(chosen)
+        Ok(Chosen { gain, ..Chosen::rows(found.landmarks, set.log_det()) })
     }
 }
 
@@ -117,6 +127,8 @@ struct Found {
     landmarks: Vec<usize>,
     exchanges: u64,
     sweeps: u64,
+    /// Rows that the errors are of.
+    measured: usize,
     /// Leave-one-out errors, means of squares, before and after, each at its best ridge.
     before: f64,
     after: f64,
@@ -159,7 +171,8 @@ fn exchange(
     let (n, c) = (ground.len(), landmarks.len());
     let measure = |set: &[usize]| Axes::new(&features_of(ground, set)?)?.best(targets, search.ridges);
     let (mut ridge, before) = measure(landmarks)?;
-    let mut best = Found { landmarks: landmarks.to_vec(), exchanges: 0, sweeps: 0, before, after: before };
+    let mut best =
+        Found { landmarks: landmarks.to_vec(), exchanges: 0, sweeps: 0, measured: n, before, after: before };
     meter.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
     let mut current = best.landmarks.clone();
     while best.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {

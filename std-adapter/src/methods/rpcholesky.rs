@@ -3,7 +3,7 @@
 use super::{About, Chosen, Selector, Task};
 use crate::Error;
 use crate::select::{Method, Start};
-use crate::train::select_rows;
+use crate::train::{select_rows, start_in_order};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RpCholesky;
@@ -22,6 +22,11 @@ impl Selector for RpCholesky {
             reads_all: true,
             rows: true,
         }
+    }
+
+    fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
+        let start = Start::Pivoted { rows: task.options.pivot_rows };
+        start_in_order(task.gram.data(), task.c, start, task.setting).map(Some)
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {

@@ -1,6 +1,7 @@
 //! Refinement as a whole: never worse, unbiased sums, the exact sweep, and the ends of its ranges.
 
 use super::{Refinement, WIDER, draw, refine};
+use crate::elimination::{missed, trace_missed};
 use crate::lanes::Ground;
 use crate::{KernelKind, Silent, Stream, stream, trace_error};
 use dpp_nystrom_core::{GroundSet, Points, Scalar};
@@ -16,22 +17,6 @@ fn numbers(count: usize) -> Vec<f64> {
 
 fn ground(rows: &[f64], sigma: f64) -> Ground<'_, f64> {
     Points::new(rows, WIDTH, KernelKind::Gaussian.build(sigma).unwrap()).unwrap()
-}
-
-/// The trace of `K - K̃` and what is missed of every pair, by elimination.
-fn missed(ground: &Ground<'_, f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
-    let n = ground.len();
-    let mut k: Vec<Vec<f64>> = (0..n)
-        .map(|i| (0..n).map(|j| if i == j { ground.diagonal(i) } else { ground.entry(i, j) }).collect())
-        .collect();
-    for &out in landmarks {
-        let own = k[out].clone();
-        for row in &mut k {
-            let factor = row[out] / own[out];
-            row.iter_mut().zip(&own).for_each(|(entry, own)| *entry -= factor * own);
-        }
-    }
-    k
 }
 
 #[test]
@@ -80,16 +65,12 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
             set.push(best);
         }
         set.sort_unstable();
-        let once = Refinement { sweeps: 1, sample: usize::MAX, budget: None };
+        let once = Refinement { sweeps: 1, sample: usize::MAX, ..Refinement::default() };
         let refined = refine(&ground, &start, once, &mut stream(0, Stream::Refinement), &Silent).unwrap();
         assert_eq!(refined.landmarks, set);
         assert_eq!((refined.gain.sweeps, refined.gain.exchanges), (1, exchanges));
-        let trace = |set: &[usize]| {
-            let missed = missed(&ground, set);
-            (0..90).map(|i| missed[i][i]).sum::<f64>()
-        };
-        assert!((refined.gain.before - trace(&start)).abs() < 1e-9);
-        assert!((refined.gain.after - trace(&set)).abs() < 1e-9);
+        assert!((refined.gain.before - trace_missed(&ground, &start)).abs() < 1e-9);
+        assert!((refined.gain.after - trace_missed(&ground, &set)).abs() < 1e-9);
         // Until nothing is left to gain, and no longer.
         let long = Refinement { sweeps: u64::MAX, ..once };
         let rest = refine(&ground, &start, long, &mut stream(0, Stream::Refinement), &Silent).unwrap();
@@ -118,7 +99,7 @@ fn the_outcome_is_never_worse_than_the_start() {
             (20, vec![0, 100, 1, 101, 2, 102, 3, 103]),
             (300, vec![290, 280, 270]),
         ] {
-            let refinement = Refinement { sweeps: 4, sample, budget: None };
+            let refinement = Refinement { sweeps: 4, sample, ..Refinement::default() };
             for seed in 0..5 {
                 let refined =
                     refine(&ground, &start, refinement, &mut stream(seed, Stream::Refinement), &Silent);
@@ -183,10 +164,33 @@ fn the_ends_of_the_ranges() {
     assert_eq!((none.landmarks, none.gain.sweeps), (vec![1, 2, 3], 0));
     assert_eq!(none.gain.before.to_bits(), none.gain.after.to_bits());
     // A budget ends what sweeps do not: sampled sweeps never know that they are at the end.
-    let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)) };
+    let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)), ..usual };
     let stopped = run(&[1, 2, 3], brief);
     assert!(stopped.gain.sweeps > 0 && stopped.gain.after <= stopped.gain.before);
     // The same seed, the same rows.
     let few = Refinement { sample: 8, ..usual };
     assert_eq!(run(&[1, 2, 3], few), run(&[1, 2, 3], few));
+}
+
+#[test]
+fn a_sample_of_the_rows_stands_for_all() {
+    let rows = numbers(900 * WIDTH);
+    let ground = ground(&rows, 0.4);
+    let start = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+    let refinement = Refinement { sweeps: 3, sample: 60, rows: 300, ..Refinement::default() };
+    let run = |refinement| {
+        refine(&ground, &start, refinement, &mut stream(2, Stream::Refinement), &Silent).unwrap()
+    };
+    let some = run(refinement);
+    assert_eq!(some.gain.measured, 300);
+    // A third of the rows miss a third of what all do, give or take.
+    let trace = trace_missed(&ground, &start);
+    assert!((some.gain.before / trace - 1.0 / 3.0).abs() < 0.05, "{} of {trace}", some.gain.before);
+    assert!(trace_missed(&ground, &some.landmarks) < 0.9 * trace);
+    let all = run(Refinement { rows: 900, ..refinement });
+    assert_eq!(all.gain.measured, 900);
+    assert!((all.gain.before / trace - 1.0).abs() < 1e-9);
+    // No fewer than the landmarks.
+    let few = run(Refinement { rows: 1, ..refinement });
+    assert_eq!((few.gain.measured, few.landmarks.len()), (10, 10));
 }

@@ -45,8 +45,8 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
     let shown: BTreeSet<String> =
         page.split("<img src=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
     assert_eq!(pictures, shown);
-    // Three and two measures, each over the sets at both bandwidths and as an improvement; chains; times.
-    assert_eq!(pictures.len(), 5 * 3 + 2 * 2 + 2, "{pictures:?}");
+    // Three, two and three measures, each over the sets at both bandwidths and as an improvement; chains; times.
+    assert_eq!(pictures.len(), 8 * 3 + 2 * 2 + 2, "{pictures:?}");
     for part in ["first", "second", "uniform, kdpp", "5, 10", "threads", "1 from 0 on"] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
@@ -63,12 +63,46 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
     assert_eq!(records(&mixing).len(), 2 * 2 * 2 * 3 * 12);
     assert_eq!(records(&folder.text("out/mixing-theory.csv")).len(), 2 * 2 * 2);
     assert!(folder.text("out/tradeoff.csv").contains("kdpp,tries,3200,0,"));
+    // With the two that exchange rows.
+    let subset = folder.text("out/subset.csv");
+    assert_eq!(records(&subset).len(), 2 * 2 * 4 * 2);
+    for record in records(&folder.text("out/subset-cells.csv")) {
+        let mean = |method: &str| {
+            let own = records(&subset).into_iter().filter(|trial| trial[..2] == record[..2]);
+            let own = own.filter(|trial| trial[2] == method && trial[3] == record[2]);
+            let errors: Vec<f64> = own.map(|trial| trial[11].parse().unwrap()).collect();
+            errors.iter().sum::<f64>() / errors.len() as f64
+        };
+        let number = |at: usize| record[at].parse::<f64>().unwrap();
+        assert!((number(3) - mean("refined")).abs() < 1e-12, "{record:?}");
+        assert!((number(4) - mean("uniform").min(mean("kdpp"))).abs() < 1e-12, "{record:?}");
+        assert!(number(3) < number(4) && (number(6) - number(3) / number(4)).abs() < 1e-12);
+    }
+    // As many landmarks as pivoted Cholesky has are enough, and fewer than that.
+    let equal = folder.text("out/subset-equal.csv");
+    assert_eq!(records(&equal).len(), 2 * 2);
+    for record in records(&equal) {
+        let number = |at: usize| record[at].parse::<f64>().unwrap();
+        assert!(number(3) == 10.0 && number(5) <= 10.0 && number(6) <= number(4), "{record:?}");
+    }
+    assert_eq!(records(&folder.text("out/subset-times.csv")).len(), 2 * 2);
+    for part in ["Landmarks for an equal error", "refined misses least of the trace in 8 of 8 cells"] {
+        assert!(run.out.contains(part) && page.contains(part), "{part:?} is not in {}", run.out);
+    }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
     let folder = folder();
-    let tables = ["trials.csv", "mixing.csv", "mixing-theory.csv", "tradeoff.csv"];
+    let tables = [
+        "trials.csv",
+        "mixing.csv",
+        "mixing-theory.csv",
+        "tradeoff.csv",
+        "subset.csv",
+        "subset-cells.csv",
+        "subset-equal.csv",
+    ];
     let all = |out: &str| tables.map(|table| folder.text(&format!("{out}/{table}")));
     folder.run(&format!("experiment all {OPTIONS} --out one")).good();
     folder.run(&format!("experiment all {OPTIONS} --out two")).good();
@@ -83,7 +117,7 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
     let again = folder.run(&format!("experiment all {OPTIONS} --out two")).good();
     assert_same(&all("one"), &all("two"));
     let told = |how: &str| again.err.lines().filter(|line| line.ends_with(how)).count();
-    assert_eq!((told(": done"), told(": kept")), (2, 10), "{}", again.err);
+    assert_eq!((told(": done"), told(": kept")), (2, 22), "{}", again.err);
     // Another seed is another set-up.
     folder.run(&format!("experiment approximation {OPTIONS} --seed 1 --out two")).good();
     assert_ne!(folder.text("one/trials.csv"), folder.text("two/trials.csv"));

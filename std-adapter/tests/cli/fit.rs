@@ -67,7 +67,7 @@ fn the_report_is_complete() {
             );
         }
     }
-    let text = folder.run("fit a.csv --landmarks 9 --model m").good().out;
+    let text = folder.run("fit a.csv --landmarks 9 --method kdpp --model m").good().out;
     for part in ["model ", "120 x 3", "9 (kdpp)", "bandwidth", "ridge", "training error", "10-fold error"] {
         assert!(text.contains(part), "{text}");
     }
@@ -154,7 +154,7 @@ fn landmarks_of_ones_own_choice() {
     // What select wrote, fit reads; no header, other columns and blanks are fine too.
     folder.run("select a.csv --landmarks 6 --out rows.csv").good();
     folder.run("fit a.csv --given rows.csv --model one").good();
-    folder.run("fit a.csv --landmarks 6 --model two").good();
+    folder.run("fit a.csv --landmarks 6 --method kdpp --model two").good();
     assert_eq!(folder.bytes("one"), folder.bytes("two"));
     for text in ["5\n99\n0\n42\n", "weight,row\n0.5,5\n1,99\n2,0\n7,42\n", "5 \n\n99\n0\n42"] {
         folder.write("other.csv", text);

@@ -83,7 +83,7 @@ fn the_command_does_what_the_library_does() {
         let trace = trace_error(&ground, &selection.landmarks).unwrap();
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
-        folder.run(&format!("fit {options} --model m")).good();
+        folder.run(&format!("fit {options} --method kdpp --model m")).good();
         assert_eq!(model_file::load(&folder.path("m")).unwrap(), training.model);
         let run = folder.run("predict m a.csv").good();
         // Written with as many digits as it takes to read the same bits.

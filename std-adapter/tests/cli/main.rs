@@ -2,6 +2,7 @@
 //! may give them: each test judges the exit status and what is said, or the result against algebra
 //! of its own.
 
+mod auto;
 mod bad_arguments;
 mod bad_rows;
 mod command;
@@ -23,5 +24,6 @@ mod sample;
 mod select;
 mod store;
 mod threads;
+mod tolerance;
 mod tune;
 mod writing;

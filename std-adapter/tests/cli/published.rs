@@ -13,7 +13,7 @@ use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIter
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const SETS: [&str; 6] = ["abalone", "ailerons", "bank8FM", "cal.housing", "cpu.act", "cpu.small"];
+pub(crate) const SETS: [&str; 6] = ["abalone", "ailerons", "bank8FM", "cal.housing", "cpu.act", "cpu.small"];
 const LANDMARKS: usize = 50;
 
 /// Independent selections, for a standard error of a quarter of a percent.

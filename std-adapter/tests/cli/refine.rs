@@ -1,7 +1,12 @@
 //! Rows that are exchanged for better ones.
 
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
+use crate::published::{SETS, file, prepared};
 use crate::sample::Sample;
+use dpp_nystrom::methods::{Chosen, Gram, METHODS, Objective, Options, Task, find, run};
+use dpp_nystrom::{
+    Bandwidth, KernelKind, Precision, Prepared, Refinement, Setting, Silent, Table, choose_bandwidth,
+};
 
 const ROWS: usize = 700;
 
@@ -102,5 +107,80 @@ fn what_cannot_be_refined_is_refused() {
         ("--refine-budget 1e40s", "500ms or 2s"),
     ] {
         folder.run(&format!("select a.csv --landmarks 5 {option}")).misused(&[part]);
+    }
+}
+
+/// Every method of the registry whose landmarks are rows: those that refine by themselves against what they start
+/// from, the others against what they select unrefined.
+fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
+    const C: usize = 15;
+    let gram = Gram::new(data, setting.kernel, setting.sigma).unwrap();
+    let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
+    let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
+    let selected = |name: &str, options: &Options| -> Chosen {
+        let task = Task { gram: &gram, c: C, setting, ridge: None, options, meter: &Silent };
+        run(find(name).unwrap(), &task).unwrap().0
+    };
+    let error = |chosen: &Chosen| gram.trace_error(&chosen.places).unwrap().error;
+    let mut better = 0;
+    for method in METHODS.iter().filter(|m| m.about().rows && m.fixed(&plain).is_none()) {
+        let name = method.name();
+        let after = selected(name, &refined);
+        let gain = after.gain.unwrap();
+        assert!(gain.after <= gain.before, "{set} {name}: {gain:?}");
+        if gain.objective == Objective::Ridge {
+            // That of its own start: the trace error is not what it lowers.
+            assert_eq!(name, "refined-ridge");
+            continue;
+        }
+        let start = match name {
+            "refined" => selected("rpcholesky", &plain),
+            "auto" => selected(
+                after.choice.as_ref().map_or("", |choice| match choice.method {
+                    "refined" => "rpcholesky",
+                    other => other,
+                }),
+                &plain,
+            ),
+            _ => selected(name, &plain),
+        };
+        let (before, now) = (error(&start), error(&after));
+        // Of another order of sums.
+        assert!(now <= before * (1.0 + 1e-9), "{set} {name}: {before:e} {now:e}");
+        assert!((gain.before - before).abs() <= 1e-6 * before, "{set} {name}: {before:e} and not {gain:?}");
+        assert!((gain.after - now).abs() <= 1e-6 * now, "{set} {name}: {now:e} and not {gain:?}");
+        better += u32::from(now < before);
+    }
+    // And not because nothing was done.
+    assert!(better >= 10, "{set}: only {better} are better");
+}
+
+#[test]
+fn no_method_is_worse_than_its_start_on_published_rows() {
+    for set in SETS {
+        let Some(path) = file("no_method_is_worse_than_its_start_on_published_rows", set) else { continue };
+        for medians in [1.0, 4.0] {
+            let (data, setting) = prepared(&path, 500, medians);
+            assert_never_worse(set, &data, setting);
+        }
+    }
+}
+
+#[test]
+fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
+    let wines = linfa_datasets::winequality();
+    let table = Table {
+        name: "winequality".to_owned(),
+        feature_names: wines.feature_names().to_vec(),
+        width: wines.records.ncols(),
+        features: wines.records.iter().copied().collect(),
+        target: Some(wines.targets.iter().map(|&quality| quality as f64).collect()),
+        target_name: Some("quality".to_owned()),
+    };
+    let data = Prepared::new(table, Some(500), 0).unwrap();
+    let kernel = KernelKind::Gaussian;
+    for medians in [0.5, 2.0] {
+        let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &Silent).unwrap().sigma;
+        assert_never_worse("wines", &data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 });
     }
 }

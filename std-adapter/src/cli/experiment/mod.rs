@@ -8,6 +8,7 @@ mod alpha;
 mod mixing;
 mod page;
 mod parts;
+mod subset;
 mod summary;
 mod tradeoff;
 mod trials;
@@ -166,8 +167,8 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     let wants = |kind| arguments.kind == kind || arguments.kind == ExperimentKind::All;
     let mut sections: Vec<Section> = Vec::new();
     if wants(ExperimentKind::Approximation) || wants(ExperimentKind::Ridge) {
-        let trials = trials::run(&context, &sets)?;
-        trials::write(&context, &trials)?;
+        let trials = trials::run(&context, &sets, "trials")?;
+        trials::write(&context, &trials, "trials")?;
         if wants(ExperimentKind::Approximation) {
             sections.push(trials::approximation(&context, &trials)?);
         }
@@ -181,9 +182,18 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     if wants(ExperimentKind::Tradeoff) {
         sections.push(tradeoff::run(&context, &sets)?);
     }
+    if wants(ExperimentKind::Subset) {
+        let (methods, landmarks) = (!arguments.methods.is_empty(), !arguments.landmarks.is_empty());
+        let plan = subset::plan(&plan, arguments.quick, methods, landmarks);
+        let context = Context { plan: &plan, ..context };
+        sections.push(subset::run(&context, &sets, arguments.quick)?);
+    }
     let path = arguments.out.join("index.html");
     page::write(&path, &plan, &sets, &sections)?;
     for section in &sections {
+        for table in &section.text {
+            print_line(table)?;
+        }
         for line in &section.summary {
             print_line(line)?;
         }

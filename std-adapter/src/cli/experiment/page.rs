@@ -15,6 +15,8 @@ pub(super) struct Section {
     name: String,
     title: String,
     pub(super) summary: Vec<String>,
+    /// Tables in plain text.
+    pub(super) text: Vec<String>,
     pub(super) tables: Vec<String>,
     figures: Vec<Figure>,
 }
@@ -22,7 +24,7 @@ pub(super) struct Section {
 impl Section {
     pub(super) fn new(name: &str, title: &str) -> Self {
         let (name, title) = (name.to_owned(), title.to_owned());
-        Self { name, title, summary: Vec::new(), tables: Vec::new(), figures: Vec::new() }
+        Self { name, title, summary: Vec::new(), text: Vec::new(), tables: Vec::new(), figures: Vec::new() }
     }
 
     /// Draws a picture into its file, and shows it here.
@@ -99,6 +101,9 @@ fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {
             line(format!("<li>{}</li>", escaped(sentence)));
         }
         line("</ul>".to_owned());
+        for table in &section.text {
+            line(format!("<pre>{}</pre>", escaped(table)));
+        }
         let links: Vec<String> =
             section.tables.iter().map(|table| format!("<a href=\"{0}\">{0}</a>", escaped(table))).collect();
         line(format!("<p>Tables: {}</p>", links.join(", ")));

@@ -17,8 +17,8 @@ pub(super) struct Trials {
     pub(super) trials: Vec<Trial>,
 }
 
-/// All sets, choices of bandwidth and seeds.
-pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Vec<Trials>, Error> {
+/// All sets, choices of bandwidth and seeds; the parts go by this name.
+pub(super) fn run(context: &Context<'_>, sets: &[Set], part_name: &str) -> Result<Vec<Trials>, Error> {
     let plan = context.plan;
     let all = sets.len() * Regime::BOTH.len() * plan.seeds as usize;
     let mut done = 0;
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Vec<Trials>, Er
                 continue;
             }
             for seed in plan.seeds() {
-                let name = format!("trials-{}-{}-{seed}", set.name(), regime.name());
+                let name = format!("{part_name}-{}-{}-{seed}", set.name(), regime.name());
                 let setup = json!({ "plan": plan, "data": set.digest });
                 let (part, kept) = context.parts.get(&name, &setup, || one(context, set, regime, seed))?;
                 trials.extend(part);
@@ -48,9 +48,12 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     let plan = context.plan;
     let (rows, test) = plan.split(&set.table);
     let mut landmarks: Vec<usize> = plan.landmarks.iter().copied().filter(|&c| c < rows - test).collect();
+    let has_target = set.table.target.is_some();
+    let methods: Vec<_> =
+        plan.methods.iter().copied().filter(|method| has_target || !method.needs_target()).collect();
     loop {
         let comparison = Comparison {
-            methods: plan.methods.clone(),
+            methods: methods.clone(),
             options: context.options.clone(),
             landmarks: landmarks.clone(),
             approximation: Approximation::Nystrom,
@@ -80,8 +83,8 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     }
 }
 
-/// `trials.csv`, and the seconds in `trials-seconds.csv`.
-pub(super) fn write(context: &Context<'_>, all: &[Trials]) -> Result<(), Error> {
+/// A file of this name, and the seconds in one that is called after it.
+pub(super) fn write(context: &Context<'_>, all: &[Trials], name: &str) -> Result<(), Error> {
     let key = ["dataset", "bandwidth", "method", "landmarks", "seed"];
     let values = [
         "train",
@@ -119,37 +122,35 @@ pub(super) fn write(context: &Context<'_>, all: &[Trials]) -> Result<(), Error> 
             rows.push([key, values].concat());
         }
     }
-    write_csv(&context.out.join("trials.csv"), &[&key[..], &values].concat(), &rows)?;
-    write_csv(&context.out.join("trials-seconds.csv"), &[&key[..], &["seconds"]].concat(), &seconds)
+    write_csv(&context.out.join(format!("{name}.csv")), &[&key[..], &values].concat(), &rows)?;
+    let path = context.out.join(format!("{name}-seconds.csv"));
+    write_csv(&path, &[&key[..], &["seconds"]].concat(), &seconds)
 }
 
+pub(super) const FROBENIUS: Metric =
+    Metric { name: "fro_rel", title: "Frobenius error / best rank-c error", of: |trial| trial.fro_rel };
+const SPECTRAL: Metric =
+    Metric { name: "spec_rel", title: "spectral error / best rank-c error", of: |trial| trial.spec_rel };
+pub(super) const TRACE: Metric =
+    Metric { name: "trace_fraction", title: "trace error / trace", of: |trial| Some(trial.trace_fraction) };
+pub(super) const TEST: Metric = Metric {
+    name: "test_nrmse",
+    title: "test error / deviation of the target",
+    of: |trial| trial.test_nrmse,
+};
+const TRAINING: Metric = Metric {
+    name: "train_nrmse",
+    title: "training error / deviation of the target",
+    of: |trial| trial.train_nrmse,
+};
+
 pub(super) fn approximation(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
-    let metrics = [
-        Metric { name: "fro_rel", title: "Frobenius error / best rank-c error", of: |trial| trial.fro_rel },
-        Metric { name: "spec_rel", title: "spectral error / best rank-c error", of: |trial| trial.spec_rel },
-        Metric {
-            name: "trace_fraction",
-            title: "trace error / trace",
-            of: |trial| Some(trial.trace_fraction),
-        },
-    ];
+    let metrics = [FROBENIUS, SPECTRAL, TRACE];
     section(context, all, "approximation", "What c landmarks miss of the kernel matrix", &metrics)
 }
 
 pub(super) fn ridge(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
-    let metrics = [
-        Metric {
-            name: "test_nrmse",
-            title: "test error / deviation of the target",
-            of: |trial| trial.test_nrmse,
-        },
-        Metric {
-            name: "train_nrmse",
-            title: "training error / deviation of the target",
-            of: |trial| trial.train_nrmse,
-        },
-    ];
-    section(context, all, "ridge", "Kernel ridge regression on c landmarks", &metrics)
+    section(context, all, "ridge", "Kernel ridge regression on c landmarks", &[TEST, TRAINING])
 }
 
 fn section(
@@ -161,6 +162,23 @@ fn section(
 ) -> Result<Section, Error> {
     let mut section = Section::new(name, title);
     section.tables = vec!["trials.csv".to_owned(), "trials-seconds.csv".to_owned()];
+    figures(context, all, name, metrics, &mut section)?;
+    if let Some(metric) = metrics.first() {
+        for Trials { regime, trials } in all {
+            section.summary.extend(summary::sentences(trials, metric, *regime));
+        }
+    }
+    Ok(section)
+}
+
+/// Every measure over c: by how much it is under uniform's, and itself for each set.
+pub(super) fn figures(
+    context: &Context<'_>,
+    all: &[Trials],
+    name: &str,
+    metrics: &[Metric],
+    section: &mut Section,
+) -> Result<(), Error> {
     for metric in metrics {
         let improvement: Vec<Panel> = all
             .iter()
@@ -208,10 +226,5 @@ fn section(
             )?;
         }
     }
-    if let Some(metric) = metrics.first() {
-        for Trials { regime, trials } in all {
-            section.summary.extend(summary::sentences(trials, metric, *regime));
-        }
-    }
-    Ok(section)
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Drops and exchanges against elimination on the whole kernel matrix.
 
 use super::Subset;
+use crate::elimination::missed;
 use crate::lanes::Lanes;
 use crate::{Heap, KernelKind};
-use dpp_nystrom_core::{GroundSet, Landmarks, Points, start};
+use dpp_nystrom_core::{Landmarks, Points, start};
 
 const ROWS: usize = 70;
 const WIDTH: usize = 3;
@@ -16,23 +17,6 @@ fn numbers(count: usize) -> Vec<f64> {
         f64::from(state >> 8) / f64::from(1 << 24)
     };
     (0..count).map(|_| next()).collect()
-}
-
-/// `K - K̃` of these landmarks, taken out one after the other.
-fn missed(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
-    let n = ground.len();
-    let mut k: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| ground.entry(i, j)).collect()).collect();
-    for (i, row) in k.iter_mut().enumerate() {
-        row[i] = ground.diagonal(i);
-    }
-    for &out in landmarks {
-        let own = k[out].clone();
-        for row in &mut k {
-            let factor = row[out] / own[out];
-            row.iter_mut().zip(&own).for_each(|(entry, own)| *entry -= factor * own);
-        }
-    }
-    k
 }
 
 #[test]

@@ -1,0 +1,241 @@
+//! The fewest landmarks within an error, and the curve that was seen on the way.
+//!
+//! Of a method whose landmarks are nested, the first c of a longer run being what it selects for c, one run and one
+//! pass over the rows give the trace error after every landmark, which falls with each: `n c` kernel entries and
+//! `n c²/2` multiply-adds, for c doubled until it is enough. Other methods select anew for every c that is tried:
+//! doubled until the error is within the tolerance, then halved between the last that was not and the first that was.
+//! So the number that is answered is within, and one less, where it was tried last, is not. Errors of fresh draws need
+//! not fall with every landmark, and a smaller number between those tried might have been within by luck.
+
+use crate::approximation::{Ground, independent};
+use crate::methods::{self, Chosen, Selector, Task};
+use crate::train::validation_error;
+use crate::{Error, Heap, RidgeChoice, Silent};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[cfg(test)]
+mod tests;
+
+/// Landmarks of the first run of a nested method.
+const FIRST: usize = 32;
+
+/// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
+const BLOCK: usize = 1_024;
+
+/// The error that has to be within.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Criterion {
+    /// `tr(K - K̃) / tr K`.
+    Trace,
+    /// The error of ridge regression in 10-fold cross-validation, root mean square, in standard deviations of the
+    /// target. The landmarks stay as they are in all folds.
+    Prediction(RidgeChoice),
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Trace => "trace error / trace",
+            Self::Prediction(_) => "10-fold error",
+        })
+    }
+}
+
+/// How large an error may be, and how many landmarks may be spent on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The error that is good enough.
+    pub error: f64,
+    /// Which error.
+    pub criterion: Criterion,
+    /// Landmarks, at most.
+    pub most: usize,
+}
+
+/// A number of landmarks and the error with them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The landmarks c.
+    pub landmarks: usize,
+    /// The error, as the criterion has it.
+    pub error: f64,
+}
+
+/// The fewest landmarks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fewest {
+    /// What was selected.
+    pub chosen: Chosen,
+    /// How many these are.
+    pub landmarks: usize,
+    /// Every number of landmarks whose error was measured, ascending.
+    pub curve: Vec<CurvePoint>,
+    /// Seconds of all selections together.
+    pub seconds: f64,
+}
+
+/// The fewest landmarks of this method whose error is within the tolerance; `task.c` is not looked at.
+///
+/// # Errors
+/// [`Error::Tolerance`] where the most that are allowed are not enough, with the least error seen; the method's.
+pub fn fewest(method: &dyn Selector, task: &Task<'_>, tolerance: Tolerance) -> Result<Fewest, Error> {
+    let most = tolerance.most.min(task.gram.len());
+    if most == 0 {
+        return Err(Error::Landmarks { reason: CoreError::Empty });
+    }
+    let search = Search { method, task, tolerance: Tolerance { most, ..tolerance } };
+    let nested = tolerance.criterion == Criterion::Trace && task.options.refinement.is_none();
+    match if nested { search.along()? } else { None } {
+        Some(found) => Ok(found),
+        None => search.between(),
+    }
+}
+
+struct Search<'a, 'g> {
+    method: &'a dyn Selector,
+    task: &'a Task<'g>,
+    tolerance: Tolerance,
+}
+
+impl Search<'_, '_> {
+    /// Along the order of a nested method; none of others.
+    fn along(&self) -> Result<Option<Fewest>, Error> {
+        let mut most = self.tolerance.most;
+        let mut c = FIRST.min(most);
+        loop {
+            let order = match self.method.order(&Task { c, ..*self.task }) {
+                Ok(Some(order)) => order,
+                Ok(None) => return Ok(None),
+                // There are no more independent rows: as many as there are.
+                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                    if rank > 0 && rank < c =>
+                {
+                    (most, c) = (rank, rank);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let curve = trace_curve(self.task.gram.ground(), &order)?;
+            match curve.iter().find(|point| self.is_within(point.error)) {
+                Some(found) => {
+                    let landmarks = found.landmarks;
+                    let (chosen, seconds) = methods::run(self.method, &Task { c: landmarks, ..*self.task })?;
+                    return Ok(Some(Fewest { chosen, landmarks, curve, seconds }));
+                }
+                None if c >= most => return Err(self.out_of_reach(&curve, most)),
+                None => c = c.saturating_mul(2).min(most),
+            }
+        }
+    }
+
+    /// Selecting anew for each number of landmarks.
+    fn between(&self) -> Result<Fewest, Error> {
+        let meter = self.task.meter;
+        let mut most = self.tolerance.most;
+        let mut tried = Vec::new();
+        let mut total = 0.0;
+        // Those that are too few, and those that are enough.
+        let (mut few, mut enough) = (0, None);
+        let mut c = 1;
+        meter.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
+        while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
+            let (chosen, seconds) = match methods::run(self.method, &Task { c, meter: &Silent, ..*self.task })
+            {
+                Ok(selected) => selected,
+                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                    if rank > few && rank < c =>
+                {
+                    (most, c) = (rank, rank);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            total += seconds;
+            let error = self.error(&chosen)?;
+            tried.push(CurvePoint { landmarks: c, error });
+            meter.advance(1);
+            if self.is_within(error) {
+                enough = Some((c, chosen));
+            } else {
+                few = c;
+                if c >= most {
+                    break;
+                }
+            }
+            c = match &enough {
+                Some((enough, _)) => few + (enough - few) / 2,
+                None => c.saturating_mul(2).min(most),
+            };
+        }
+        meter.end();
+        tried.sort_by_key(|point| point.landmarks);
+        match enough {
+            Some((landmarks, chosen)) => Ok(Fewest { chosen, landmarks, curve: tried, seconds: total }),
+            None => Err(self.out_of_reach(&tried, most)),
+        }
+    }
+
+    fn error(&self, chosen: &Chosen) -> Result<f64, Error> {
+        let Task { gram, setting, .. } = *self.task;
+        match self.tolerance.criterion {
+            Criterion::Trace => Ok(gram.trace_error(&chosen.places)?.fraction),
+            Criterion::Prediction(ridge) => validation_error(gram.data(), &chosen.places, ridge, setting),
+        }
+    }
+
+    fn is_within(&self, error: f64) -> bool {
+        error <= self.tolerance.error
+    }
+
+    fn out_of_reach(&self, curve: &[CurvePoint], most: usize) -> Error {
+        let least = curve.iter().min_by(|one, other| one.error.total_cmp(&other.error));
+        let Tolerance { error, criterion, .. } = self.tolerance;
+        Error::Tolerance {
+            tolerance: error,
+            criterion,
+            most,
+            least: least.map_or(f64::NAN, |point| point.error),
+            landmarks: least.map_or(0, |point| point.landmarks),
+            method: self.method.name(),
+        }
+    }
+}
+
+/// The trace fraction after each landmark, by one pass over the rows on all threads. A landmark that depends on
+/// those before it adds nothing.
+pub(crate) fn trace_curve(ground: &Ground<'_>, order: &[usize]) -> Result<Vec<CurvePoint>, Error> {
+    let refused = |reason| Error::Landmarks { reason };
+    let mut memory = Heap::new(order.len())?;
+    let landmarks = independent(ground, order, &mut memory)?;
+    let nystrom = Nystrom::new(&landmarks);
+    let rank = nystrom.rank();
+    // What each landmark takes off, and the trace.
+    let blocks: Vec<(Vec<f64>, f64)> = (0..ground.len().div_ceil(BLOCK))
+        .into_par_iter()
+        .map(|block| {
+            let (mut taken, mut trace) = (vec![0.0; rank], 0.0);
+            let mut phi = vec![0.0; rank];
+            for row in block * BLOCK..ground.len().min((block + 1) * BLOCK) {
+                nystrom.features(row, &mut phi)?;
+                taken.iter_mut().zip(&phi).for_each(|(taken, phi)| *taken += phi * phi);
+                trace += ground.diagonal(row);
+            }
+            Ok((taken, trace))
+        })
+        .collect::<Result<_, CoreError>>()
+        .map_err(refused)?;
+    let trace: f64 = blocks.iter().map(|block| block.1).sum();
+    let mut left = trace;
+    let mut next = landmarks.members().iter().enumerate().peekable();
+    let curve = order.iter().enumerate().map(|(at, row)| {
+        if let Some((k, _)) = next.next_if(|(_, member)| *member == row) {
+            left -= blocks.iter().map(|block| block.0[k]).sum::<f64>();
+        }
+        let error = if trace > 0.0 { (left / trace).max(0.0) } else { 0.0 };
+        CurvePoint { landmarks: at + 1, error }
+    });
+    Ok(curve.collect())
+}
