@@ -35,7 +35,7 @@ impl<T: Scalar> Gaussian<T> {
 }
 
 impl<T: Scalar> Kernel<T> for Gaussian<T> {
-    #[inline]
+    #[inline(always)]
     fn value(&self, x: &[T], y: &[T]) -> T {
         (squared_distance(x, y) * self.exponent).exp()
     }
