@@ -8,7 +8,8 @@
 /// What half of the bits of `f` lack to be those of a number within 3.5 % of its root.
 const GUESS: u32 = 0x1fbb_5000;
 
-#[inline]
+/// Not inlined: the loops that it is in are small without it, and unroll.
+#[inline(never)]
 pub(super) fn square_root(x: f32) -> f32 {
     let smallest = f32::MIN_POSITIVE.to_bits();
     if x.to_bits().wrapping_sub(smallest) < f32::INFINITY.to_bits() - smallest {
