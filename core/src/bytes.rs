@@ -9,6 +9,8 @@ pub struct Bytes {
     pub select: usize,
     /// RAM that [`crate::RidgeStack`] holds beside it: learning.
     pub learn: usize,
+    /// RAM for the rows of [`crate::StreamChain`], beside what selecting takes.
+    pub stream: usize,
     /// Flash or RAM that a model's landmarks and weights take: predicting.
     pub predict: usize,
 }
@@ -29,6 +31,7 @@ pub const fn bytes<T>(c: usize, d: usize) -> Bytes {
     Bytes {
         select: padded::<T>(numbers + c * size_of::<usize>()),
         learn: (c * c + 3 * c) * number,
+        stream: (c + 1) * d * number,
         predict: (c * d + c) * number,
     }
 }

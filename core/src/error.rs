@@ -1,5 +1,6 @@
 //! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
 
+use crate::model::BytesProblem;
 use core::fmt;
 
 /// Why a call was refused. Whatever was called is as it was before.
@@ -71,6 +72,10 @@ pub enum Error {
     Ridge,
     /// Ridge regression asked to solve before any row came.
     NoRows,
+    /// A model's bytes that cannot be read.
+    ModelBytes(BytesProblem),
+    /// Numbers of a quantised model that are out of their ranges: its sums could overflow.
+    Quantisation,
     /// Memory that does not hold the state that is to be resumed on this ground set.
     ForeignState,
 }
@@ -105,6 +110,10 @@ impl fmt::Display for Error {
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
             Self::NoRows => f.write_str("no rows were added yet"),
+            Self::ModelBytes(problem) => problem.fmt(f),
+            Self::Quantisation => {
+                f.write_str("the quantised model's numbers are out of their ranges; export the model again")
+            }
             Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),
         }
     }

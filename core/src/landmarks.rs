@@ -41,6 +41,11 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         Ok(Self { ground, factor, members: memory.landmarks })
     }
 
+    /// These landmarks, whose factor this is.
+    pub(crate) fn assemble(ground: &'a G, factor: Cholesky<'a, T>, members: &'a mut [usize]) -> Self {
+        Self { ground, factor, members }
+    }
+
     /// The `count` landmarks and their factor that `memory` still holds.
     ///
     /// # Errors

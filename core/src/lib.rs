@@ -14,8 +14,11 @@
 //! | a first set | [`start`] |
 //! | the paper's chain | [`Chain`], [`Rule`] |
 //! | the fast chain, same law | [`SlotChain`] |
+//! | the chain of a stream that nobody stores | [`StreamChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
 //! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
+//! | a trained model in flash, raw rows in | [`Model`] |
+//! | the same without floating-point hardware | [`QuantisedModel`] |
 //! | bytes before flashing | [`bytes()`] |
 //!
 //! # Example
@@ -60,13 +63,16 @@ pub mod kernel;
 mod krr;
 mod landmarks;
 mod memory;
+mod model;
 mod nystrom;
 mod predictor;
+mod quantised;
 mod random;
 mod scalar;
 mod slot;
 mod slot_chain;
 pub mod start;
+mod stream;
 mod swap;
 
 pub use bytes::{Bytes, bytes};
@@ -77,10 +83,13 @@ pub use ground_set::{GroundSet, Matrix, Points};
 pub use krr::Ridge;
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
+pub use model::{BytesProblem, Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
+pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
+pub use stream::{Offer, StreamChain};
 pub use swap::{Acceptance, Swap};

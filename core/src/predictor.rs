@@ -37,6 +37,14 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         Ok(Self { kernel, landmarks, width, weights })
     }
 
+    /// The model of parts whose lengths were checked by the caller, constant.
+    pub(crate) const fn of_checked(kernel: K, landmarks: &'a [T], width: usize, weights: &'a [T]) -> Self
+    where
+        K: Copy,
+    {
+        Self { kernel, landmarks, width, weights }
+    }
+
     /// The number of features of a row.
     pub fn width(&self) -> usize {
         self.width

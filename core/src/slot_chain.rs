@@ -149,13 +149,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
             self.progress.proposed += tries as u64;
             self.progress.accepted += u64::from(admitted);
             self.openings += 1;
-            if self.openings.checked_rem(REFACTOR * count as u64) == Some(0) {
-                match self.landmarks.refactor() {
-                    // Too near to singular to be made anew; the factor that there is goes on.
-                    Ok(()) | Err(Error::NotPositive { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            renew(&mut self.landmarks, self.openings)?;
         }
         self.progress.steps += tries as u64;
         Ok(admitted)
@@ -196,5 +190,21 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
     /// Slots opened: what [`SlotChain::resume`] asks for.
     pub fn openings(&self) -> u64 {
         self.openings
+    }
+}
+
+/// Makes the factor anew if that is due after so many openings.
+pub(crate) fn renew<T, G>(landmarks: &mut Landmarks<'_, T, G>, openings: u64) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+{
+    if openings.checked_rem(REFACTOR * landmarks.len() as u64) != Some(0) {
+        return Ok(());
+    }
+    match landmarks.refactor() {
+        // Too near to singular to be made anew; the factor that there is goes on.
+        Ok(()) | Err(Error::NotPositive { .. }) => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -1,6 +1,19 @@
-//! Tells the linker where `memory.x` is.
+//! Names the board that a target's images run on, and tells the linker where its `memory.x` is.
+
+use std::env;
 
 fn main() {
-    println!("cargo:rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));
-    println!("cargo:rerun-if-changed=memory.x");
+    let target = env::var("TARGET").unwrap_or_default();
+    let (board, name) = match target.as_str() {
+        "thumbv7em-none-eabihf" => ("mps2-an386", "Cortex-M4F"),
+        "thumbv6m-none-eabi" => ("microbit", "Cortex-M0"),
+        "riscv32imac-unknown-none-elf" => ("virt", "RISC-V imac"),
+        "riscv32imafc-unknown-none-elf" => ("virt", "RISC-V imafc"),
+        _ => panic!("no board for {target}; .cargo/config.toml lists the targets"),
+    };
+    println!("cargo:rustc-check-cfg=cfg(board, values(\"mps2-an386\", \"microbit\", \"virt\"))");
+    println!("cargo:rustc-cfg=board=\"{board}\"");
+    println!("cargo:rustc-env=BOARD_NAME={name}");
+    println!("cargo:rustc-link-search={}/boards/{board}", env!("CARGO_MANIFEST_DIR"));
+    println!("cargo:rerun-if-changed=boards/{board}/memory.x");
 }

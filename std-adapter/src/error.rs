@@ -26,6 +26,9 @@ pub enum Error {
         /// The core's reason.
         reason: CoreError,
     },
+    /// A model that cannot be brought to a device.
+    #[error("export: {0}")]
+    Export(#[from] crate::export::Problem),
     /// Another refusal of the core.
     #[error("{0}")]
     Core(#[from] CoreError),

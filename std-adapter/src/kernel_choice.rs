@@ -1,7 +1,8 @@
 //! A kernel chosen at run time: by name, with its bandwidth, as models store it.
 
 use crate::Error;
-use dpp_nystrom_core::kernel::{Gaussian, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
+pub use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::kernel::{Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
 use dpp_nystrom_core::{Error as CoreError, Scalar};
 use serde::{Deserialize, Serialize};
 
@@ -54,48 +55,5 @@ impl KernelKind {
             CoreError::Bandwidth => Error::Bandwidth { sigma },
             other => Error::Core(other),
         })
-    }
-}
-
-/// One of the core's kernels.
-#[derive(Clone, Copy, Debug)]
-pub enum ChosenKernel<T> {
-    /// See [`Gaussian`].
-    Gaussian(Gaussian<T>),
-    /// See [`Laplace`].
-    Laplace(Laplace<T>),
-    /// See [`Matern32`].
-    Matern32(Matern32<T>),
-    /// See [`Matern52`].
-    Matern52(Matern52<T>),
-    /// See [`Polynomial`].
-    Polynomial(Polynomial<T>),
-    /// See [`Linear`].
-    Linear(Linear),
-}
-
-impl<T: Scalar> Kernel<T> for ChosenKernel<T> {
-    #[inline]
-    fn value(&self, x: &[T], y: &[T]) -> T {
-        match self {
-            Self::Gaussian(kernel) => kernel.value(x, y),
-            Self::Laplace(kernel) => kernel.value(x, y),
-            Self::Matern32(kernel) => kernel.value(x, y),
-            Self::Matern52(kernel) => kernel.value(x, y),
-            Self::Polynomial(kernel) => kernel.value(x, y),
-            Self::Linear(kernel) => kernel.value(x, y),
-        }
-    }
-
-    #[inline]
-    fn diagonal(&self, x: &[T]) -> T {
-        match self {
-            Self::Gaussian(kernel) => kernel.diagonal(x),
-            Self::Laplace(kernel) => kernel.diagonal(x),
-            Self::Matern32(kernel) => kernel.diagonal(x),
-            Self::Matern52(kernel) => kernel.diagonal(x),
-            Self::Polynomial(kernel) => kernel.diagonal(x),
-            Self::Linear(kernel) => kernel.diagonal(x),
-        }
     }
 }

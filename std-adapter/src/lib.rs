@@ -10,6 +10,7 @@
 //! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
 //! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
+//! | a model to a device | [`export`] |
 //! | exact samples of the c-DPP | [`ExactKDpp`] |
 //! | bounds, mixing and convergence | [`theory`] |
 //! | bandwidth and ridge together | [`tune()`] |
@@ -56,6 +57,7 @@ mod engine;
 mod error;
 mod evaluate;
 mod exact;
+pub mod export;
 mod heap;
 mod kernel_choice;
 mod lanes;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here shares code with what it judges. Determinants are eliminated or expanded, laws are
 //! enumerated, eigenvalues and reference solutions come from `faer`, quantiles from `statrs`. The
-//! two exceptions are [`transition`] and [`slot_transition`], which ask the production code for its
+//! exceptions are [`transition`], [`slot_transition`] and [`stream`], which ask the production code for its
 //! acceptance probabilities: they are what is under test.
 //!
 //! | module | oracle |
@@ -12,6 +12,7 @@
 //! | [`law`] | the exact c-DPP, elementary symmetric polynomials, the trace-error identity |
 //! | [`transition`] | the chain's transition matrix |
 //! | [`slot_transition`] | the open-slot chain's transition matrix |
+//! | [`stream`] | streams of given rows, and what the chain of a stream does with them |
 //! | [`evaluator`] | the evaluators of the open-slot chain, chosen at run time |
 //! | [`ground`] | ground sets: integer Gram matrices, points, given spectra |
 //! | [`dense`] | reference linear algebra |
@@ -30,5 +31,6 @@ pub mod script;
 pub mod slot_transition;
 pub mod snapshot;
 pub mod statistics;
+pub mod stream;
 pub mod subsets;
 pub mod transition;

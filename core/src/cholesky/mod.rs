@@ -69,6 +69,18 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         if (0..order).all(sound) { Ok(factor) } else { Err(Error::ForeignState) }
     }
 
+    /// The same factor, for a while. Members that are appended to it are not counted here before
+    /// [`extend`](Self::extend).
+    pub(crate) fn reborrow(&mut self) -> Cholesky<'_, T> {
+        let Self { stride, order, .. } = *self;
+        Cholesky { square: self.square, column: self.column, rotations: self.rotations, stride, order }
+    }
+
+    /// Counts the members that a reborrowed factor has appended.
+    pub(crate) fn extend(&mut self, order: usize) {
+        self.order = order.min(self.stride);
+    }
+
     /// The number of members.
     pub fn order(&self) -> usize {
         self.order

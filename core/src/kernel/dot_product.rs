@@ -60,6 +60,20 @@ impl<T: Scalar> Polynomial<T> {
     }
 }
 
+impl Polynomial<f32> {
+    /// What [`Polynomial::new`] answers, constant, for a trained model in a static.
+    ///
+    /// # Errors
+    /// Those of [`Polynomial::new`].
+    pub const fn constant(degree: u32, offset: f32) -> Result<Self, Error> {
+        if degree >= 1 && offset >= 0.0 && offset.is_finite() {
+            Ok(Self { degree, offset })
+        } else {
+            Err(Error::Polynomial)
+        }
+    }
+}
+
 impl<T: Scalar> Kernel<T> for Polynomial<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let mut base = dot(x, y) + self.offset;

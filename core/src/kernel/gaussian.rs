@@ -34,6 +34,17 @@ impl<T: Scalar> Gaussian<T> {
     }
 }
 
+impl Gaussian<f32> {
+    /// The kernel `exp(exponent · ‖x - y‖²)`, constant: a trained model in a static states the number that
+    /// [`Gaussian::exponent`] answers.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless the exponent is negative and finite.
+    pub const fn from_exponent(exponent: f32) -> Result<Self, Error> {
+        if exponent < 0.0 && exponent.is_finite() { Ok(Self { exponent }) } else { Err(Error::Bandwidth) }
+    }
+}
+
 impl<T: Scalar> Kernel<T> for Gaussian<T> {
     #[inline(always)]
     fn value(&self, x: &[T], y: &[T]) -> T {

@@ -32,6 +32,17 @@ impl<T: Scalar> Laplace<T> {
     }
 }
 
+impl Laplace<f32> {
+    /// The kernel `exp(-rate · Σ abs(x_i - y_i))`, constant: a trained model in a static states the number that
+    /// [`Laplace::rate`] answers.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    pub const fn from_rate(rate: f32) -> Result<Self, Error> {
+        if rate > 0.0 && rate.is_finite() { Ok(Self { inverse: rate }) } else { Err(Error::Bandwidth) }
+    }
+}
+
 impl<T: Scalar> Kernel<T> for Laplace<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let mut sum = T::ZERO;

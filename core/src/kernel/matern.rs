@@ -33,6 +33,17 @@ impl<T: Scalar> Matern32<T> {
     }
 }
 
+impl Matern32<f32> {
+    /// The kernel `(1 + s) exp(-s)`, `s = rate · ‖x - y‖`, constant: a trained model in a static states the number that
+    /// [`Matern32::rate`] answers.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    pub const fn from_rate(rate: f32) -> Result<Self, Error> {
+        if rate > 0.0 && rate.is_finite() { Ok(Self { rate }) } else { Err(Error::Bandwidth) }
+    }
+}
+
 impl<T: Scalar> Kernel<T> for Matern32<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let scaled = squared_distance(x, y).sqrt() * self.rate;
@@ -73,6 +84,17 @@ impl<T: Scalar> Matern52<T> {
     /// `√5/σ`: what multiplies the distance.
     pub fn rate(&self) -> T {
         self.rate
+    }
+}
+
+impl Matern52<f32> {
+    /// The kernel `(1 + s + s²/3) exp(-s)`, `s = rate · ‖x - y‖`, constant: a trained model in a static states the number that
+    /// [`Matern52::rate`] answers.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    pub const fn from_rate(rate: f32) -> Result<Self, Error> {
+        if rate > 0.0 && rate.is_finite() { Ok(Self { rate }) } else { Err(Error::Bandwidth) }
     }
 }
 

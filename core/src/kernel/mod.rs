@@ -14,11 +14,13 @@
 //! exponential. Rows of unequal length are compared over the shorter: lengths are checked once,
 //! where rows enter ([`crate::Points::new`], [`crate::Predictor::new`]).
 
+mod chosen;
 mod dot_product;
 mod gaussian;
 mod laplace;
 mod matern;
 
+pub use chosen::ChosenKernel;
 pub use dot_product::{Linear, Polynomial};
 pub use gaussian::{Gaussian, GaussianPerFeature};
 pub use laplace::Laplace;

@@ -1,21 +1,32 @@
-//! The deepest stack since reset, read from the paint that `cortex-m-rt` puts under it at start.
+//! The deepest stack of a piece of work, read from paint under it.
+#![allow(unsafe_code)]
 
+use crate::board;
 use core::ptr;
-use cortex_m_rt::STACK_PAINT_VALUE;
 
-/// Bytes of stack that were ever used. An array that was reserved and never written does not count.
-#[allow(unsafe_code)]
-pub fn peak() -> usize {
-    unsafe extern "C" {
-        static _stack_end: u32;
-        static _stack_start: u32;
-    }
-    let top = (&raw const _stack_start).addr();
-    let mut word = &raw const _stack_end;
-    // SAFETY: `word` stays in the words between the linker's two symbols, which are the stack's RAM and
-    // aligned. Nothing else runs, and a volatile read takes the words of live frames as they are.
-    while word.addr() < top && unsafe { ptr::read_volatile(word) } == STACK_PAINT_VALUE {
+const PAINT: u32 = 0xc5c5_c5c5;
+
+/// Does the work, and answers its result with the bytes of stack it used, those of a call included.
+/// An array that was reserved and never written does not count. Paints all of the free stack, so count
+/// instructions in another run.
+#[inline(never)]
+pub fn measured<A>(work: impl FnOnce() -> A) -> (A, usize) {
+    let bounds = board::stack_bounds();
+    // SAFETY: the linker aligns the end of the stack's RAM, nothing else is placed between it and the live
+    // frames, and no interrupt is enabled.
+    unsafe { board::paint(bounds.start, PAINT) };
+    let top = board::stack_pointer();
+    let answer = call(work);
+    let mut word = ptr::with_exposed_provenance::<u32>(bounds.start);
+    // SAFETY: `word` stays in the same RAM, in steps of its size, and a volatile read takes words as they are.
+    while word.addr() < top && unsafe { ptr::read_volatile(word) } == PAINT {
         word = word.wrapping_add(1);
     }
-    top - word.addr()
+    (answer, top.saturating_sub(word.addr()))
+}
+
+/// In a frame of its own, under the one where measuring starts.
+#[inline(never)]
+fn call<A>(work: impl FnOnce() -> A) -> A {
+    work()
 }

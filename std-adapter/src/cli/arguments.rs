@@ -61,6 +61,9 @@ not used but for the error told on stderr.")]
 Example:
   dpp-nystrom info ailerons.dpp --json")]
     Info(Info),
+    /// Bring a model to a device: Rust, C, or bytes for its flash
+    #[command(after_help = super::export::EXAMPLES)]
+    Export(super::export::Export),
     /// Compare methods over seeds
     #[command(after_help = "\
 Examples:

@@ -8,6 +8,7 @@ mod demo;
 mod diagnose;
 mod evaluate;
 mod experiment;
+mod export;
 mod fit;
 mod info;
 mod output;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Experiment(arguments) => experiment::run(&arguments),
         Command::Diagnose(arguments) => diagnose::run(&arguments),

@@ -1,27 +1,30 @@
-//! Selects landmarks among rows in flash, fits a function on them, and prints both over semihosting. Ends
-//! with status 0, or with another and the message after a panic.
+//! Landmarks among a few hundred rows in flash, by the open-slot chain.
 #![no_std]
 #![no_main]
 
-use cortex_m_rt::entry;
-use dpp_nystrom_core::{RidgeStack, Stack};
-use dpp_nystrom_firmware::stack;
-use dpp_nystrom_golden::{LANDMARKS, run};
-use semihosting::{println, process};
+use defmt::info;
+use dpp_nystrom_core::Stack;
+use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_golden::{LANDMARKS, select};
+use static_cell::ConstStaticCell;
+
+static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
+static DISTANCES: ConstStaticCell<[f32; select::ROWS]> = ConstStaticCell::new([0.0; select::ROWS]);
 
 #[entry]
 fn main() -> ! {
-    let mut memory = Stack::<f32, LANDMARKS>::new();
-    let mut ridge = RidgeStack::<f32, LANDMARKS>::new();
-    let answer = match run(memory.lend(), ridge.lend()) {
-        Ok(answer) => answer,
-        Err(error) => panic!("{error}"),
+    finish(run())
+}
+
+fn run() -> Result<(), Failure> {
+    info!("select: {=str}, {=usize} rows", board::NAME, select::ROWS);
+    if !board::is_in_flash(&select::FEATURES) {
+        return Err(Failure::Wrong("the rows are not in flash"));
+    }
+    let (Some(memory), Some(distances)) = (MEMORY.try_take(), DISTANCES.try_take()) else {
+        return Err(Failure::Wrong("the statics were taken before"));
     };
-    // Before printing, which takes stack of its own.
-    let peak = stack::peak();
-    // The best constant leaves 0.21, the variance of the targets.
-    assert!(answer.mean_squared_error < 0.01, "fitted badly: {:e}", answer.mean_squared_error);
-    println!("{answer}");
-    println!("stack: {peak} bytes, {} of them lent", size_of_val(&memory) + size_of_val(&ridge));
-    process::exit(0)
+    let (answer, stack) = stack::measured(|| select::run(memory.lend(), distances));
+    info!("{=usize} bytes of stack", stack);
+    judge(&answer?, &select::DESKTOP)
 }

@@ -1,0 +1,221 @@
+//! A model as bytes: written by `dpp-nystrom export --to bytes`, read where they lie.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 0 to 7 | `dppndevc` |
+//! | 8 to 11 | CRC-32 of what follows, up to the length |
+//! | 12 to 15 | version: 1 |
+//! | 16 to 19 | length of all of it in bytes, a multiple of 4 |
+//! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
+//! | 24 to 27 | features d |
+//! | 28 to 31 | landmarks c |
+//! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
+//! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
+//! | 52 to 59 | the target's mean and scale |
+//! | 60 on | single: means d, scales d, landmarks c d, weights c |
+//! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
+//!
+//! Numbers are little-endian and the bytes begin at a multiple of 4, so that the arrays are slices of numbers as they
+//! lie: nothing is copied, and a prediction reads them as it reads a static. (To decode each number when it is used
+//! would do without the alignment, but then every algorithm would need a second body.) `bytemuck` checks and makes the
+//! views without `unsafe` on this side. Bytes past the length are not looked at: a partition of the flash may be longer than
+//! the model.
+
+use super::checksum::crc32;
+use super::{Model, Parts};
+use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
+use crate::{Error, Scalar};
+use bytemuck::{AnyBitPattern, try_cast_slice};
+use core::fmt;
+
+const MAGIC: &[u8; 8] = b"dppndevc";
+const VERSION: u32 = 1;
+/// The words before the arrays.
+const HEADER: usize = 15;
+
+/// What is wrong with a model's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BytesProblem {
+    /// They do not begin at a multiple of 4.
+    Misaligned,
+    /// They are something else.
+    Foreign,
+    /// A version that this program does not know.
+    Version(u32),
+    /// The end is missing.
+    Truncated {
+        /// Bytes that the model has, as far as is known.
+        needed: usize,
+        /// Bytes that came.
+        have: usize,
+    },
+    /// The checksum does not agree.
+    Corrupt,
+    /// A quantised model where one in single precision was expected, one of another width, or the other way round.
+    Kind,
+    /// Intact, but its parts do not make a model.
+    Unsound,
+    /// This processor reads numbers from their other end.
+    BigEndian,
+}
+
+impl fmt::Display for BytesProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Misaligned => f.write_str("the model's bytes must begin at a multiple of 4"),
+            Self::Foreign => f.write_str("not a model that `dpp-nystrom export --to bytes` wrote"),
+            Self::Version(version) => {
+                write!(f, "the model's format is version {version}, and this program reads version {VERSION}")
+            }
+            Self::Truncated { needed, have } => {
+                write!(f, "the end of the model is missing: {needed} bytes are needed, {have} came")
+            }
+            Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
+            Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
+            Self::Unsound => f.write_str("the bytes are intact, but their parts do not make a model"),
+            Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
+        }
+    }
+}
+
+/// Of what kind a model's numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Single = 0,
+    Bits16 = 1,
+    Bits8 = 2,
+}
+
+/// What the header says, and the arrays after it.
+pub(crate) struct Content<'a> {
+    pub(crate) width: usize,
+    pub(crate) landmarks: usize,
+    pub(crate) kernel: u32,
+    /// What belongs to the kernel.
+    pub(crate) numbers: [u32; 4],
+    pub(crate) target_mean: f32,
+    pub(crate) target_scale: f32,
+    rest: &'a [u32],
+}
+
+impl<'a> Content<'a> {
+    /// The next array of so many elements, and of as many words as they fill.
+    pub(crate) fn take<N: AnyBitPattern>(&mut self, count: usize) -> Result<&'a [N], Error> {
+        let unsound = Error::ModelBytes(BytesProblem::Unsound);
+        let words = count.checked_mul(size_of::<N>()).ok_or(unsound)?.div_ceil(size_of::<u32>());
+        let (array, rest) = self.rest.split_at_checked(words).ok_or(unsound)?;
+        self.rest = rest;
+        let array: &[N] = try_cast_slice(array).unwrap_or(&[]);
+        array.get(..count).ok_or(unsound)
+    }
+
+    /// Refuses words after the last array.
+    pub(crate) fn end(&self) -> Result<(), Error> {
+        if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Unsound)) }
+    }
+}
+
+/// Checks all that can be checked of bytes of this kind.
+pub(crate) fn open(bytes: &[u8], kind: Kind) -> Result<Content<'_>, Error> {
+    parse(bytes, kind).map_err(Error::ModelBytes)
+}
+
+fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
+    if cfg!(target_endian = "big") {
+        return Err(BytesProblem::BigEndian);
+    }
+    let have = bytes.len();
+    let cut = |needed| BytesProblem::Truncated { needed, have };
+    let begun = MAGIC.get(..have.min(MAGIC.len())).unwrap_or(MAGIC);
+    if !bytes.starts_with(begun) {
+        return Err(BytesProblem::Foreign);
+    }
+    let header = bytes.get(..HEADER * size_of::<u32>()).ok_or(cut(HEADER * size_of::<u32>()))?;
+    let header: &[u32] = try_cast_slice(header).map_err(|_| BytesProblem::Misaligned)?;
+    let &[_, _, checksum, version, length, found, width, landmarks, kernel, a, b, c, d, mean, scale] = header
+    else {
+        return Err(BytesProblem::Unsound);
+    };
+    if version != VERSION {
+        return Err(BytesProblem::Version(version));
+    }
+    let content = bytes.get(..length as usize).ok_or(cut(length as usize))?;
+    if crc32(content.get(12..).unwrap_or(&[])) != checksum {
+        return Err(BytesProblem::Corrupt);
+    }
+    if found != kind as u32 {
+        return Err(BytesProblem::Kind);
+    }
+    let words: &[u32] = try_cast_slice(content).map_err(|_| BytesProblem::Unsound)?;
+    Ok(Content {
+        width: width as usize,
+        landmarks: landmarks as usize,
+        kernel,
+        numbers: [a, b, c, d],
+        target_mean: f32::from_bits(mean),
+        target_scale: f32::from_bits(scale),
+        rest: words.get(HEADER..).ok_or(BytesProblem::Unsound)?,
+    })
+}
+
+impl<'a> Model<'a, f32, ChosenKernel<f32>> {
+    /// The model in these bytes, which are used where they lie.
+    ///
+    /// Reads each byte once, for the checksum: some 20 instructions a byte. What comes after the model's end is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with what is wrong: bytes that do not begin at a multiple of 4, that are damaged or cut,
+    /// or that are something else.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{BytesProblem, Error, Model};
+    ///
+    /// /// Bytes at a multiple of 4, as the linker's or the flash controller's.
+    /// #[repr(align(4))]
+    /// struct Flash([u8; 64]);
+    /// static ERASED: Flash = Flash([0xff; 64]);
+    ///
+    /// assert_eq!(Model::from_bytes(&ERASED.0).unwrap_err(), Error::ModelBytes(BytesProblem::Foreign));
+    /// ```
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut content = open(bytes, Kind::Single)?;
+        let (d, c) = (content.width, content.landmarks);
+        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Unsound))?;
+        let parts = Parts {
+            means: content.take(d)?,
+            scales: content.take(d)?,
+            landmarks: content.take(numbers)?,
+            weights: content.take(c)?,
+            target_mean: content.target_mean,
+            target_scale: content.target_scale,
+        };
+        content.end()?;
+        if !parts.are_finite() {
+            return Err(Error::ModelBytes(BytesProblem::Unsound));
+        }
+        let [number, degree, ..] = content.numbers;
+        let number = f32::from_bits(number);
+        let kernel = match content.kernel {
+            0 => Gaussian::from_exponent(number).map(ChosenKernel::Gaussian),
+            1 => Laplace::from_rate(number).map(ChosenKernel::Laplace),
+            2 => Matern32::from_rate(number).map(ChosenKernel::Matern32),
+            3 => Matern52::from_rate(number).map(ChosenKernel::Matern52),
+            4 => Polynomial::constant(degree, number).map(ChosenKernel::Polynomial),
+            5 => Ok(ChosenKernel::Linear(Linear)),
+            _ => return Err(Error::ModelBytes(BytesProblem::Unsound)),
+        };
+        kernel
+            .and_then(|kernel| Self::new(kernel, parts))
+            .map_err(|_| Error::ModelBytes(BytesProblem::Unsound))
+    }
+}
+
+impl<T: Scalar> Parts<'_, T> {
+    fn are_finite(&self) -> bool {
+        let Parts { means, scales, landmarks, weights, target_mean, target_scale } = *self;
+        let arrays = [means, scales, landmarks, weights, &[target_mean, target_scale]];
+        arrays.iter().all(|array| array.iter().all(|value| value.is_finite()))
+    }
+}

@@ -1,0 +1,136 @@
+//! A trained model in flash: raw rows in, predictions in the target's units out.
+//!
+//! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is one over
+//! the feature's standard deviation, 0 for a feature that was constant: where division is slow, a
+//! multiplication is not.
+//!
+//! The parts are borrowed and used where they lie. Two roads lead there: a static in the program's own text,
+//! which is checked when the program is compiled ([`Model::new`] is constant), and bytes in a part of the flash that
+//! is written on its own ([`Model::from_bytes`]). `dpp-nystrom export` writes both.
+
+mod bytes;
+mod checksum;
+
+pub use bytes::BytesProblem;
+pub(crate) use bytes::{Content, Kind, open};
+
+use crate::kernel::Kernel;
+use crate::memory::check_width;
+use crate::{Error, Predictor, Scalar};
+
+/// The numbers of a [`Model`], in the order in which they lie in its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a, T> {
+    /// The features' means.
+    pub means: &'a [T],
+    /// One over the features' standard deviations; 0 for a constant feature.
+    pub scales: &'a [T],
+    /// Standardised landmarks, one row of features after the other.
+    pub landmarks: &'a [T],
+    /// A weight for each.
+    pub weights: &'a [T],
+    /// The target's mean.
+    pub target_mean: T,
+    /// The target's standard deviation.
+    pub target_scale: T,
+}
+
+/// A trained model that takes raw rows. It borrows all it needs and copies nothing.
+///
+/// ```
+/// use dpp_nystrom_core::{Model, Parts, kernel::Gaussian};
+///
+/// static MODEL: Model<'static, f32, Gaussian<f32>> = {
+///     let Ok(kernel) = Gaussian::from_exponent(-0.5) else { panic!("a positive bandwidth") };
+///     let parts = Parts {
+///         means: &[20.0, 1_000.0],
+///         scales: &[0.2, 0.05],
+///         landmarks: &[0.0, 0.0, 1.0, 1.0],
+///         weights: &[1.0, -1.0],
+///         target_mean: 7.0,
+///         target_scale: 2.0,
+///     };
+///     match Model::new(kernel, parts) {
+///         Ok(model) => model,
+///         Err(_) => panic!("parts that fit each other"),
+///     }
+/// };
+///
+/// // Half way between the two landmarks.
+/// let prediction = MODEL.predict(&[22.5, 1_010.0], &mut [0.0; 2])?;
+/// assert!((prediction - 7.0).abs() < 1e-6);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a, T, K> {
+    predictor: Predictor<'a, T, K>,
+    means: &'a [T],
+    scales: &'a [T],
+    target_mean: T,
+    target_scale: T,
+}
+
+impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
+    /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for no features or no weights, [`Error::Width`] unless there are as many scales as
+    /// means, and as many landmarks of so many features as weights.
+    pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
+        let Parts { means, scales, landmarks, weights, target_mean, target_scale } = parts;
+        if let Err(error) = check_shape(means.len(), scales.len(), landmarks.len(), weights.len()) {
+            return Err(error);
+        }
+        let predictor = Predictor::of_checked(kernel, landmarks, means.len(), weights);
+        Ok(Self { predictor, means, scales, target_mean, target_scale })
+    }
+
+    /// The number of features of a row.
+    pub const fn width(&self) -> usize {
+        self.means.len()
+    }
+
+    /// The prediction for one raw row, in the target's units. `room` holds the standardised row: as many
+    /// numbers as features.
+    ///
+    /// Costs what [`Predictor::predict`] does, and a subtraction and a multiplication a feature.
+    ///
+    /// # Errors
+    /// [`Error::Width`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
+    /// [`Error::NotFinite`] (of row 0) for a feature that is no number, infinite, or so far from its mean that the
+    /// difference is.
+    pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
+        check_width(self.width(), raw.len())?;
+        let have = room.len();
+        let row = room.get_mut(..self.width()).ok_or(Error::Capacity { needed: self.width(), have })?;
+        let statistics = self.means.iter().zip(self.scales);
+        for (column, ((slot, &value), (&mean, &scale))) in row.iter_mut().zip(raw).zip(statistics).enumerate()
+        {
+            *slot = (value - mean) * scale;
+            if !slot.is_finite() {
+                return Err(Error::NotFinite { row: 0, column });
+            }
+        }
+        Ok(self.target_mean + self.target_scale * self.predictor.predict(row)?)
+    }
+}
+
+/// Whether the parts of a model fit each other.
+pub(crate) const fn check_shape(
+    means: usize,
+    scales: usize,
+    landmarks: usize,
+    weights: usize,
+) -> Result<(), Error> {
+    if means == 0 || weights == 0 {
+        return Err(Error::Empty);
+    }
+    if scales != means {
+        return Err(Error::Width { expected: means, found: scales });
+    }
+    let expected = means.saturating_mul(weights);
+    if landmarks != expected {
+        return Err(Error::Width { expected, found: landmarks });
+    }
+    Ok(())
+}

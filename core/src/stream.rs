@@ -1,0 +1,249 @@
+//! Landmarks of a stream: rows come one at a time, each is tried once, and none but the landmarks is stored.
+//!
+//! A row `x` of the stream offers itself to a slot that is drawn uniformly. It takes the place of the slot's
+//! occupant `x_i` with probability `min(1, r)` (or `r/(1 + r)`, [`Acceptance`]), `r = det K_{C∪x\x_i} / det K_C`.
+//!
+//! # Law
+//!
+//! Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the
+//! landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose density with respect to `P`
+//! in each is `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]`: going from `x_i` to `x` and back,
+//!
+//! `π(C) P(dx) min(1, r) = π(C∪x\x_i) P(dx_i) min(1, 1/r)`.
+//!
+//! The weights of reservoir sampling have no part in it, since every row is a fresh draw from `P`. So the chain is
+//! reversible, and its law is the c-DPP of `P`:
+//!
+//! - where `P` is uniform over `n` given rows, which are streamed with replacement, the c-DPP over sets of `c` of
+//!   them, as of [`crate::Chain`]; rows that come oftener count in proportion, `Pr(C) ∝ det K_CC · Π P(x_i)`;
+//! - where `P` has a density, the c-DPP over the whole space: no ground set is needed to define it.
+//!
+//! It is exact in the limit, from the first `c` independent rows on. A copy of another landmark has residual 0 and
+//! is never let in; a copy of the occupant may take its place, which changes nothing.
+//!
+//! # What it does not promise
+//!
+//! Rows that come sorted, in bursts, or from a law that drifts are no such draws. Each is tried against the
+//! landmarks of its time and never again, so the landmarks then follow no stated law: what is only met in the past
+//! stays until a row that is more diverse draws its slot, and what was declined is gone. Neighbours in time that
+//! resemble each other slow the chain down, since a row that resembles a landmark is let in only to that one's
+//! slot. Offer every tenth reading rather than each, or a stored set in random order.
+//!
+//! # Cost
+//!
+//! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is declined early, and `3(c - i)²` to open
+//! slot `i`: `O(c d + c²)` at most, whatever came before. Memory is that of [`crate::Landmarks`] and `c + 1` rows. The
+//! factor is made anew as in [`crate::SlotChain`].
+
+use crate::cholesky::Cholesky;
+use crate::ground_set::Points;
+use crate::kernel::Kernel;
+use crate::landmarks::Landmarks;
+use crate::memory::{Memory, check_capacity, check_width};
+use crate::random::below;
+use crate::slot::{OpenSlot, Proposal};
+use crate::slot_chain::renew;
+use crate::swap::Acceptance;
+use crate::{Error, Progress, Scalar};
+use rand_core::Rng;
+
+/// What became of a row that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// There were fewer than `c` landmarks, and now it is one.
+    Joined {
+        /// Its place among [`StreamChain::rows`].
+        place: usize,
+    },
+    /// It has taken a landmark's place.
+    Replaced {
+        /// Its place among [`StreamChain::rows`]: whatever is kept beside that row is out of date.
+        place: usize,
+    },
+    /// It is no landmark, and nobody keeps it.
+    Declined,
+}
+
+/// A c-DPP chain over a stream. [`Progress::steps`] counts rows, [`Progress::proposed`] those that came to `c`
+/// landmarks and were tried.
+///
+/// When the stream has taught enough, the rows that are left are a ground set of their own:
+///
+/// ```
+/// use dpp_nystrom_core::kernel::Gaussian;
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, Stack, StreamChain, start};
+/// use rand_core::Rng;
+///
+/// const C: usize = 4;
+/// let mut rows = [0.0; (C + 1) * 2]; // four landmarks of two features, and the row that is offered
+/// let mut memory = Stack::<f32, C>::new();
+/// let mut random = Random::seeded(7);
+/// let kernel = Gaussian::new(0.7)?;
+///
+/// let mut chain = StreamChain::new(kernel, C, 2, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+/// for _ in 0..500 {
+///     let reading = [random.next_u32() as f32 / 4e9, random.next_u32() as f32 / 4e9];
+///     chain.offer(&reading, &mut random)?;
+/// }
+/// assert_eq!((chain.len(), chain.progress().steps), (C, 500));
+///
+/// let ground = Points::new(&rows[..C * 2], 2, kernel)?;
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::given(&mut landmarks, &[0, 1, 2, 3])?;
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct StreamChain<'a, T, K> {
+    kernel: K,
+    /// `c`.
+    most: usize,
+    width: usize,
+    /// `c` rows of landmarks, then the row that is offered.
+    rows: &'a mut [T],
+    factor: Cholesky<'a, T>,
+    /// The places of the landmarks in `rows`, in the factor's order.
+    members: &'a mut [usize],
+    acceptance: Acceptance,
+    progress: Progress,
+}
+
+impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
+    /// A chain of `c` landmarks of `width` features, none of which has come yet. `rows` is room for `c + 1` rows.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for no landmarks or no features, [`Error::Capacity`].
+    pub fn new(
+        kernel: K,
+        c: usize,
+        width: usize,
+        rows: &'a mut [T],
+        memory: Memory<'a, T>,
+        acceptance: Acceptance,
+    ) -> Result<Self, Error> {
+        if c == 0 || width == 0 {
+            return Err(Error::Empty);
+        }
+        let room = c.saturating_add(1).saturating_mul(width);
+        check_capacity(room, rows.len())?;
+        let factor = Cholesky::new(memory.factor)?;
+        check_capacity(c, factor.capacity())?;
+        check_capacity(c, memory.landmarks.len())?;
+        let (rows, members) =
+            (rows.get_mut(..room).unwrap_or(&mut []), memory.landmarks.get_mut(..c).unwrap_or(&mut []));
+        Ok(Self { kernel, most: c, width, rows, factor, members, acceptance, progress: Progress::default() })
+    }
+
+    /// Offers the next row of the stream. Once there are `c` landmarks it draws one number for the slot (rarely
+    /// more) and one for the acceptance; before, none.
+    ///
+    /// # Errors
+    /// [`Error::Width`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the place
+    /// of the landmark with which the kernel is no number. The landmarks are as they were, in another order
+    /// perhaps, and the row is not counted.
+    pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T], random: &mut R) -> Result<Offer, Error> {
+        check_width(self.width, row.len())?;
+        if let Some(column) = row.iter().position(|value| !value.is_finite()) {
+            return Err(self.not_finite(column));
+        }
+        let last = self.most.saturating_mul(self.width);
+        copy(self.rows, last, row);
+        let offer = if self.len() < self.most { self.join() } else { self.replace(random) };
+        let offer = offer.map_err(|error| match error {
+            Error::NotFinite { column, .. } => self.not_finite(column),
+            error => error,
+        })?;
+        if let Offer::Joined { place } | Offer::Replaced { place } = offer {
+            self.settle(place, row);
+        }
+        self.progress.steps += 1;
+        Ok(offer)
+    }
+
+    /// Makes the offered row the next landmark, if it is independent of those there are.
+    fn join(&mut self) -> Result<Offer, Error> {
+        let place = self.len();
+        let ground = Points::trusted(self.rows, self.width, self.most + 1, &self.kernel);
+        let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
+        match landmarks.push(self.most) {
+            Ok(()) => {
+                self.factor.extend(place + 1);
+                Ok(Offer::Joined { place })
+            }
+            Err(Error::NotPositive { .. }) => Ok(Offer::Declined),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tries the offered row at a slot.
+    fn replace<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Offer, Error> {
+        let ground = Points::trusted(self.rows, self.width, self.most + 1, &self.kernel);
+        let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
+        // Before the row is tried, so that an error leaves the landmarks.
+        if self.progress.proposed > 0 {
+            renew(&mut landmarks, self.progress.proposed)?;
+        }
+        let slot = below(random, self.most);
+        let uniform = T::from_draw(random.next_u32());
+        let place = landmarks.members().get(slot).copied().unwrap_or(self.most);
+        let mut open = OpenSlot::new(&mut landmarks, slot, self.acceptance)?;
+        let admitted = open.try_one(Proposal { entering: self.most, uniform })?;
+        self.progress.proposed += 1;
+        self.progress.accepted += u64::from(admitted);
+        Ok(if admitted { Offer::Replaced { place } } else { Offer::Declined })
+    }
+
+    /// Keeps the offered row, which is the last member, at its place.
+    fn settle(&mut self, place: usize, row: &[T]) {
+        copy(self.rows, place.saturating_mul(self.width), row);
+        let len = self.len();
+        if let Some(member) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
+            *member = place;
+        }
+    }
+
+    fn not_finite(&self, column: usize) -> Error {
+        Error::NotFinite { row: self.progress.steps as usize, column }
+    }
+
+    /// The rows that are landmarks, one after the other.
+    pub fn rows(&self) -> &[T] {
+        self.rows.get(..self.len().saturating_mul(self.width)).unwrap_or(&[])
+    }
+
+    /// The places of the landmarks among [`rows`](Self::rows), in the factor's order.
+    pub fn members(&self) -> &[usize] {
+        self.members.get(..self.len()).unwrap_or(&[])
+    }
+
+    /// The factor of their kernel matrix, in its own order.
+    pub fn factor(&self) -> &Cholesky<'a, T> {
+        &self.factor
+    }
+
+    /// The number of landmarks: `c`, unless fewer independent rows came.
+    pub fn len(&self) -> usize {
+        self.factor.order()
+    }
+
+    /// No row came that could be a landmark.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The running log-determinant, `log det K_CC`.
+    pub fn log_det(&self) -> T {
+        self.factor.log_det()
+    }
+
+    /// The counters.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+}
+
+/// Writes a row from `start` on.
+fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) {
+    for (slot, &value) in rows.iter_mut().skip(start).zip(row) {
+        *slot = value;
+    }
+}

@@ -1,0 +1,54 @@
+//! Landmarks by the paper's chain, then ridge regression on them.
+
+use crate::data::{features, target};
+use crate::{Answer, LANDMARKS, WIDTH};
+use dpp_nystrom_core::kernel::Gaussian;
+use dpp_nystrom_core::{
+    Chain, Error, GroundSet, Landmarks, Memory, Nystrom, Points, Random, Ridge, RidgeMemory, Rule, start,
+};
+
+/// The number of rows in the ground set.
+pub const ROWS: usize = 200;
+
+const STEPS: u64 = 2_000;
+const SEED: u64 = 7;
+const BANDWIDTH: f32 = 0.7;
+const RIDGE: f32 = 1e-6;
+const LABEL: &str = "weights";
+
+/// The ground set: rows one after the other, in flash.
+pub static FEATURES: [f32; ROWS * WIDTH] = features();
+
+/// Landmarks, and the bits of their weights in the fitted function.
+pub type Weights = Answer<LANDMARKS, LANDMARKS>;
+
+/// What the desktop answers.
+pub const DESKTOP: Weights = Answer::from_golden(include_str!("../../../../tests/core/golden.txt"), LABEL);
+
+/// Selects landmarks and fits the targets in whatever memory is lent, for [`LANDMARKS`] landmarks. Answers the
+/// mean squared error on the rows it was fitted to, too; the best constant leaves 0.21.
+///
+/// # Errors
+/// [`Error::Capacity`] for less memory than that.
+pub fn run(memory: Memory<'_, f32>, ridge: RidgeMemory<'_, f32>) -> Result<(Weights, f32), Error> {
+    let ground = Points::new(&FEATURES, WIDTH, Gaussian::new(BANDWIDTH)?)?;
+    let mut random = Random::seeded(SEED);
+    let mut landmarks = Landmarks::new(&ground, memory)?;
+    start::uniform(&mut landmarks, LANDMARKS, &mut random)?;
+    let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
+    chain.run(STEPS, &mut random)?;
+
+    let nystrom = Nystrom::new(chain.landmarks());
+    let mut ridge = Ridge::new(LANDMARKS, ridge)?;
+    let mut phi = [0.0; LANDMARKS];
+    for i in 0..ground.len() {
+        nystrom.features(i, &mut phi)?;
+        ridge.add(&phi, target(ground.row(i)))?;
+    }
+    let mut weights = [0.0; LANDMARKS];
+    ridge.solve(RIDGE, &mut weights)?;
+    let mean_squared_error = ridge.squared_error(&weights)? / ROWS as f32;
+    nystrom.kernel_weights(&mut weights)?;
+    let members = chain.landmarks().members().iter().copied();
+    Ok((Answer::new(members, LABEL, weights), mean_squared_error))
+}

@@ -1,0 +1,32 @@
+//! The paper's chain among rows in flash, and a function fitted on its landmarks.
+#![no_std]
+#![no_main]
+
+use defmt::info;
+use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_golden::{LANDMARKS, algorithm_1};
+use static_cell::ConstStaticCell;
+
+static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
+static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+
+#[entry]
+fn main() -> ! {
+    finish(run())
+}
+
+fn run() -> Result<(), Failure> {
+    info!("algorithm_1: {=str}", board::NAME);
+    let (Some(memory), Some(ridge)) = (MEMORY.try_take(), RIDGE.try_take()) else {
+        return Err(Failure::Wrong("the statics were taken before"));
+    };
+    let (result, stack) = stack::measured(|| algorithm_1::run(memory.lend(), ridge.lend()));
+    let (answer, mean_squared_error) = result?;
+    info!("mean squared error {=f32}; {=usize} bytes of stack", mean_squared_error, stack);
+    // The best constant leaves 0.21.
+    if !(mean_squared_error < 0.01) {
+        return Err(Failure::Wrong("fitted badly"));
+    }
+    judge(&answer, &algorithm_1::DESKTOP)
+}

@@ -1,0 +1,24 @@
+//! The panic handler. A release image has none that works: it calls a function that does not exist, so that the
+//! image links only if no panic can be reached. That it links is the proof.
+
+#[cfg(not(debug_assertions))]
+#[allow(unsafe_code)]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    unsafe extern "C" {
+        fn this_image_can_panic() -> !;
+    }
+    // SAFETY: never linked, so never called.
+    unsafe { this_image_can_panic() }
+}
+
+/// The status of a run that panicked, as of a program on a desktop.
+#[cfg(debug_assertions)]
+const PANICKED: u8 = 101;
+
+#[cfg(debug_assertions)]
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    defmt::error!("{}", defmt::Display2Format(info));
+    crate::board::exit(PANICKED)
+}
