@@ -7,7 +7,7 @@
 use dpp_nystrom::{Heap, RidgeHeap};
 use dpp_nystrom_core::{RidgeStack, Stack};
 use dpp_nystrom_golden::data::Sensor;
-use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, learn, select, stream};
+use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, learn, predict, select, stream};
 use std::fs;
 use std::path::Path;
 
@@ -68,4 +68,11 @@ fn learning_follows_the_golden_trajectory() {
     let mut sensor = Sensor::new(1);
     let chosen = learn::choose(memory.lend(), &mut rows, || sensor.read()).unwrap();
     hold(learn::learn(&chosen, memory.lend(), ridge.lend(), &rows, || sensor.read()).unwrap());
+}
+
+#[test]
+fn predictions_of_a_model_in_flash_are_golden() {
+    let (answer, error) = predict::run().unwrap();
+    hold("golden/predict.txt", &answer, &predict::DESKTOP);
+    assert!(error < predict::LARGEST_ERROR, "{error}");
 }

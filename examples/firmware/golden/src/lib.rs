@@ -7,6 +7,7 @@
 //! | [`select`] | landmarks by the open-slot chain among rows in flash |
 //! | [`stream`] | landmarks of a stream that nobody stores |
 //! | [`learn`] | ridge regression on a stream, one row at a time |
+//! | [`predict`] | predictions of a model in flash |
 //!
 //! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that no target's
 //! mathematics library has a say in them.
@@ -17,6 +18,7 @@ pub mod algorithm_1;
 mod answer;
 pub mod data;
 pub mod learn;
+pub mod predict;
 pub mod select;
 pub mod stream;
 
