@@ -400,3 +400,29 @@ fn what_cannot_be_exported_leaves_no_file() {
     );
     refuse(|model| model.sigma = 1e-3, "--quantise i8", &["the bandwidth 0.001 is too small", "--sigma"]);
 }
+
+/// Bytes are a model for `predict` too, and it answers what the device will.
+#[test]
+fn predict_reads_bytes() {
+    let (folder, model, rows) = folder("gaussian", "f64");
+    for (flag, bits) in
+        [("", None), ("--quantise i16", Some(Bits::Sixteen)), ("--quantise i8", Some(Bits::Eight))]
+    {
+        folder.run(&format!("export m --to bytes --out m.bin {flag}")).good();
+        let run = folder.run("predict m.bin a.csv").good();
+        let expected = Exported::of(&model, bits).unwrap().predict(&rows).unwrap();
+        assert_eq!(column(&run.out), ("prediction", expected));
+        assert!(run.err.starts_with("root mean square error "), "{}", run.err);
+    }
+    let bytes = folder.bytes("m.bin");
+    let mut damaged = bytes.clone();
+    damaged[80] ^= 1;
+    folder.write("damaged.bin", damaged);
+    folder.run("predict damaged.bin a.csv").refused(&["damaged.bin: the model's checksum does not agree"]);
+    for length in [9, 30, bytes.len() - 1, bytes.len() - 4] {
+        folder.write("cut.bin", &bytes[..length]);
+        folder.run("predict cut.bin a.csv").refused(&["cut.bin: the end of the model is missing"]);
+    }
+    folder.write("narrow.csv", "1,2\n3,4\n");
+    folder.run("predict m.bin narrow.csv").refused(&["narrow.csv"]);
+}
