@@ -6,7 +6,8 @@
 
 use dpp_nystrom::{Heap, RidgeHeap};
 use dpp_nystrom_core::{RidgeStack, Stack};
-use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, select};
+use dpp_nystrom_golden::data::Sensor;
+use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, learn, predict, select, stream};
 use std::fs;
 use std::path::Path;
 
@@ -41,4 +42,37 @@ fn the_open_slot_chain_follows_the_golden_trajectory() {
     hold(select::run(Stack::<f32, LANDMARKS>::new().lend(), &mut distances).unwrap());
     hold(select::run(Heap::new(LANDMARKS).unwrap().lend(), &mut distances).unwrap());
     hold(select::run(Heap::new(3 * LANDMARKS).unwrap().lend(), &mut distances).unwrap());
+}
+
+#[test]
+fn the_chain_of_a_stream_follows_the_golden_trajectory() {
+    let hold = |answer: stream::Chosen| hold("golden/stream.txt", &answer, &stream::DESKTOP);
+    let mut rows = [0.0; stream::KEPT];
+    hold(stream::run(Stack::<f32, LANDMARKS>::new().lend(), &mut rows).unwrap());
+    hold(stream::run(Heap::new(LANDMARKS).unwrap().lend(), &mut rows).unwrap());
+    hold(stream::run(Heap::new(3 * LANDMARKS).unwrap().lend(), &mut [0.0; 2 * stream::KEPT]).unwrap());
+}
+
+#[test]
+fn learning_follows_the_golden_trajectory() {
+    let hold = |(answer, error): (learn::Learned, f32)| {
+        hold("golden/learn.txt", &answer, &learn::DESKTOP);
+        assert!(error < learn::LARGEST_ERROR, "{error}");
+    };
+    let mut rows = [0.0; learn::KEPT];
+    let (mut memory, mut ridge) = (Stack::<f32, LANDMARKS>::new(), RidgeStack::<f32, LANDMARKS>::new());
+    let mut sensor = Sensor::new(1);
+    let chosen = learn::choose(memory.lend(), &mut rows, || sensor.read()).unwrap();
+    hold(learn::learn(&chosen, memory.lend(), ridge.lend(), &rows, || sensor.read()).unwrap());
+    let (mut memory, mut ridge) = (Heap::new(LANDMARKS).unwrap(), RidgeHeap::new(LANDMARKS).unwrap());
+    let mut sensor = Sensor::new(1);
+    let chosen = learn::choose(memory.lend(), &mut rows, || sensor.read()).unwrap();
+    hold(learn::learn(&chosen, memory.lend(), ridge.lend(), &rows, || sensor.read()).unwrap());
+}
+
+#[test]
+fn predictions_of_a_model_in_flash_are_golden() {
+    let (answer, error) = predict::run().unwrap();
+    hold("golden/predict.txt", &answer, &predict::DESKTOP);
+    assert!(error < predict::LARGEST_ERROR, "{error}");
 }

@@ -10,8 +10,9 @@ use core::hint::black_box;
 /// them, after which the boards' counters start again.
 #[inline(never)]
 pub fn counted<A>(work: impl FnOnce() -> A) -> (A, u32) {
-    let work = black_box(work);
     let before = board::ticks();
+    // What the work is of is unknown until here, and what comes of it is wanted there: it stays between the two.
+    let work = black_box(work);
     let answer = black_box(work());
     let ticks = board::ticks().wrapping_sub(before);
     (answer, board::instructions(ticks))

@@ -17,10 +17,10 @@
 pub mod algorithm_1;
 mod answer;
 pub mod data;
-//pub mod learn;
-//pub mod predict;
+pub mod learn;
+pub mod predict;
 pub mod select;
-//pub mod stream;
+pub mod stream;
 
 pub use answer::Answer;
 pub use data::WIDTH;

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// TIMER0, at 16 MHz without prescaler.
 const START: *mut u32 = ptr::without_provenance_mut(0x4000_8000);
@@ -13,13 +14,18 @@ const CAPTURED: *const u32 = ptr::without_provenance(0x4000_8540);
 /// The value of `MODE_OF_WIDTH` for 32 bits.
 const WIDTH_32: u32 = 3;
 
-/// The timer now. Starting it again changes nothing.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// The timer now. It starts at the first call: QEMU's forgets the time since its last reading when started again.
 pub(crate) fn ticks() -> u32 {
     // SAFETY: registers of TIMER0, which nothing else here uses, with values that its manual allows.
     unsafe {
-        ptr::write_volatile(MODE_OF_WIDTH, WIDTH_32);
-        ptr::write_volatile(PRESCALER, 0);
-        ptr::write_volatile(START, 1);
+        if !STARTED.load(Ordering::Relaxed) {
+            ptr::write_volatile(MODE_OF_WIDTH, WIDTH_32);
+            ptr::write_volatile(PRESCALER, 0);
+            ptr::write_volatile(START, 1);
+            STARTED.store(true, Ordering::Relaxed);
+        }
         ptr::write_volatile(CAPTURE, 1);
         ptr::read_volatile(CAPTURED)
     }

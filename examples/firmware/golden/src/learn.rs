@@ -1,0 +1,89 @@
+//! Ridge regression on a sensor's readings, one at a time: the first ones choose the landmarks, the next are
+//! learned, the last are predicted. No reading is kept but the landmarks' rows.
+
+use crate::data::Reading;
+use crate::stream::{self, BANDWIDTH, Chosen};
+use crate::{Answer, LANDMARKS, WIDTH};
+use dpp_nystrom_core::kernel::Gaussian;
+use dpp_nystrom_core::{
+    Error, Landmarks, Memory, Nystrom, Points, Predictor, Ridge, RidgeMemory, Scalar, start,
+};
+
+pub use crate::stream::KEPT;
+
+/// Readings that choose landmarks.
+pub const CHOOSING: u32 = 300;
+/// Readings that are learned.
+pub const LEARNED: u32 = 500;
+/// Readings that are predicted.
+pub const PREDICTED: u32 = 200;
+
+/// What the root of the mean squared error of the predictions must be under. The targets' standard deviation,
+/// which is the error of the best constant, is 0.46.
+pub const LARGEST_ERROR: f32 = 0.1;
+
+const RIDGE: f32 = 1e-6;
+const LABEL: &str = "weights";
+
+/// When each landmark came, in the order of their rows, and the bits of their weights and of the test error.
+pub type Learned = Answer<LANDMARKS, { LANDMARKS + 1 }>;
+
+/// What the desktop answers.
+pub const DESKTOP: Learned =
+    Answer::from_golden(include_str!("../../../../tests/core/golden/learn.txt"), LABEL);
+
+/// The landmarks of the next [`CHOOSING`] readings, and their rows in `rows`.
+///
+/// # Errors
+/// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need, and for less room than [`KEPT`] numbers.
+pub fn choose(
+    memory: Memory<'_, f32>,
+    rows: &mut [f32],
+    next: impl FnMut() -> Reading,
+) -> Result<Chosen, Error> {
+    stream::choose(memory, rows, CHOOSING, next)
+}
+
+/// Learns the next [`LEARNED`] readings on the landmarks that were chosen, in `O(c d + c²)` each, and predicts
+/// [`PREDICTED`] more. Answers the weights, and the root of the mean squared error of the predictions.
+///
+/// # Errors
+/// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need.
+pub fn learn(
+    chosen: &Chosen,
+    memory: Memory<'_, f32>,
+    ridge: RidgeMemory<'_, f32>,
+    rows: &[f32],
+    mut next: impl FnMut() -> Reading,
+) -> Result<(Learned, f32), Error> {
+    let kernel = Gaussian::new(BANDWIDTH)?;
+    let rows = rows.get(..LANDMARKS * WIDTH).unwrap_or(&[]);
+    let ground = Points::new(rows, WIDTH, kernel)?;
+    let mut landmarks = Landmarks::new(&ground, memory)?;
+    for row in 0..LANDMARKS {
+        start::given(&mut landmarks, &[row])?;
+    }
+    let nystrom = Nystrom::new(&landmarks);
+    let mut ridge = Ridge::new(LANDMARKS, ridge)?;
+    let mut phi = [0.0; LANDMARKS];
+    for reading in 0..LEARNED {
+        let Reading { row, target } = next();
+        ground.column_at(&row, landmarks.members(), &mut phi);
+        nystrom.features_at(reading as usize, &mut phi)?;
+        ridge.add(&phi, target)?;
+    }
+    let mut weights = [0.0; LANDMARKS];
+    ridge.solve(RIDGE, &mut weights)?;
+    nystrom.kernel_weights(&mut weights)?;
+
+    let predictor = Predictor::new(kernel, rows, WIDTH, &weights)?;
+    let mut squares = 0.0;
+    for _ in 0..PREDICTED {
+        let Reading { row, target } = next();
+        let error = predictor.predict(&row)? - target;
+        squares += error * error;
+    }
+    let error = Scalar::sqrt(squares / PREDICTED as f32);
+    let arrivals = chosen.landmarks.iter().map(|&arrival| arrival as usize);
+    Ok((Answer::new(arrivals, LABEL, weights.into_iter().chain([error])), error))
+}
