@@ -2,12 +2,13 @@
 
 use crate::command::Folder;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "demo",
     "select",
     "fit",
     "predict",
     "info",
+    "export",
     "evaluate",
     "diagnose",
     "tune",
@@ -53,20 +54,7 @@ fn examples(text: &str) -> Vec<Vec<String>> {
 fn examples_are_valid() {
     let folder = Folder::new();
     let mut seen = 0;
-    for command in [
-        "",
-        "select",
-        "fit",
-        "predict",
-        "info",
-        "evaluate",
-        "diagnose",
-        "tune",
-        "experiment",
-        "convert",
-        "learn",
-        "merge",
-    ] {
+    for command in [""].iter().chain(&COMMANDS[1..]) {
         let text = folder.run(&format!("{command} --help")).good().out;
         for example in examples(&text) {
             if example[0] == "demo" {
