@@ -357,8 +357,10 @@ mod tests {
     fn the_row_that_comes_is_the_best_of_all() {
         let data = data(40);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
-        let load = 1e-3;
-        for others in [vec![], vec![7], vec![3, 11, 25, 38]] {
+        // A load over the features' own size tells how large they have to be.
+        for (load, others) in
+            [1e-3, 2.0].into_iter().flat_map(|load| [vec![], vec![7], vec![3, 11, 25, 38]].map(|o| (load, o)))
+        {
             let error = |row: usize| {
                 let set = [&others[..], &[row]].concat();
                 let features = features_of(gram.ground(), &set).unwrap();

@@ -19,6 +19,7 @@ fn what_is_chosen_is_told_and_can_be_asked_for() {
         ("0.2", "5s"),
         ("median", "20ms"),
         ("median", "8ms"),
+        ("median", "0.07ms"),
         ("median", "0s"),
     ] {
         let options = format!("a.csv --landmarks 20 --sigma {sigma}");

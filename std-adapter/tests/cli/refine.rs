@@ -3,7 +3,7 @@
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::published::{SETS, file, prepared};
 use crate::sample::Sample;
-use dpp_nystrom::methods::{Chosen, Gram, METHODS, Objective, Options, Task, find, run};
+use dpp_nystrom::methods::{Chosen, Gram, METHODS, Objective, Options, Places, Task, find, run};
 use dpp_nystrom::{
     Bandwidth, KernelKind, Precision, Prepared, Refinement, Setting, Silent, Table, choose_bandwidth,
 };
@@ -144,6 +144,11 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
             ),
             _ => selected(name, &plain),
         };
+        // What is refined already, and looked at with few candidates: most sweeps make it worse.
+        let Places::Rows(rows) = after.places.clone() else { panic!("{name} selects rows") };
+        let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
+        let again = selected("given", &Options { refinement: few, given: rows, ..Options::default() });
+        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.gain);
         let (before, now) = (error(&start), error(&after));
         // Of another order of sums.
         assert!(now <= before * (1.0 + 1e-9), "{set} {name}: {before:e} {now:e}");
@@ -183,4 +188,33 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
         let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &Silent).unwrap().sigma;
         assert_never_worse("wines", &data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 });
     }
+}
+
+/// 300,000 rows in the room that the start, if it held all of them, would take for itself alone: 300,000 (60 + 2 + 2)
+/// numbers are 147 MiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_rows_are_refined_in_little_memory() {
+    use crate::command::{PROGRAM, Run};
+    use crate::sample::Noise;
+    use std::path::Path;
+    const MANY: usize = 300_000;
+    let mut noise = Noise(1);
+    let mut text = String::from("a,b\n");
+    for _ in 0..MANY {
+        text.push_str(&format!("{:.4},{:.4}\n", noise.uniform(), noise.uniform()));
+    }
+    let folder = Folder::with("many.csv", text);
+    let limited = |options: &str| {
+        // What the loader and the threads reserve without using it counts too.
+        let script = format!(
+            "ulimit -v 160000; export RAYON_NUM_THREADS=1 MALLOC_ARENA_MAX=1; exec {PROGRAM} select many.csv --target none \
+             --landmarks 60 --sigma 0.2 --method refined --refine 1 --json {options}"
+        );
+        Run::of(&folder.program(Path::new("sh"), &["-c", &script]).output().unwrap())
+    };
+    let report = limited("").good().json();
+    assert_landmarks(&row_numbers(&report, "landmarks"), 60, MANY);
+    assert_eq!(report["refinement"]["all_rows"], true);
+    limited(&format!("--pivot-rows {MANY}")).refused(&["no memory for"]);
 }

@@ -1,13 +1,13 @@
 //! How few refined rows do for the error of pivoted Cholesky's.
 
+use super::super::trials::Trials;
 use super::super::{Context, Regime, Set, write_csv};
-use crate::cli::bar::Bar;
 use crate::cli::evaluate::mean;
 use crate::cli::output::{aligned, note, short_or_dash};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::methods::{self, Gram, Task, find};
 use dpp_nystrom::{
-    Criterion, Error, KernelKind, Precision, Prepared, Setting, Silent, Tolerance, choose_bandwidth, fewest,
+    Criterion, Error, KernelKind, Precision, Prepared, Setting, Silent, Tolerance, Trial, fewest,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -29,21 +29,21 @@ pub(super) struct Equal {
     matched: Matched,
 }
 
-pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Vec<Equal>, Error> {
+/// At the bandwidths of the trials, on rows drawn anew.
+pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Result<Vec<Equal>, Error> {
     let mut all = Vec::new();
     for set in sets {
-        for regime in Regime::BOTH {
-            if regime == Regime::Cv && set.table.target.is_none() {
-                continue;
-            }
+        for Trials { regime, trials } in trials {
             for seed in context.plan.seeds() {
+                let own = |trial: &&Trial| trial.dataset == set.name() && trial.seed == seed;
+                let Some(sigma) = trials.iter().find(own).map(|trial| trial.sigma) else { continue };
                 let name = format!("equal-{}-{}-{seed}", set.name(), regime.name());
-                let setup = json!({ "plan": context.plan, "data": set.digest });
-                let (matched, kept) = context.parts.get(&name, &setup, || one(context, set, regime, seed))?;
+                let setup = json!({ "plan": context.plan, "data": set.digest, "sigma": sigma });
+                let (matched, kept) = context.parts.get(&name, &setup, || one(context, set, sigma, seed))?;
                 let how = if kept { "kept" } else { "done" };
                 note(&format!("equal: {}, {}, seed {seed}: {how}", set.name(), regime.title()));
                 if let Some(matched) = matched {
-                    all.push(Equal { set: set.name().to_owned(), regime, seed, matched });
+                    all.push(Equal { set: set.name().to_owned(), regime: *regime, seed, matched });
                 }
             }
         }
@@ -52,13 +52,12 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Vec<Equal>, Err
 }
 
 /// None where there are not so many independent rows.
-fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Option<Matched>, Error> {
+fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option<Matched>, Error> {
     let (rows, test) = context.plan.split(&set.table);
     let Some(&c) = context.plan.landmarks.iter().filter(|&&c| c < rows - test).max() else { return Ok(None) };
     let (Some(pivoted), Some(refined)) = (find("rpcholesky"), find("refined")) else { return Ok(None) };
     let data = Prepared::new(set.table.clone(), Some(rows - test), seed)?;
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
     let gram = Gram::new(&data, kernel, sigma)?;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
     let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, meter: &Silent };

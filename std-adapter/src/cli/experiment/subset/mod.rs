@@ -52,7 +52,7 @@ pub(super) fn plan(plan: &Plan, quick: bool, methods: bool, landmarks: bool) -> 
 pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Section, Error> {
     let all = trials::run(context, sets, "subset")?;
     trials::write(context, &all, "subset")?;
-    let equal = equal::run(context, sets)?;
+    let equal = equal::run(context, sets, &all)?;
     let times = times::run(context, sets, quick)?;
     let mut section = Section::new("subset", "Rows exchanged one by one, against every other choice of rows");
     trials::figures(
