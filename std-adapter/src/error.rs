@@ -29,6 +29,14 @@ pub enum Error {
     /// A model that cannot be brought to a device.
     #[error("export: {0}")]
     Export(#[from] crate::export::Problem),
+    /// A model as bytes that cannot be read.
+    #[error("{}: {problem}; export it again", path.display())]
+    DeviceModel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: CoreError,
+    },
     /// Another refusal of the core.
     #[error("{0}")]
     Core(#[from] CoreError),

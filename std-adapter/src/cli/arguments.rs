@@ -368,7 +368,7 @@ pub(crate) struct Fit {
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
-    /// A model that fit wrote
+    /// A model that fit wrote, or one that export wrote as bytes: then exactly what the device answers
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Raw rows: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input

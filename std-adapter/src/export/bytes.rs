@@ -5,7 +5,7 @@ use super::single::SingleKernel;
 use super::{Exported, Problem, Quantised};
 use crate::Error;
 
-const MAGIC: &[u8; 8] = b"dppndevc";
+pub(super) const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
 /// Bytes before the arrays.
 const HEADER: usize = 60;

@@ -27,17 +27,20 @@
 mod bytes;
 mod c;
 mod c_quantised;
+mod device;
 mod name;
 mod numbers;
 mod quantised;
 mod rust;
 mod single;
 
+pub use device::DeviceModel;
 pub use name::Name;
 pub use quantised::Quantised;
 pub use single::Single;
 
 use crate::{Error, Model, Table};
+use device::predict_rows;
 
 /// How many bits a quantised landmark's feature has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,20 +183,20 @@ impl Exported {
     /// # Errors
     /// [`Error::Export`] for a row that single precision does not hold, and those of one row.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let mut raw = vec![0.0_f32; table.width];
-        (0..table.rows())
-            .map(|row| {
-                for (column, (slot, &value)) in raw.iter_mut().zip(table.row(row)).enumerate() {
-                    *slot = value as f32;
-                    if !slot.is_finite() {
-                        let feature = table.feature_names.get(column).cloned().unwrap_or_default();
-                        return Err(Problem::Row { row, feature, value }.into());
-                    }
-                }
-                let prediction = f64::from(self.predict_row(&raw)?);
-                if prediction.is_finite() { Ok(prediction) } else { Err(Error::Prediction { row }) }
-            })
-            .collect()
+        match self {
+            Self::Single(model) => {
+                let (model, mut room) = (model.lend()?, vec![0.0; table.width]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+            Self::Bits16(model) => {
+                let (model, mut room) = (model.lend()?, vec![0; table.width]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+            Self::Bits8(model) => {
+                let (model, mut room) = (model.lend()?, vec![0; table.width]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+        }
     }
 
     /// How far the exported model's predictions are from the model's own.

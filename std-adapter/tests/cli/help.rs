@@ -2,8 +2,8 @@
 
 use crate::command::Folder;
 
-const COMMANDS: [&str; 9] =
-    ["demo", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment"];
+const COMMANDS: [&str; 10] =
+    ["demo", "select", "fit", "predict", "info", "export", "evaluate", "diagnose", "tune", "experiment"];
 
 #[test]
 fn every_command_shows_examples() {
@@ -41,7 +41,9 @@ fn examples(text: &str) -> Vec<Vec<String>> {
 fn examples_are_valid() {
     let folder = Folder::new();
     let mut seen = 0;
-    for command in ["", "select", "fit", "predict", "info", "evaluate", "diagnose", "tune", "experiment"] {
+    for command in
+        ["", "select", "fit", "predict", "info", "export", "evaluate", "diagnose", "tune", "experiment"]
+    {
         let text = folder.run(&format!("{command} --help")).good().out;
         for example in examples(&text) {
             if example[0] == "demo" {

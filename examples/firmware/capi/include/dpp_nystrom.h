@@ -1,0 +1,136 @@
+// Landmarks, ridge regression and predictions on the caller's own buffers. Written by cbindgen: do not edit.
+
+#ifndef DPP_NYSTROM_H
+#define DPP_NYSTROM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Numbers that selecting c landmarks works on.
+#define DPP_NYSTROM_SELECT_NUMBERS(c) ((size_t)(c) * (c) + 3 * (size_t)(c))
+// Numbers that learning on them works on.
+#define DPP_NYSTROM_LEARN_NUMBERS(c) (2 * (size_t)(c) * (c) + 7 * (size_t)(c))
+
+// What a call answers: 0, or why it refused.
+enum dpp_nystrom_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Done.
+  DPP_NYSTROM_STATUS_OK = 0,
+  // A null pointer.
+  DPP_NYSTROM_STATUS_NULL = 1,
+  // A pointer that is not aligned to its elements.
+  DPP_NYSTROM_STATUS_MISALIGNED = 2,
+  // Lengths whose bytes the address space does not hold, or more rows than 32 bits count.
+  DPP_NYSTROM_STATUS_TOO_LARGE = 3,
+  // A buffer that is written to overlaps another one.
+  DPP_NYSTROM_STATUS_OVERLAP = 4,
+  // No rows, no features or no landmarks.
+  DPP_NYSTROM_STATUS_EMPTY = 5,
+  // The memory is smaller than the macros say.
+  DPP_NYSTROM_STATUS_TOO_SMALL = 6,
+  // Lengths that do not fit each other.
+  DPP_NYSTROM_STATUS_LENGTH = 7,
+  // More landmarks than rows.
+  DPP_NYSTROM_STATUS_TOO_MANY_LANDMARKS = 8,
+  // A landmark that is no row.
+  DPP_NYSTROM_STATUS_OUT_OF_RANGE = 9,
+  // A row that is a landmark twice.
+  DPP_NYSTROM_STATUS_DUPLICATE = 10,
+  // Not a number, or infinite: a feature or a target.
+  DPP_NYSTROM_STATUS_NOT_FINITE = 11,
+  // Landmarks that depend on each other under this kernel: ask for fewer, or take a smaller bandwidth.
+  DPP_NYSTROM_STATUS_DEPENDENT = 12,
+  // A bandwidth that is not positive, or not usable.
+  DPP_NYSTROM_STATUS_BANDWIDTH = 13,
+  // A ridge that is negative or not finite.
+  DPP_NYSTROM_STATUS_RIDGE = 14,
+  // Refused for another reason.
+  DPP_NYSTROM_STATUS_REFUSED = 15,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum dpp_nystrom_status dpp_nystrom_status;
+#else
+typedef uint32_t dpp_nystrom_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Selects `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a uniform start and
+// `tries` tries of the open-slot chain, whose law is the c-DPP's. The same seed gives the same landmarks everywhere.
+//
+// `memory` is of `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers; the landmarks' row numbers are written to `landmarks`, which has
+// room for `c`.
+//
+// # Safety
+// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+dpp_nystrom_status dpp_nystrom_select(const float *rows,
+                                      size_t n,
+                                      size_t d,
+                                      float sigma,
+                                      size_t c,
+                                      uint64_t tries,
+                                      uint64_t seed,
+                                      float *memory,
+                                      size_t memory_length,
+                                      size_t *landmarks);
+
+// Learns a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge regression on
+// the landmarks, `ridge` multiplied by `n`.
+//
+// `memory` is of `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` of `c`; both are scratch. The weights are written to
+// `weights`, which has room for `c`, and the mean squared error on the rows to `error`.
+//
+// # Safety
+// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+dpp_nystrom_status dpp_nystrom_learn(const float *rows,
+                                     const float *targets,
+                                     size_t n,
+                                     size_t d,
+                                     float sigma,
+                                     float ridge,
+                                     const size_t *landmarks,
+                                     size_t c,
+                                     float *memory,
+                                     size_t memory_length,
+                                     size_t *indices,
+                                     float *weights,
+                                     float *error);
+
+// Copies the landmarks' rows, one after the other, to `out`, which has room for `c` rows of `d` features.
+//
+// # Safety
+// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+dpp_nystrom_status dpp_nystrom_gather(const float *rows,
+                                      size_t n,
+                                      size_t d,
+                                      const size_t *landmarks,
+                                      size_t c,
+                                      float *out);
+
+// Predicts one row `x` of `d` features from the landmarks' rows and their weights; writes the prediction to `y`.
+//
+// # Safety
+// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+dpp_nystrom_status dpp_nystrom_predict(const float *landmark_rows,
+                                       const float *weights,
+                                       size_t c,
+                                       size_t d,
+                                       float sigma,
+                                       const float *x,
+                                       float *y);
+
+// The name of a status, as `"MISALIGNED"`, for a log. Never null; a number that is no status is `"UNKNOWN"`.
+const char *dpp_nystrom_status_name(uint32_t status);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* DPP_NYSTROM_H */

@@ -1,0 +1,103 @@
+//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each prediction must be
+//! the desktop's, bit for bit, and a quantised one must stay within its budget of instructions.
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use defmt::info;
+use dpp_nystrom_core::{Error, Model, QuantisedModel};
+use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
+
+#[allow(dead_code, missing_docs, unreachable_pub)]
+mod models {
+    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.rs"));
+    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.rs"));
+    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits8.rs"));
+    // ROWS, and what the desktop predicts for each of them: SINGLE_EXPECTED, BITS16_EXPECTED, BITS8_EXPECTED.
+    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/rows.rs"));
+
+    /// Whether the landmarks lie in flash.
+    pub fn are_in_flash() -> bool {
+        let is = dpp_nystrom_firmware::board::is_in_flash::<f32>;
+        is(&SINGLE_LANDMARKS)
+            && is(&SINGLE_WEIGHTS)
+            && dpp_nystrom_firmware::board::is_in_flash(&BITS16_LANDMARKS)
+    }
+}
+
+use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROWS, SINGLE, SINGLE_EXPECTED};
+
+/// Bytes at a multiple of 4, as a part of the flash of their own would be.
+#[repr(align(4))]
+struct Aligned<const N: usize>([u8; N]);
+
+static SINGLE_BYTES: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin")).len() }> =
+    Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin")));
+static BITS16_BYTES: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin")).len() }> =
+    Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin")));
+
+/// Instructions of a quantised prediction of 32 landmarks and 8 features where there is a multiplier of 32 by 32 bits,
+/// from the raw row to the prediction in the target's units.
+const BUDGET: u32 = 5_000;
+
+#[entry]
+fn main() -> ! {
+    finish(run())
+}
+
+fn run() -> Result<(), Failure> {
+    info!("exported: {=str}, {=usize} rows of {=usize} features", board::NAME, ROWS.len(), BITS8_FEATURES);
+    if !models::are_in_flash() {
+        return Err(Failure::Wrong("the models are not in flash"));
+    }
+    let mut room = [0.0; BITS8_FEATURES];
+    let mut levels = [0; BITS8_FEATURES];
+
+    compare("single precision", &SINGLE_EXPECTED, |row| SINGLE.predict(row, &mut room))?;
+    let slowest = compare("16 bits", &BITS16_EXPECTED, |row| BITS16.predict(row, &mut levels))?;
+    if board::NAME == "RISC-V imac" && slowest > BUDGET {
+        return Err(Failure::Wrong("a quantised prediction is over its budget"));
+    }
+    compare("8 bits", &BITS8_EXPECTED, |row| BITS8.predict(row, &mut levels))?;
+
+    let (opened, instructions) = counter::counted(|| Model::from_bytes(black_box(&SINGLE_BYTES.0)));
+    let single = opened?;
+    info!("{=usize} bytes are checked in {=u32} instructions", SINGLE_BYTES.0.len(), instructions);
+    compare("single precision, bytes", &SINGLE_EXPECTED, |row| single.predict(row, &mut room))?;
+    let bits16 = QuantisedModel::<i16>::from_bytes(&BITS16_BYTES.0)?;
+    compare("16 bits, bytes", &BITS16_EXPECTED, |row| bits16.predict(row, &mut levels))?;
+
+    let counts = [0; BITS8_FEATURES];
+    let (answer, instructions) = counter::counted(|| BITS16.predict_counts(black_box(&counts), &mut levels));
+    let same = BITS16.predict(&[0.0; BITS8_FEATURES], &mut levels)?;
+    if answer?.to_bits() != same.to_bits() {
+        return Err(Failure::Wrong("counts of zero are other features than zeros"));
+    }
+    info!("16 bits, from counts: {=u32} instructions", instructions.saturating_sub(counter::overhead()));
+
+    // A part of the flash that begins elsewhere.
+    if Model::from_bytes(SINGLE_BYTES.0.get(4..).unwrap_or(&[])).is_ok() {
+        return Err(Failure::Wrong("bytes that begin elsewhere were taken for a model"));
+    }
+    Ok(())
+}
+
+/// Holds each row's prediction to the desktop's; answers the instructions of the slowest.
+fn compare(
+    what: &'static str,
+    expected: &[f32],
+    mut predict: impl FnMut(&[f32]) -> Result<f32, Error>,
+) -> Result<u32, Failure> {
+    let overhead = counter::overhead();
+    let (mut least, mut most) = (u32::MAX, 0);
+    for (row, expected) in ROWS.iter().zip(expected) {
+        let (found, instructions) = counter::counted(|| predict(black_box(row)));
+        if found?.to_bits() != expected.to_bits() {
+            return Err(Failure::Wrong(what));
+        }
+        let instructions = instructions.saturating_sub(overhead);
+        (least, most) = (least.min(instructions), most.max(instructions));
+    }
+    info!("{=str}: as on the desktop, bit for bit; {=u32} to {=u32} instructions", what, least, most);
+    Ok(most)
+}

@@ -1,0 +1,288 @@
+//! Quantised models against the same formulas in doubles: the stated error on models and rows of every shape, the ends of
+//! all ranges, and everything that is refused.
+
+use dpp_nystrom_core::{Error, FALL, POWERS, QuantisedModel, QuantisedParts};
+
+/// Numbers that look random: SplitMix64.
+struct Noise(u64);
+
+impl Noise {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.bits() % end
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A model's numbers, owned.
+#[derive(Clone)]
+struct Owned {
+    centres: Vec<i32>,
+    factors: Vec<i32>,
+    exponents: Vec<i32>,
+    wide: Vec<i16>,
+    narrow: Vec<i8>,
+    weights: Vec<i32>,
+    limit: u32,
+    multiplier: u32,
+    shift: u32,
+    step: i32,
+}
+
+impl Owned {
+    /// A model of random numbers, whose kernel falls to `2^-31` at this distance in levels.
+    fn random(noise: &mut Noise, width: usize, count: usize, reach: f64) -> Self {
+        let limit = (reach * reach).min(f64::from(u32::MAX)) as u32;
+        let shift = limit.leading_zeros();
+        let multiplier = (31.0 / f64::from(limit) * (58.0 - f64::from(shift)).exp2()).floor() as u32;
+        let most = (1_u64 << 31) / count as u64;
+        Self {
+            centres: (0..width).map(|_| noise.below(1 << 30) as i32 - (1 << 29)).collect(),
+            factors: (0..width).map(|_| (1 << 16) + noise.below(1 << 18) as i32).collect(),
+            exponents: (0..width).map(|_| noise.below(40) as i32 - 10).collect(),
+            wide: (0..width * count).map(|_| noise.below(1 << 15) as i32 as i16 - (1 << 14)).collect(),
+            narrow: (0..width * count).map(|_| noise.bits() as i8).collect(),
+            weights: (0..count).map(|_| noise.between(-(most as f64), most as f64) as i32).collect(),
+            limit,
+            multiplier,
+            shift,
+            step: 1 + noise.below(128) as i32,
+        }
+    }
+
+    fn parts<'a, L>(&'a self, landmarks: &'a [L]) -> QuantisedParts<'a, L> {
+        QuantisedParts {
+            centres: &self.centres,
+            factors: &self.factors,
+            exponents: &self.exponents,
+            landmarks,
+            weights: &self.weights,
+            limit: self.limit,
+            multiplier: self.multiplier,
+            shift: self.shift,
+            step: self.step,
+            target_mean: 0.0,
+            target_scale: SCALE,
+        }
+    }
+
+    fn wide(&self) -> Result<QuantisedModel<'_, i16>, Error> {
+        QuantisedModel::<i16>::new(self.parts(&self.wide))
+    }
+
+    fn narrow(&self) -> Result<QuantisedModel<'_, i8>, Error> {
+        QuantisedModel::<i8>::new(self.parts(&self.narrow))
+    }
+
+    /// The level of a raw feature, in doubles, which hold all of these numbers.
+    fn level(&self, feature: usize, raw: f64) -> f64 {
+        let largest = ((1_i64 << 30) - 1) as f64;
+        let fixed = (raw * f64::from(self.exponents[feature]).exp2()).round().clamp(-largest, largest);
+        let away = (fixed - f64::from(self.centres[feature])) as i64;
+        let scaled = (i128::from(away) * i128::from(self.factors[feature]) + (1 << 31)).div_euclid(1 << 32);
+        (scaled as f64).clamp(-16_384.0, 16_383.0)
+    }
+
+    /// `Σ w 2^-u`, in units of weights.
+    fn exact(&self, landmarks: &[f64], raw: &[f64]) -> f64 {
+        let levels: Vec<f64> = raw.iter().enumerate().map(|(i, &value)| self.level(i, value)).collect();
+        let rate = f64::from(self.multiplier) * (f64::from(self.shift) - 58.0).exp2();
+        let terms = landmarks.chunks(raw.len()).zip(&self.weights).map(|(landmark, &weight)| {
+            let distance: f64 = landmark.iter().zip(&levels).map(|(x, y)| (x - y) * (x - y)).sum();
+            if distance < f64::from(self.limit) { f64::from(weight) * (-distance * rate).exp2() } else { 0.0 }
+        });
+        terms.sum()
+    }
+
+    /// What the module states: so much of the sum of the weights' magnitudes, and the rounding of the answer.
+    fn bound(&self, exact: f64) -> f64 {
+        let size: f64 = self.weights.iter().map(|&weight| f64::from(weight).abs()).sum();
+        2e-8 * size + f64::from(f32::EPSILON) * exact.abs()
+    }
+}
+
+/// A unit of weight.
+const SCALE: f32 = 1.0 / (1_u64 << 31) as f32;
+
+#[test]
+fn the_error_is_the_stated_one() {
+    let mut noise = Noise(1);
+    let (mut worst, mut seen) = (0.0_f64, 0);
+    for width in [1, 2, 3, 4, 5, 8, 13, 40] {
+        for count in [1, 2, 32, 65] {
+            for reach in [70_000.0, 20_000.0, 2_000.0, 40.0, 1.5] {
+                let owned = Owned::random(&mut noise, width, count, reach);
+                let (wide, narrow) = (owned.wide().unwrap(), owned.narrow().unwrap());
+                let landmarks: [Vec<f64>; 2] = [
+                    owned.wide.iter().map(|&value| f64::from(value)).collect(),
+                    owned.narrow.iter().map(|&value| f64::from(value) * f64::from(owned.step)).collect(),
+                ];
+                for row in 0..20 {
+                    // Rows about the landmarks, near one of them, and far from all.
+                    let raw: Vec<f32> = (0..width)
+                        .map(|i| {
+                            let level = match row % 3 {
+                                0 => noise.between(-20_000.0, 20_000.0),
+                                _ => {
+                                    landmarks[row % 2][i % landmarks[row % 2].len()]
+                                        + noise.between(-30.0, 30.0)
+                                }
+                            };
+                            let away = level * (32_f64.exp2() / f64::from(owned.factors[i]));
+                            let unit = f64::from(owned.exponents[i]).exp2();
+                            ((f64::from(owned.centres[i]) + away) / unit) as f32
+                        })
+                        .collect();
+                    let double: Vec<f64> = raw.iter().copied().map(f64::from).collect();
+                    let found = [wide.predict(&raw, &mut [0; 40]), narrow.predict(&raw, &mut [0; 40])];
+                    for (found, landmarks) in found.into_iter().zip(&landmarks) {
+                        let exact = owned.exact(landmarks, &double);
+                        let off = (f64::from(found.unwrap()) - exact).abs();
+                        let bound = owned.bound(exact);
+                        assert!(off <= bound, "{width} {count} {reach}: {off} over {bound}");
+                        worst = worst.max(off / bound);
+                        seen += usize::from(exact != 0.0);
+                    }
+                }
+            }
+        }
+    }
+    // The bound is no formality, and neither are the rows.
+    assert!(worst > 0.3 && seen > 2_000, "{worst} {seen}");
+}
+
+/// A distance of more than 32 bits must not come round as a small one.
+#[test]
+fn opposite_corners_are_far_apart() {
+    for width in 1..40 {
+        let mut owned = Owned::random(&mut Noise(2), width, 1, 70_000.0);
+        owned.limit = u32::MAX;
+        owned.shift = 0;
+        owned.multiplier = 2_080_374_784;
+        owned.weights = vec![i32::MIN];
+        owned.wide = vec![-16_384; width];
+        owned.centres = vec![0; width];
+        owned.exponents = vec![0; width];
+        owned.factors = vec![1 << 30; width];
+        let model = owned.wide().unwrap();
+        let raw = vec![f32::MAX; width];
+        let found = f64::from(model.predict(&raw, &mut [0; 40]).unwrap());
+        let exact = owned.exact(&vec![-16_384.0; width], &vec![f64::from(f32::MAX); width]);
+        assert!((found - exact).abs() <= owned.bound(exact), "{width}: {found} {exact}");
+        // Four features at their ends are under 2^32, five are over.
+        assert_eq!(exact != 0.0, width <= 4, "{width}");
+        // At the landmark itself the kernel is 1, exactly.
+        assert_eq!(model.predict(&vec![f32::MIN; width], &mut [0; 40]).unwrap(), i32::MIN as f32);
+        assert_eq!(model.predict_counts(&vec![i32::MIN; width], &mut [0; 40]).unwrap(), i32::MIN as f32);
+    }
+}
+
+#[test]
+fn counts_are_features() {
+    let mut noise = Noise(3);
+    for _ in 0..300 {
+        let mut owned = Owned::random(&mut noise, 5, 7, 30_000.0);
+        // Counts that single precision holds, so that both roads see the same number.
+        owned.exponents.iter_mut().for_each(|exponent| *exponent = exponent.rem_euclid(12) - 3);
+        owned.centres.iter_mut().for_each(|centre| *centre /= 64);
+        let model = owned.wide().unwrap();
+        let counts: Vec<i32> = (0..5).map(|_| noise.below(1 << 24) as i32 - (1 << 23)).collect();
+        let raw: Vec<f32> = counts.iter().map(|&count| count as f32).collect();
+        let by_count = model.predict_counts(&counts, &mut [0; 5]).unwrap();
+        assert_eq!(by_count.to_bits(), model.predict(&raw, &mut [0; 5]).unwrap().to_bits());
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    let sound = Owned::random(&mut Noise(4), 2, 3, 9_000.0);
+    assert!(sound.wide().is_ok() && sound.narrow().is_ok());
+    let changes: [fn(&mut Owned); 13] = [
+        |owned| owned.limit = 0,
+        |owned| owned.shift = 32,
+        |owned| owned.shift += 1,
+        |owned| (owned.limit, owned.shift) = (u32::MAX, 1),
+        |owned| owned.multiplier = u32::MAX,
+        |owned| owned.step = 0,
+        |owned| owned.step = -1,
+        |owned| owned.step = 129,
+        |owned| owned.weights = vec![i32::MAX, 1, 1],
+        |owned| owned.weights = vec![i32::MIN, i32::MIN, 0],
+        |owned| owned.factors[1] = -1,
+        |owned| owned.centres[1] = 1 << 30,
+        |owned| owned.centres[0] = i32::MIN,
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut changed = sound.clone();
+        change(&mut changed);
+        assert_eq!(changed.wide().unwrap_err(), Error::Quantisation, "change {at}");
+        assert_eq!(changed.narrow().unwrap_err(), Error::Quantisation, "change {at}");
+    }
+    for level in [16_384, i16::MAX, -16_385, i16::MIN] {
+        let mut changed = sound.clone();
+        changed.wide[5] = level;
+        assert_eq!(changed.wide().unwrap_err(), Error::Quantisation);
+    }
+    let mut full = sound.clone();
+    full.weights = vec![1 << 30, -(1 << 30), 0];
+    assert!(full.wide().is_ok());
+
+    let width = |expected, found| Error::Width { expected, found };
+    let mut changed = sound.clone();
+    changed.factors.pop();
+    assert_eq!(changed.wide().unwrap_err(), width(2, 1));
+    let mut changed = sound.clone();
+    changed.exponents.pop();
+    assert_eq!(changed.wide().unwrap_err(), width(2, 1));
+    let mut changed = sound.clone();
+    changed.wide.pop();
+    assert_eq!(changed.wide().unwrap_err(), width(6, 5));
+    let mut changed = sound.clone();
+    changed.weights.clear();
+    changed.wide.clear();
+    assert_eq!(changed.wide().unwrap_err(), Error::Empty);
+}
+
+#[test]
+fn rows_that_cannot_be_predicted_are_refused() {
+    let owned = Owned::random(&mut Noise(5), 3, 4, 9_000.0);
+    let model = owned.wide().unwrap();
+    assert_eq!(model.width(), 3);
+    assert_eq!(model.predict(&[1.0; 2], &mut [0; 3]).unwrap_err(), Error::Width { expected: 3, found: 2 });
+    assert_eq!(model.predict(&[1.0; 3], &mut [0; 2]).unwrap_err(), Error::Capacity { needed: 3, have: 2 });
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for column in 0..3 {
+            let mut raw = [1.0; 3];
+            raw[column] = bad;
+            assert_eq!(model.predict(&raw, &mut [0; 3]).unwrap_err(), Error::NotFinite { row: 0, column });
+        }
+    }
+    assert_eq!(
+        model.predict_counts(&[1; 4], &mut [0; 4]).unwrap_err(),
+        Error::Width { expected: 3, found: 4 }
+    );
+}
+
+/// What writers of the same arithmetic in other languages are given.
+#[test]
+fn the_table_holds_powers_of_two() {
+    for (j, &power) in POWERS.iter().enumerate() {
+        assert!((f64::from(power) - (31.0 - j as f64 / 64.0).exp2()).abs() <= 0.5, "{j}");
+    }
+    let unit = 32_f64.exp2();
+    let [c1, c2] = FALL.map(|value| f64::from(value) / unit);
+    for step in 0..=1_000 {
+        let y = f64::from(step) / 1_000.0;
+        assert!((1.0 - y * (c1 - y * c2) - (-y / 64.0).exp2()).abs() < 8.3e-9, "{y}");
+    }
+}
