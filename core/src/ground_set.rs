@@ -1,7 +1,7 @@
 //! The ground set: `n` items, of which the algorithms see nothing but entries of a positive
 //! semidefinite matrix.
 
-use crate::kernel::{Kernel, squared_distance};
+use crate::kernel::{Kernel, UNROLLED, squared_distance};
 use crate::{Error, Scalar};
 
 /// A positive semidefinite matrix of `len` rows, read entry by entry.
@@ -112,9 +112,26 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
 
     /// `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
     pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) {
-        for (out, &member) in out.iter_mut().zip(members) {
-            *out = self.kernel.value(self.row(member), x);
+        if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.width) {
+            let rows = self.rows.as_chunks::<UNROLLED>().0;
+            for (out, &member) in out.iter_mut().zip(members) {
+                *out = match rows.get(member) {
+                    Some(row) => self.kernel.value(row, &point),
+                    None => self.value(member, x),
+                };
+            }
+        } else {
+            for (out, &member) in out.iter_mut().zip(members) {
+                *out = self.kernel.value(self.row(member), x);
+            }
         }
+    }
+
+    /// `k(member, x)`.
+    #[cold]
+    #[inline(never)]
+    fn value(&self, member: usize, x: &[T]) -> T {
+        self.kernel.value(self.row(member), x)
     }
 }
 

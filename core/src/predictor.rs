@@ -1,6 +1,6 @@
 //! Prediction from landmarks and weights, which may lie in flash.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, UNROLLED};
 use crate::memory::check_width;
 use crate::{Error, Scalar};
 
@@ -56,10 +56,22 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     /// [`Error::Width`] unless `x` has the landmarks' number of features.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
         check_width(self.width, x.len())?;
+        Ok(if let Ok(x) = <&[T; UNROLLED]>::try_from(x) {
+            self.weighted(
+                self.landmarks.as_chunks::<UNROLLED>().0.iter().map(|landmark| landmark.as_slice()),
+                x,
+            )
+        } else {
+            self.weighted(self.landmarks.chunks_exact(self.width.max(1)), x)
+        })
+    }
+
+    #[inline(always)]
+    fn weighted<'l>(&self, landmarks: impl Iterator<Item = &'l [T]>, x: &[T]) -> T {
         let mut sum = T::ZERO;
-        for (landmark, &weight) in self.landmarks.chunks_exact(self.width.max(1)).zip(self.weights) {
+        for (landmark, &weight) in landmarks.zip(self.weights) {
             sum += weight * self.kernel.value(landmark, x);
         }
-        Ok(sum)
+        sum
     }
 }

@@ -6,7 +6,7 @@
 //! | [`remove`](Cholesky::remove), [`move_to_last`](Cholesky::move_to_last) | `3(c - i)²` | Givens rotations: a rank-one update of the rows after `i`, Golub and Van Loan §6.5.4 |
 //! | [`swap`](Cholesky::swap) | `c²/2 + 3(c - i)²` | the same rotations without writing them |
 //! | [`replace`](Cholesky::replace) | the two together | |
-//! | [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix anew |
+//! | [`factor`](Cholesky::factor), [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix anew, by tiles |
 //!
 //! (in multiply-adds, `i` the member's place.) Removal is an update, never a downdate, so it is
 //! stable and cannot fail. A pivot counts as positive when it is above `c ε k(v, v)`, the rounding

@@ -6,14 +6,14 @@
 //! exactly the pivot that was announced.
 
 use super::Cholesky;
-use super::solve::forward;
+use super::solve::{TILE, forward, forward_from};
 use crate::memory::{row, row_mut};
 use crate::scalar::{dot, rotation, turn};
 use crate::swap::Swap;
 use crate::{Error, Scalar};
 
-/// Kernel entries between two looks at the residual.
-const BLOCK: usize = 8;
+/// Kernel entries between two looks at the residual: whole tiles.
+const BLOCK: usize = TILE;
 
 impl<T: Scalar> Cholesky<'_, T> {
     /// What exchanging the member at `place` for another does to the determinant. `column` has the
@@ -102,12 +102,13 @@ impl<T: Scalar> Cholesky<'_, T> {
         while from < others {
             let to = others.min(from + BLOCK);
             entries(from..to, self.column.get_mut(from..to)?);
-            for k in from..to {
-                let (&pivot, left) = row(self.square, self.stride, k, k + 1).split_last()?;
-                let (z, rest) = self.column.split_at_mut_checked(k)?;
-                let slot = rest.first_mut()?;
-                *slot = (*slot - dot(left, z)) / pivot;
-                residual -= *slot * *slot;
+            forward_from(self.square, self.stride, from, to, self.column)?;
+            let mut less = |&z: &T| residual -= z * z;
+            let z = self.column.get(from..to)?;
+            // A known length unrolls.
+            match <&[T; BLOCK]>::try_from(z) {
+                Ok(z) => z.iter().for_each(&mut less),
+                Err(_) => z.iter().for_each(&mut less),
             }
             if residual <= threshold {
                 // Minus infinity is an entry that was no number.

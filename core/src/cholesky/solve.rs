@@ -1,18 +1,111 @@
 //! Triangular systems: `c²/2` multiply-adds each.
 
 use super::Cholesky;
-use crate::memory::{check_width, row};
-use crate::scalar::dot;
+use crate::memory::check_width;
 use crate::{Error, Scalar};
 
-/// `L z = b` for the first `order` rows, in place.
+/// Rows and columns of a tile: as many independent sums as hide the latency of each, and what they share is
+/// loaded once.
+pub(super) const TILE: usize = 8;
+/// Half a tile, for what fills no whole one.
+const HALF: usize = TILE / 2;
+
+/// `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this order.
 pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) {
-    for k in 0..order {
-        let Some((&pivot, left)) = row(square, stride, k, k + 1).split_last() else { return };
-        let Some((z, rest)) = b.split_at_mut_checked(k) else { return };
-        let Some(b) = rest.first_mut() else { return };
-        *b = (*b - dot(left, z)) / pivot;
+    forward_from(square, stride, 0, order, b);
+}
+
+/// [`forward`] of the rows from `from`, a multiple of [`TILE`], where those before are done.
+pub(super) fn forward_from<T: Scalar>(
+    square: &[T],
+    stride: usize,
+    from: usize,
+    order: usize,
+    b: &mut [T],
+) -> Option<()> {
+    let mut rows = square.get(from.wrapping_mul(stride)..)?;
+    for j in from / TILE..order / TILE {
+        rows = tile::<T, TILE>(rows, stride, j, b)?;
     }
+    for j in order / TILE * 2..order / HALF {
+        rows = tile::<T, HALF>(rows, stride, j, b)?;
+    }
+    let k = order - order % HALF;
+    match order % HALF {
+        1 => last::<T, 1>(rows, stride, k, b),
+        2 => last::<T, 2>(rows, stride, k, b),
+        3 => last::<T, 3>(rows, stride, k, b),
+        _ => Some(()),
+    }
+}
+
+/// [`forward`] of the `j`-th `R` rows, with which `rows` begins. Answers the rows after them.
+#[inline(always)]
+fn tile<'s, T: Scalar, const R: usize>(
+    mut rows: &'s [T],
+    stride: usize,
+    j: usize,
+    b: &mut [T],
+) -> Option<&'s [T]> {
+    // In blocks of `R`, so that a bound on `j` is the only one to check.
+    let (known, rest) = b.as_chunks_mut::<R>().0.split_at_mut_checked(j)?;
+    let mut left: [&[[T; HALF]]; R] = [&[]; R];
+    let mut corner: [&[T]; R] = [&[]; R];
+    for (left, corner) in left.iter_mut().zip(&mut corner) {
+        let (row, after) = rows.split_at_checked(stride)?;
+        let (before, own) = row.as_chunks::<R>().0.split_at_checked(j)?;
+        *left = before.as_flattened().as_chunks().0;
+        *corner = own.first()?;
+        rows = after;
+    }
+    substitute(left, corner, known.as_flattened().as_chunks().0, rest.first_mut()?)?;
+    Some(rows)
+}
+
+/// [`forward`] of the `R` rows from `k` on, with which `rows` begins; `k` is a multiple of [`HALF`].
+#[inline(always)]
+fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &mut [T]) -> Option<()> {
+    let (known, rest) = b.split_at_mut_checked(k)?;
+    let mut left: [&[[T; HALF]]; R] = [&[]; R];
+    let mut corner: [&[T]; R] = [&[]; R];
+    for (left, corner) in left.iter_mut().zip(&mut corner) {
+        let (row, after) = rows.split_at_checked(stride)?;
+        let (before, own) = row.split_at_checked(k)?;
+        *left = before.as_chunks().0;
+        *corner = own;
+        rows = after;
+    }
+    substitute(left, corner, known.as_chunks().0, rest.first_chunk_mut()?)
+}
+
+/// `R` rows side by side: their entries `left` of a tile's triangle, and the triangle.
+#[inline(always)]
+fn substitute<T: Scalar, const R: usize>(
+    left: [&[[T; HALF]]; R],
+    triangle: [&[T]; R],
+    known: &[[T; HALF]],
+    places: &mut [T; R],
+) -> Option<()> {
+    let mut values = *places;
+    for t in 0..known.len() {
+        let known = known.get(t)?;
+        for (value, left) in values.iter_mut().zip(left) {
+            for (&entry, &z) in left.get(t)?.iter().zip(known) {
+                *value -= entry * z;
+            }
+        }
+    }
+    for (i, entries) in triangle.iter().enumerate() {
+        let (solved, rest) = values.split_at_mut_checked(i)?;
+        let value = rest.first_mut()?;
+        let (before, own) = entries.split_at_checked(i)?;
+        for (&entry, &z) in before.iter().zip(solved.iter()) {
+            *value -= entry * z;
+        }
+        *value /= *own.first()?;
+    }
+    *places = values;
+    Some(())
 }
 
 impl<T: Scalar> Cholesky<'_, T> {

@@ -46,7 +46,7 @@ impl Gaussian<f32> {
 }
 
 impl<T: Scalar> Kernel<T> for Gaussian<T> {
-    #[inline]
+    #[inline(always)]
     fn value(&self, x: &[T], y: &[T]) -> T {
         (squared_distance(x, y) * self.exponent).exp()
     }
