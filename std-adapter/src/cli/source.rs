@@ -77,6 +77,7 @@ pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error>
 pub(crate) fn read(source: &Source) -> Result<Table, Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
+        store.verify()?;
         return store.table_of(&(0..store.len()).collect::<Vec<_>>());
     }
     let table = table::read(&source.data, &source.target)?;

@@ -32,11 +32,14 @@ pub struct MeasuredError {
 
 impl Store {
     /// So many rows in memory, drawn at random, standardised anew as if they were all: for methods that want their
-    /// rows in memory. All of them for none.
+    /// rows in memory. All of them for none, and these are compared with their checksum.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`].
+    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
     pub fn sample(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
+        if rows.is_none() {
+            self.verify()?;
+        }
         let numbers = self.draw(rows.unwrap_or(self.len()), seed)?;
         let mut sample = Prepared::new(self.table_of(&numbers)?, None, seed)?;
         sample.numbers = (numbers.len() < self.len()).then_some(numbers);

@@ -305,15 +305,16 @@ impl Store {
         })
     }
 
-    /// All rows in the units of the file that the store was made from, in blocks of some thousands.
+    /// All rows in the units of the file that the store was made from, in blocks of some thousands. They are compared with
+    /// their checksum before the first is received.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and what `receive` refuses.
+    /// As [`verify`](Self::verify), and what `receive` refuses.
     pub fn read_blocks<E: From<Error>>(
         &self,
         mut receive: impl FnMut(Table) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.expect_order();
+        self.verify()?;
         let mut first = 0;
         while first < self.len() {
             let end = self.len().min(first + BLOCK);

@@ -102,6 +102,20 @@ fn a_store_is_data_like_any_other() {
 }
 
 #[test]
+fn auto_selects_among_some_of_very_many() {
+    let folder = stored(140_000, "f32");
+    let run = folder.run("fit a.rows --landmarks 12 --ridge 1e-4 --sigma 2 --model m.dpp --json").good();
+    assert!(run.err.contains("landmarks are selected among 131072 rows drawn at random"), "{}", run.err);
+    assert!(run.err.contains("auto: --method"), "{}", run.err);
+    let told = run.json();
+    assert_landmarks(&row_numbers(&told, "landmarks"), 12, 140_000);
+    assert_eq!((&told["method"], number(&told, "rows")), (&"auto".into(), 140_000.0));
+    let again = folder.run("select a.rows --landmarks 12 --method auto --sigma 2 --json").good().json();
+    assert_eq!(again["landmarks"], told["landmarks"]);
+    assert_eq!(number(&again, "measured_rows"), 65_536.0);
+}
+
+#[test]
 fn columns_far_from_zero_keep_their_digits_in_single_precision() {
     let row = |i: i32| format!("{},{}\n", 1.0e9 + f64::from(i % 7), i % 5);
     let folder = Folder::with("a.csv", (0..1_000).map(row).collect::<String>());
