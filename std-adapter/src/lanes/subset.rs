@@ -49,6 +49,8 @@ pub(crate) struct Subset {
     leaving: Vec<f32>,
     left: Vec<f32>,
     entered: Vec<f32>,
+    /// Whether there is one.
+    is_due: bool,
     drops: Vec<f32>,
     /// The largest residual that each candidate has had, to which its rounding is relative.
     largest: Vec<f32>,
@@ -123,6 +125,7 @@ impl Subset {
             leaving: empty()?,
             left: empty()?,
             entered: empty()?,
+            is_due: false,
         })
     }
 
@@ -158,6 +161,7 @@ impl Subset {
             *missed = 0.0;
         }
         self.left.copy_from_slice(&self.leaving);
+        self.is_due = true;
         for (feature, &entered) in self.features[c - 1].iter_mut().zip(&self.entered) {
             *feature = f64::from(entered);
         }
@@ -171,16 +175,15 @@ impl Subset {
     fn look(&mut self) {
         let Self { arch, stride, weights, missed, candidates, leaving, left, entered, drops, .. } = self;
         let (arch, stride, weights, leaving) = (*arch, *stride, &**weights, &**leaving);
-        let (left, entered) = (&**left, &**entered);
+        let due = self.is_due.then_some((&**left, &**entered));
         missed
             .par_chunks_mut(TASK * stride)
             .zip(candidates.par_chunks(TASK))
             .zip(drops.par_chunks_mut(TASK))
             .for_each(|((missed, candidates), drops)| {
-                arch.dispatch(Look { stride, missed, weights, candidates, leaving, left, entered, drops });
+                arch.dispatch(Look { stride, missed, weights, candidates, leaving, due, drops });
             });
-        self.left.fill(0.0);
-        self.entered.fill(0.0);
+        self.is_due = false;
     }
 
     /// What the landmark that left would take off again: of what its feature alone explains, all.
@@ -291,15 +294,15 @@ impl WithSimd for Entries<'_, '_> {
     }
 }
 
-/// One pass over some candidates' entries.
+/// One pass over some candidates' entries, which are written where an exchange is to be carried out.
 struct Look<'e> {
     stride: usize,
     missed: &'e mut [f32],
     weights: &'e [f32],
     candidates: &'e [usize],
     leaving: &'e [f32],
-    left: &'e [f32],
-    entered: &'e [f32],
+    /// `a` and `b` of the exchange.
+    due: Option<(&'e [f32], &'e [f32])>,
     drops: &'e mut [f32],
 }
 
@@ -308,12 +311,27 @@ impl WithSimd for Look<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { stride, missed, weights, candidates, leaving, left, entered, drops } = self;
+        let Self { stride, missed, weights, candidates, leaving, due, drops } = self;
         let (weights, _) = weights.as_chunks::<WIDE>();
         let (all, _) = leaving.as_chunks::<WIDE>();
+        let rows = missed.chunks_exact_mut(stride).zip(drops).zip(candidates);
+        let Some((left, entered)) = due else {
+            for ((row, drop), &at) in rows {
+                let own = leaving[at];
+                let mut sums = [0.0_f32; WIDE];
+                for ((missed, leaving), weights) in row.as_chunks::<WIDE>().0.iter().zip(all).zip(weights) {
+                    for lane in 0..WIDE {
+                        let entry = missed[lane] + own * leaving[lane];
+                        sums[lane] += weights[lane] * entry * entry;
+                    }
+                }
+                *drop = sums.iter().sum();
+            }
+            return;
+        };
         let (out, _) = left.as_chunks::<WIDE>();
         let (come, _) = entered.as_chunks::<WIDE>();
-        for ((row, drop), &at) in missed.chunks_exact_mut(stride).zip(drops).zip(candidates) {
+        for ((row, drop), &at) in rows {
             let (row, _) = row.as_chunks_mut::<WIDE>();
             let (own, a, b) = (leaving[at], left[at], entered[at]);
             let mut sums = [0.0_f32; WIDE];
