@@ -6,10 +6,11 @@
 //! # Law
 //!
 //! Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the
-//! landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose density with respect to `P`
-//! in each is `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]`: going from `x_i` to `x` and back,
+//! landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose law has the density
+//! `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]` with respect to `P` in each: `r` is the ratio of two such densities, so that
+//! going from `x_i` to `x` and coming back are equally likely,
 //!
-//! `π(C) P(dx) min(1, r) = π(C∪x\x_i) P(dx_i) min(1, 1/r)`.
+//! `π(C) P(dx_i) · P(dx) min(1, r) = π(C∪x\x_i) P(dx) · P(dx_i) min(1, 1/r)`.
 //!
 //! The weights of reservoir sampling have no part in it, since every row is a fresh draw from `P`. So the chain is
 //! reversible, and its law is the c-DPP of `P`:
@@ -32,8 +33,8 @@
 //! # Cost
 //!
 //! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is declined early, and `3(c - i)²` to open
-//! slot `i`: `O(c d + c²)` at most, whatever came before. Memory is that of [`crate::Landmarks`] and `c + 1` rows. The
-//! factor is made anew as in [`crate::SlotChain`].
+//! slot `i`: `O(c d + c²)` at most, whatever came before. Every `8c`-th row waits for the factor to be made anew, as in
+//! [`crate::SlotChain`]: `c³/6` and `c²/2` kernel entries more. Memory is that of [`crate::Landmarks`] and `c + 1` rows.
 
 use crate::cholesky::Cholesky;
 use crate::ground_set::Points;
