@@ -292,7 +292,7 @@ fn intact_bytes_that_are_no_model() {
                 match answer {
                     Ok(_) => accepted += 1,
                     Err(error) => {
-                        assert_eq!(error, CoreError::ModelBytes(BytesProblem::Unsound), "{at} {word:x}")
+                        assert_eq!(error, CoreError::ModelBytes(BytesProblem::Unsound), "{at} {word:x}");
                     }
                 }
                 // The shape, the kernel and the numbers of a quantised model cannot be anything.
