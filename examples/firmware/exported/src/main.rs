@@ -8,7 +8,7 @@ use defmt::info;
 use dpp_nystrom_core::{Error, Model, QuantisedModel};
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 
-#[allow(dead_code, missing_docs, unreachable_pub)]
+#[allow(dead_code, missing_docs, unreachable_pub, clippy::excessive_precision)]
 mod models {
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.rs"));
