@@ -4,6 +4,7 @@ use core::mem::{align_of, size_of};
 
 /// What [`bytes()`] answers, for `c` landmarks of `d` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bytes {
     /// RAM that [`crate::Stack`] holds: selecting landmarks, and their features afterwards.
     pub select: usize,

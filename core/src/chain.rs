@@ -20,6 +20,7 @@ use rand_core::Rng;
 
 /// Which chain: every rule has the same stationary law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule {
     /// The probability of taking a swap.
@@ -37,6 +38,7 @@ impl Rule {
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Step {
     /// The coin said to hold still, or there is no swap: no landmark, or no row outside.
     Held,
@@ -53,6 +55,7 @@ pub enum Step {
 
 /// How far a chain has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Progress {
     /// Steps taken.
@@ -88,6 +91,7 @@ pub struct Progress {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Chain<'a, T, G: ?Sized> {
     landmarks: Landmarks<'a, T, G>,
     rule: Rule,

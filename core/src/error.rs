@@ -6,6 +6,7 @@ use core::fmt;
 
 /// Why a call was refused. Whatever was called is as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Error {
     /// A ground set without rows, a row without features, or no landmarks asked for.

@@ -60,6 +60,7 @@ pub trait GroundSet<T: Scalar> {
 
 /// Rows of features under a kernel.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Points<'a, T, K> {
     rows: &'a [T],
     width: usize,
@@ -181,6 +182,7 @@ impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Points<'_, T, K> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Matrix<'a, T> {
     entries: &'a [T],
     len: usize,

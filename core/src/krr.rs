@@ -41,6 +41,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ridge<'a, T> {
     /// Row-major with `width` entries a row: `R` in the upper triangle.
     square: &'a mut [T],

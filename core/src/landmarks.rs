@@ -22,6 +22,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Landmarks<'a, T, G: ?Sized> {
     ground: &'a G,
     factor: Cholesky<'a, T>,

@@ -45,13 +45,17 @@
 //! # Arithmetic
 //!
 //! Square roots, exponentials and logarithms are the same code on every target: for `f32` the crate's own
-//! exponential (within 0.983 units in the last place) and square root (correctly rounded), `libm`'s otherwise.
+//! exponential, within 0.983 units in the last place, and `libm`'s otherwise.
 //! Sums are taken in one stated order and products are never fused. So a test on a desktop exercises the
 //! arithmetic of the firmware bit for bit.
 //!
 //! # Features
 //!
-//! `serde` (off): saves and restores a chain's [`Progress`] and the generator's state.
+//! All off; none changes what another computes.
+//!
+//! - `serde`: saves and restores a chain's [`Progress`] and the generator's state.
+//! - `defmt`: `defmt::Format` for every public type and error whose parameters have it.
+//! - `micromath`: `Predictor::predict_micromath`, whose exponentials are coarse.
 
 #![no_std]
 

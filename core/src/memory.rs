@@ -8,6 +8,7 @@ use crate::{Error, Scalar};
 
 /// What a [`crate::Cholesky`] factor of up to `c` members works on.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FactorMemory<'a, T> {
     /// `c x c`, row-major. The lower triangle is the factor, the upper one room to refactor in, so
     /// that a failure leaves the factor as it was.
@@ -20,6 +21,7 @@ pub struct FactorMemory<'a, T> {
 
 /// What a set of up to `c` [`crate::Landmarks`] works on, and a [`crate::Chain`] over it.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Memory<'a, T> {
     /// The factor of `K_YY`.
     pub factor: FactorMemory<'a, T>,
@@ -29,6 +31,7 @@ pub struct Memory<'a, T> {
 
 /// What [`crate::Ridge`] regression on up to `c` features works on.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeMemory<'a, T> {
     /// `c x c`, row-major. The upper triangle is the accumulator, the lower one room to solve in,
     /// so that more rows can follow.
@@ -49,6 +52,7 @@ pub struct RidgeMemory<'a, T> {
 /// assert_eq!(size_of::<Stack<f32, 16>>(), bytes::<f32>(16, 0).select);
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stack<T, const C: usize> {
     square: [[T; C]; C],
     column: [T; C],
@@ -88,6 +92,7 @@ impl<T: Scalar, const C: usize> Default for Stack<T, C> {
 
 /// Memory for ridge regression on up to `C` landmarks in arrays.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeStack<T, const C: usize> {
     square: [[T; C]; C],
     diagonal: [T; C],

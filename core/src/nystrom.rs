@@ -36,6 +36,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Nystrom<'m, 'a, T, G: ?Sized> {
     landmarks: &'m Landmarks<'a, T, G>,
 }

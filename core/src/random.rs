@@ -25,6 +25,7 @@ pub struct Random {
 
 /// Where a generator is on its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Position {
     seed: u64,
@@ -64,6 +65,14 @@ impl Random {
     /// The 32-bit draws made.
     pub fn drawn(&self) -> u64 {
         self.position.drawn
+    }
+}
+
+/// Seed and count: they say all.
+#[cfg(feature = "defmt")]
+impl defmt::Format for Random {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        self.position.format(f);
     }
 }
 

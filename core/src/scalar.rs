@@ -1,12 +1,11 @@
 //! `f32` and `f64` behind one trait, with the arithmetic that makes results the same everywhere.
 //!
 //! The same code serves every target, desktops too: a platform's own `exp` may differ in the last bit, and
-//! then a golden test on the desktop would say nothing about the firmware. `exp` and the square root are written
-//! here for `f32`, which is what microcontrollers compute in; the rest is `libm`'s. Sums have one stated order
+//! then a golden test on the desktop would say nothing about the firmware. `exp` is written here for `f32`,
+//! which is what microcontrollers compute in; the rest is `libm`'s. Sums have one stated order
 //! ([`dot`]) and multiply-adds are not fused, since not every target can fuse them.
 
 mod exponential;
-mod square_root;
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -86,9 +85,10 @@ impl Scalar for f32 {
         // 24 bits are a significand: more would round up to 1.
         (draw >> 8) as f32 * (1.0 / 16_777_216.0)
     }
-    #[inline]
+    /// Not inlined: the loops around it are small without it, and unroll.
+    #[inline(never)]
     fn sqrt(self) -> Self {
-        square_root::square_root(self)
+        libm::sqrtf(self)
     }
     #[inline(always)]
     fn exp(self) -> Self {
@@ -206,6 +206,7 @@ pub(crate) fn turn<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> 
 
 /// A sum with Neumaier's compensation: in `f32` a plain sum over a million rows stands still.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Sum<T> {
     pub(crate) sum: T,
     pub(crate) lost: T,

@@ -15,6 +15,7 @@ use crate::{Error, Scalar};
 
 /// A row that asks to enter, with the number that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proposal<T> {
     /// The row, a landmark or not.
     pub entering: usize,
@@ -24,6 +25,7 @@ pub struct Proposal<T> {
 
 /// The last slot of the landmarks, open to other rows.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OpenSlot<'s, 'a, T, G: ?Sized> {
     landmarks: &'s mut Landmarks<'a, T, G>,
     acceptance: Acceptance,
@@ -181,6 +183,7 @@ pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
 
 /// One proposal after the other: any ground set, no memory, each stopped as early as can be.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OneByOne;
 
 impl<T: Scalar, G: GroundSet<T> + ?Sized> Evaluate<T, G> for OneByOne {

@@ -37,6 +37,7 @@ const REFACTOR: u64 = 8;
 
 /// Which slot is opened next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scan {
     /// Every slot once in a sweep: the one that was opened longest ago comes last.
     #[default]
@@ -63,6 +64,7 @@ pub enum Scan {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
     landmarks: Landmarks<'a, T, G>,
     evaluator: E,

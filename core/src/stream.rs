@@ -50,6 +50,7 @@ use rand_core::Rng;
 
 /// What became of a row that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Offer {
     /// There were fewer than `c` landmarks, and now it is one.
     Joined {
@@ -94,6 +95,7 @@ pub enum Offer {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StreamChain<'a, T, K> {
     kernel: K,
     /// `c`.

@@ -11,6 +11,7 @@ use crate::Scalar;
 
 /// How a proposed swap is taken or left. Both rules keep the c-DPP stationary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Acceptance {
     /// `r/(1 + r)`: the paper's, Algorithm 1.
@@ -33,6 +34,7 @@ impl Acceptance {
 
 /// The two residuals whose quotient is the ratio of determinants `r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swap<T> {
     /// `s_v`, of the row that enters; 0 where it is not above the floor of rounding.
     pub entering: T,

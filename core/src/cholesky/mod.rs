@@ -39,6 +39,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cholesky<'a, T> {
     /// Row-major with `stride` entries a row; the lower triangle of the first `order` rows counts.
     square: &'a mut [T],

@@ -6,7 +6,7 @@
 //! `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the root of what is left of `a_kk`.
 
 use super::Cholesky;
-use crate::memory::check_capacity;
+use crate::memory::{check_capacity, check_width};
 use crate::{Error, Scalar};
 
 /// Rows and columns of a tile.
@@ -19,35 +19,52 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// # Errors
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix proved
     /// singular; the factor is as it was.
-    pub fn refactor(&mut self, entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
-        self.factor(self.order, entry)
+    pub fn refactor(&mut self, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
+        let order = self.order;
+        for k in 0..order {
+            self.read(k, &mut entry)?;
+            if k % TILE == TILE - 1 {
+                self.make_tile(&Read, k + 1 - TILE).map_err(not_positive)?;
+            } else if k >= order - order % TILE {
+                self.make_row(&Read, k).map_err(not_positive)?;
+            }
+        }
+        self.move_down(order);
+        Ok(())
     }
 
-    /// Factors a matrix of `order` members, in the place of those that there were, from `entry(i, j)`, `j <= i`:
-    /// at the cost of [`refactor`](Self::refactor).
+    /// Factors a given symmetric matrix, in the place of whatever members there were: `order` rows that follow one
+    /// another in `matrix`, whose lower triangle is read. The cost of [`refactor`](Self::refactor).
     ///
     /// ```
     /// use dpp_nystrom_core::{Cholesky, Stack};
     ///
-    /// let matrix = [[4.0, 2.0], [2.0, 5.0]];
     /// let mut memory = Stack::<f64, 2>::new();
     /// let mut factor = Cholesky::new(memory.lend().factor)?;
-    /// factor.factor(2, |i, j| matrix[i][j])?;
+    /// factor.factor(2, &[4.0, 2.0, 2.0, 5.0])?;
     /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 2.0][..]));
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`refactor`](Self::refactor), and [`Error::Capacity`]; the factor is as it was.
-    pub fn factor(&mut self, order: usize, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
+    /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Width`] unless there are `order²`
+    /// entries; the factor is as it was.
+    pub fn factor(&mut self, order: usize, matrix: &[T]) -> Result<(), Error> {
         check_capacity(order, self.stride)?;
-        for k in 0..order {
-            self.read(k, &mut entry)?;
-            if k % TILE == TILE - 1 {
-                self.make_tile(k + 1 - TILE)?;
-            } else if k >= order - order % TILE {
-                self.make_row(k)?;
-            }
+        check_width(order.saturating_mul(order), matrix.len())?;
+        let given = Given { matrix, order };
+        // What is not finite leaves a residual that is not positive: it is looked for where one was found.
+        let error = |k| match given.row(k).and_then(|row| row.iter().take(k + 1).position(|x| !x.is_finite()))
+        {
+            Some(column) => Error::NotFinite { row: k, column },
+            None => not_positive(k),
+        };
+        let tiles = order - order % TILE;
+        for k in (0..tiles).step_by(TILE) {
+            self.make_tile(&given, k).map_err(error)?;
+        }
+        for k in tiles..order {
+            self.make_row(&given, k).map_err(error)?;
         }
         self.move_down(order);
         self.order = order;
@@ -77,41 +94,41 @@ impl<T: Scalar> Cholesky<'_, T> {
         Ok(())
     }
 
-    /// Makes a tile of rows of the new factor, those from `k` on, from the matrix's. What is not there is lent memory,
-    /// whose lengths were checked.
-    fn make_tile(&mut self, k: usize) -> Result<(), Error> {
+    /// Makes a tile of rows of the new factor, those from `k` on, or fails with the pivot. What is not there is lent
+    /// memory, whose lengths were checked.
+    fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
         for j in (0..k).step_by(TILE) {
-            self.tile::<TILE, TILE>(j, k);
+            self.tile::<TILE, TILE>(source, j, k);
         }
-        self.corner(k).unwrap_or(Ok(()))
+        self.corner(source, k).unwrap_or(Ok(()))
     }
 
     /// The same of row `k` alone.
-    fn make_row(&mut self, k: usize) -> Result<(), Error> {
+    fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
         let tiles = k - k % TILE;
         for j in (0..tiles).step_by(TILE) {
-            self.tile::<TILE, 1>(j, k);
+            self.tile::<TILE, 1>(source, j, k);
         }
         for j in tiles..k {
-            self.tile::<1, 1>(j, k);
+            self.tile::<1, 1>(source, j, k);
         }
-        let Some([[residual]]) = self.corner_products(k) else { return Ok(()) };
-        self.new_pivot(k, residual).map(|_| ())
+        let Some(diagonal) = source.diagonal(self.column, k) else { return Ok(()) };
+        let Some([[residual]]) = self.corner_products(source, [diagonal], k) else { return Ok(()) };
+        self.new_pivot(k, diagonal, residual).map(|_| ())
     }
 
     /// The entries of the rows from `k` on in the `A` columns from `j` on.
     #[inline(always)]
-    fn tile<const A: usize, const B: usize>(&mut self, j: usize, k: usize) -> Option<()> {
+    fn tile<const A: usize, const B: usize>(
+        &mut self,
+        source: &impl Source<T>,
+        j: usize,
+        k: usize,
+    ) -> Option<()> {
         let stride = self.stride;
         let (above, own) = self.square.split_at_mut_checked(j.wrapping_mul(stride))?;
         let pivots = self.column.get(j..)?.first_chunk::<A>()?;
-        let mut tile = [[T::ZERO; B]; A];
-        let mut rest = &*own;
-        for values in &mut tile {
-            let (row, after) = rest.split_at_checked(stride)?;
-            *values = *row.get(k..)?.first_chunk()?;
-            rest = after;
-        }
+        let mut tile = source.tile::<A, B>(own, stride, j, k)?;
         let mut rest = &*above;
         for _ in 0..j {
             let (row, after) = rest.split_at_checked(stride)?;
@@ -143,24 +160,30 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// The entries of a tile of rows, those from `k` on, in their own columns, and the pivots. Written out, since a
     /// loop over pivots is not unrolled, and keeps what it works on in memory.
     #[inline(always)]
-    fn corner(&mut self, k: usize) -> Option<Result<(), Error>> {
-        let [[s0, b0, c0, d0], [_, s1, c1, d1], [_, _, s2, d2], [_, _, _, s3]] = self.corner_products(k)?;
-        let pivot = match self.new_pivot(k, s0) {
+    fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), usize>> {
+        let mut diagonals = [T::ZERO; TILE];
+        for (a, diagonal) in diagonals.iter_mut().enumerate() {
+            *diagonal = source.diagonal(self.column, k + a)?;
+        }
+        let [e0, e1, e2, e3] = diagonals;
+        let [[s0, b0, c0, d0], [_, s1, c1, d1], [_, _, s2, d2], [_, _, _, s3]] =
+            self.corner_products(source, diagonals, k)?;
+        let pivot = match self.new_pivot(k, e0, s0) {
             Ok(pivot) => pivot,
             Err(error) => return Some(Err(error)),
         };
         let (b0, c0, d0) = (b0 / pivot, c0 / pivot, d0 / pivot);
-        let pivot = match self.new_pivot(k + 1, s1 - b0 * b0) {
+        let pivot = match self.new_pivot(k + 1, e1, s1 - b0 * b0) {
             Ok(pivot) => pivot,
             Err(error) => return Some(Err(error)),
         };
         let (c1, d1) = ((c1 - b0 * c0) / pivot, (d1 - b0 * d0) / pivot);
-        let pivot = match self.new_pivot(k + 2, s2 - c0 * c0 - c1 * c1) {
+        let pivot = match self.new_pivot(k + 2, e2, s2 - c0 * c0 - c1 * c1) {
             Ok(pivot) => pivot,
             Err(error) => return Some(Err(error)),
         };
         let d2 = (d2 - c0 * d0 - c1 * d1) / pivot;
-        if let Err(error) = self.new_pivot(k + 3, s3 - d0 * d0 - d1 * d1 - d2 * d2) {
+        if let Err(error) = self.new_pivot(k + 3, e3, s3 - d0 * d0 - d1 * d1 - d2 * d2) {
             return Some(Err(error));
         }
         let stride = self.stride;
@@ -174,29 +197,31 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// The root of what is left of the `k`-th diagonal entry, which it takes the place of.
     #[inline(always)]
-    fn new_pivot(&mut self, k: usize, residual: T) -> Result<T, Error> {
-        let Some(slot) = self.column.get_mut(k) else { return Ok(residual) };
-        if !(residual > Self::floor(k, *slot)) {
-            return Err(Error::NotPositive { pivot: k });
+    fn new_pivot(&mut self, k: usize, diagonal: T, residual: T) -> Result<T, usize> {
+        if !(residual > Self::floor(k, diagonal)) {
+            return Err(k);
         }
-        *slot = residual.sqrt();
-        Ok(*slot)
+        let pivot = residual.sqrt();
+        if let Some(slot) = self.column.get_mut(k) {
+            *slot = pivot;
+        }
+        Ok(pivot)
     }
 
     /// The entries on and above the diagonal of the rows from `k` on in their own columns, less the products of the
     /// columns before.
     #[inline(always)]
-    fn corner_products<const R: usize>(&self, k: usize) -> Option<[[T; R]; R]> {
+    fn corner_products<const R: usize>(
+        &self,
+        source: &impl Source<T>,
+        diagonals: [T; R],
+        k: usize,
+    ) -> Option<[[T; R]; R]> {
         let stride = self.stride;
         let (above, own) = self.square.split_at_checked(k.wrapping_mul(stride))?;
-        let diagonals = self.column.get(k..)?.first_chunk::<R>()?;
-        let mut tile = [[T::ZERO; R]; R];
-        let mut rest = own;
-        for (a, (values, &diagonal)) in tile.iter_mut().zip(diagonals).enumerate() {
-            let (row, after) = rest.split_at_checked(stride)?;
-            *values = *row.get(k..)?.first_chunk()?;
+        let mut tile = source.tile::<R, R>(own, stride, k, k)?;
+        for (a, (values, diagonal)) in tile.iter_mut().zip(diagonals).enumerate() {
             *values.get_mut(a)? = diagonal;
-            rest = after;
         }
         let mut rest = above;
         for _ in 0..k {
@@ -212,36 +237,47 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// The new factor to its place under the diagonal, and the pivots on it.
     fn move_down(&mut self, order: usize) {
-        let stride = self.stride;
-        for k in (0..order).step_by(TILE) {
-            let Some((above, own)) = self.square.split_at_mut_checked(k.wrapping_mul(stride)) else { return };
-            if let Some((a, rest)) = own.split_at_mut_checked(stride)
-                && let Some((b, rest)) = rest.split_at_mut_checked(stride)
-                && let Some((c, d)) = rest.split_at_mut_checked(stride)
-                && k + TILE <= order
-            {
-                let slots = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-                for (((a, b), (c, d)), row) in slots.zip(above.chunks_exact(stride.max(1))) {
-                    let Some(entries) = row.get(k..).and_then(|row| row.first_chunk::<TILE>()) else {
-                        return;
-                    };
-                    [*a, *b, *c, *d] = *entries;
-                }
-            }
+        let tiles = order - order % TILE;
+        for k in (0..tiles).step_by(TILE) {
+            self.move_tile_down(k);
         }
-        for k in 0..order {
-            let tiles = if k < order - order % TILE { k - k % TILE } else { 0 };
-            for t in tiles..k {
-                let value = self.square.get(t * stride + k).copied().unwrap_or(T::ZERO);
-                if let Some(slot) = self.square.get_mut(k * stride + t) {
+        for k in tiles..order {
+            for t in 0..k {
+                let value = self.square.get(t * self.stride + k).copied().unwrap_or(T::ZERO);
+                if let Some(slot) = self.square.get_mut(k * self.stride + t) {
                     *slot = value;
                 }
             }
-            if let (Some(diagonal), Some(&pivot)) = (self.square.get_mut(k * stride + k), self.column.get(k))
+            if let (Some(slot), Some(&pivot)) = (self.square.get_mut(k * self.stride + k), self.column.get(k))
             {
-                *diagonal = pivot;
+                *slot = pivot;
             }
         }
+    }
+
+    /// The same of a tile of rows, those from `k` on.
+    #[inline(always)]
+    fn move_tile_down(&mut self, k: usize) -> Option<()> {
+        let stride = self.stride;
+        let (above, own) = self.square.split_at_mut_checked(k.wrapping_mul(stride))?;
+        let (a, rest) = own.split_at_mut_checked(stride)?;
+        let (b, rest) = rest.split_at_mut_checked(stride)?;
+        let (c, rest) = rest.split_at_mut_checked(stride)?;
+        let (d, _) = rest.split_at_mut_checked(stride)?;
+        let slots = a.iter_mut().zip(b.iter_mut()).zip(c.iter_mut().zip(d.iter_mut()));
+        for (((a, b), (c, d)), row) in slots.zip(above.chunks_exact(stride.max(1))) {
+            [*a, *b, *c, *d] = *row.get(k..)?.first_chunk()?;
+        }
+        let a = a.get_mut(k..)?.first_chunk_mut::<TILE>()?;
+        let b = b.get_mut(k..)?.first_chunk_mut::<TILE>()?;
+        let c = c.get_mut(k..)?.first_chunk_mut::<TILE>()?;
+        let d = d.get_mut(k..)?.first_chunk_mut::<TILE>()?;
+        let [of_a, of_b, of_c, of_d] = *self.column.get(k..)?.first_chunk()?;
+        *d = [a[3], b[3], c[3], of_d];
+        (c[0], c[1], c[2]) = (a[2], b[2], of_c);
+        (b[0], b[1]) = (a[1], of_b);
+        a[0] = of_a;
+        Some(())
     }
 }
 
@@ -251,4 +287,92 @@ fn take_product<T: Scalar>(values: &mut [T], entry: T, others: &[T]) {
     for (value, &other) in values.iter_mut().zip(others) {
         *value -= entry * other;
     }
+}
+
+/// Where the entries of the matrix are.
+trait Source<T> {
+    /// Those of the `B` rows from `k` on in the `A` columns from `j` on, transposed; `rows` are the square's from `j` on.
+    fn tile<const A: usize, const B: usize>(
+        &self,
+        rows: &[T],
+        stride: usize,
+        j: usize,
+        k: usize,
+    ) -> Option<[[T; B]; A]>;
+
+    /// The `k`-th of the diagonal; `column` is the working column.
+    fn diagonal(&self, column: &[T], k: usize) -> Option<T>;
+}
+
+/// Read into the upper triangle and the working column.
+struct Read;
+
+impl<T: Scalar> Source<T> for Read {
+    #[inline(always)]
+    fn tile<const A: usize, const B: usize>(
+        &self,
+        mut rows: &[T],
+        stride: usize,
+        _: usize,
+        k: usize,
+    ) -> Option<[[T; B]; A]> {
+        let mut tile = [[T::ZERO; B]; A];
+        for values in &mut tile {
+            let (row, after) = rows.split_at_checked(stride)?;
+            *values = *row.get(k..)?.first_chunk()?;
+            rows = after;
+        }
+        Some(tile)
+    }
+
+    #[inline(always)]
+    fn diagonal(&self, column: &[T], k: usize) -> Option<T> {
+        column.get(k).copied()
+    }
+}
+
+/// In a slice of the caller's.
+struct Given<'m, T> {
+    matrix: &'m [T],
+    order: usize,
+}
+
+impl<T> Given<'_, T> {
+    #[inline(always)]
+    fn row(&self, k: usize) -> Option<&[T]> {
+        self.matrix.get(k.wrapping_mul(self.order)..)?.get(..self.order)
+    }
+}
+
+impl<T: Scalar> Source<T> for Given<'_, T> {
+    #[inline(always)]
+    fn tile<const A: usize, const B: usize>(
+        &self,
+        _: &[T],
+        _: usize,
+        j: usize,
+        k: usize,
+    ) -> Option<[[T; B]; A]> {
+        let mut tile = [[T::ZERO; B]; A];
+        let mut rows = self.matrix.get(k.wrapping_mul(self.order)..)?;
+        for b in 0..B {
+            let (row, after) = rows.split_at_checked(self.order)?;
+            let entries = row.get(j..)?.first_chunk::<A>()?;
+            for (values, &entry) in tile.iter_mut().zip(entries) {
+                *values.get_mut(b)? = entry;
+            }
+            rows = after;
+        }
+        Some(tile)
+    }
+
+    #[inline(always)]
+    fn diagonal(&self, _: &[T], k: usize) -> Option<T> {
+        self.row(k)?.get(k).copied()
+    }
+}
+
+/// The error of a pivot under the floor.
+fn not_positive(pivot: usize) -> Error {
+    Error::NotPositive { pivot }
 }

@@ -15,6 +15,7 @@ use crate::Scalar;
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ChosenKernel<T> {
     /// See [`Gaussian`].
     Gaussian(Gaussian<T>),

@@ -13,6 +13,7 @@ use crate::{Error, Scalar};
 /// assert_eq!(Linear.value(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Linear;
 
 impl<T: Scalar> Kernel<T> for Linear {
@@ -30,6 +31,7 @@ impl<T: Scalar> Kernel<T> for Linear {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Polynomial<T> {
     degree: u32,
     offset: T,

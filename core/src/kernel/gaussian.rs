@@ -13,6 +13,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Gaussian<T> {
     /// `-1/(2σ²)`.
     exponent: T,
@@ -67,6 +68,7 @@ impl<T: Scalar> Kernel<T> for Gaussian<T> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GaussianPerFeature<'a, T> {
     bandwidths: &'a [T],
 }

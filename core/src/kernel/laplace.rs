@@ -13,6 +13,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Laplace<T> {
     inverse: T,
 }

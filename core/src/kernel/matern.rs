@@ -13,6 +13,7 @@ use crate::{Error, Scalar};
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Matern32<T> {
     /// `√3/σ`.
     rate: T,
@@ -67,6 +68,7 @@ impl<T: Scalar> Kernel<T> for Matern32<T> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Matern52<T> {
     /// `√5/σ`.
     rate: T,

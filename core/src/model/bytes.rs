@@ -35,6 +35,7 @@ const HEADER: usize = 15;
 
 /// What is wrong with a model's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BytesProblem {
     /// They do not begin at a multiple of 4.

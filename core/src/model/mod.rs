@@ -22,6 +22,7 @@ use crate::{Cholesky, Error, Predictor, Scalar};
 
 /// The numbers of a [`Model`], in the order in which they lie in its bytes.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Parts<'a, T> {
     /// The features' means.
     pub means: &'a [T],
@@ -64,6 +65,7 @@ pub struct Parts<'a, T> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Model<'a, T, K> {
     predictor: Predictor<'a, T, K>,
     means: &'a [T],

@@ -62,6 +62,7 @@ mod sealed {
 
 /// The numbers of a [`QuantisedModel`].
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedParts<'a, L> {
     /// The features' means, times `2^e`.
     pub centres: &'a [i32],
@@ -118,6 +119,7 @@ pub struct QuantisedParts<'a, L> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedModel<'a, L> {
     parts: QuantisedParts<'a, L>,
 }

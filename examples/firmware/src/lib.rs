@@ -9,6 +9,7 @@ pub mod board;
 pub mod counter;
 mod judge;
 mod panicking;
+pub mod sets;
 pub mod stack;
 mod transport;
 

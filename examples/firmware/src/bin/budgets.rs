@@ -1,0 +1,81 @@
+//! Measures the deepest stack of selecting, learning and predicting, and the memory lent to them.
+//! `tests/budgets` holds the figures to the table in `core/docs/target.md`.
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use defmt::info;
+use dpp_nystrom_core::{Random, RidgeStack, Stack, bytes};
+use dpp_nystrom_firmware::sets::{WIDTH, learn, predict, select};
+use dpp_nystrom_firmware::{Failure, board, entry, finish, stack};
+use static_cell::ConstStaticCell;
+
+const ROWS: usize = 160;
+const MOST: usize = 64;
+
+static FEATURES: [f32; ROWS * WIDTH] = features();
+
+const fn features() -> [f32; ROWS * WIDTH] {
+    let mut features = [0.0; ROWS * WIDTH];
+    let mut state = 1_u32;
+    let mut i = 0;
+    while i < features.len() {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        features[i] = (state >> 8) as f32 / 16_777_216.0;
+        i += 1;
+    }
+    features
+}
+
+#[entry]
+fn main() -> ! {
+    finish(run())
+}
+
+fn measure<const C: usize>(
+    memory: &'static ConstStaticCell<Stack<f32, C>>,
+    ridge: &'static ConstStaticCell<RidgeStack<f32, C>>,
+    weights: &'static ConstStaticCell<[f32; C]>,
+) -> Result<(), Failure> {
+    let (Some(memory), Some(ridge), Some(weights)) =
+        (memory.try_take(), ridge.try_take(), weights.try_take())
+    else {
+        return Err(Failure::Wrong("the statics were taken before"));
+    };
+    let rows = black_box(&FEATURES);
+    let mut random = Random::seeded(7);
+    let (result, selecting) = stack::measured(|| select(memory, rows, &mut random));
+    result?;
+    let (result, learning) = stack::measured(|| learn(memory, ridge, rows, weights));
+    result?;
+    let (result, predicting) = stack::measured(|| predict(weights, rows));
+    result?;
+    info!("stack select {=usize}: {=usize}", C, selecting);
+    info!("stack learn {=usize}: {=usize}", C, learning);
+    info!("stack predict {=usize}: {=usize}", C, predicting);
+    info!("lent select {=usize}: {=usize}", C, size_of_val(memory));
+    info!("lent learn {=usize}: {=usize}", C, size_of_val(ridge));
+    let promised = bytes::<f32>(C, WIDTH);
+    if size_of_val(memory) != promised.select || size_of_val(ridge) != promised.learn {
+        return Err(Failure::Wrong("other memory than bytes() promises"));
+    }
+    Ok(())
+}
+
+macro_rules! measure {
+    ($($c:literal),*) => {
+        $({
+            static MEMORY: ConstStaticCell<Stack<f32, $c>> = ConstStaticCell::new(Stack::new());
+            static RIDGE: ConstStaticCell<RidgeStack<f32, $c>> = ConstStaticCell::new(RidgeStack::new());
+            static WEIGHTS: ConstStaticCell<[f32; $c]> = ConstStaticCell::new([0.0; $c]);
+            const { assert!($c <= MOST) };
+            measure(&MEMORY, &RIDGE, &WEIGHTS)?;
+        })*
+    };
+}
+
+fn run() -> Result<(), Failure> {
+    info!("budgets: {=str}", board::NAME);
+    measure!(8, 16, 32, 64);
+    Ok(())
+}

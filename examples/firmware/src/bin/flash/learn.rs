@@ -1,0 +1,32 @@
+//! The flash that learning takes. `tests/budgets` reads the size of the image, which is not run.
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_firmware::sets::{WIDTH, learn};
+use dpp_nystrom_firmware::{Failure, entry, finish};
+use static_cell::ConstStaticCell;
+
+const LANDMARKS: usize = 32;
+
+// Zeros, which take no flash.
+static ROWS: ConstStaticCell<[f32; 64 * WIDTH]> = ConstStaticCell::new([0.0; 64 * WIDTH]);
+static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
+static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+static WEIGHTS: ConstStaticCell<[f32; LANDMARKS]> = ConstStaticCell::new([0.0; LANDMARKS]);
+
+#[entry]
+fn main() -> ! {
+    finish(run())
+}
+
+fn run() -> Result<(), Failure> {
+    let taken = (ROWS.try_take(), MEMORY.try_take(), RIDGE.try_take(), WEIGHTS.try_take());
+    let (Some(rows), Some(memory), Some(ridge), Some(weights)) = black_box(taken) else {
+        return Err(Failure::Wrong("the statics were taken before"));
+    };
+    learn(memory, ridge, rows, weights)?;
+    black_box((rows, memory, ridge, weights));
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Selecting, learning and predicting, each as one function out of line: what budgets of flash and stack are for.
+
+use dpp_nystrom_core::kernel::Gaussian;
+use dpp_nystrom_core::{
+    Acceptance, Error, Landmarks, Nystrom, Points, Predictor, Random, Ridge, RidgeStack, SlotChain, Stack,
+    start,
+};
+
+/// Features of a row.
+pub const WIDTH: usize = 4;
+
+/// A set of landmarks by the open-slot chain, which runs long enough for its factor to be made anew. The
+/// generator is the caller's: it goes on with the next set.
+///
+/// # Errors
+/// Those of the core.
+#[inline(never)]
+pub fn select<const C: usize>(
+    memory: &mut Stack<f32, C>,
+    rows: &[f32],
+    random: &mut Random,
+) -> Result<(), Error> {
+    let ground = Points::new(rows, WIDTH, Gaussian::new(0.5)?)?;
+    let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    start::uniform(&mut landmarks, C, random)?;
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+    chain.run(32 * 8 * C as u64, random)?;
+    Ok(())
+}
+
+/// Learns every row on the landmarks that `memory` holds, and leaves the kernel's weights.
+///
+/// # Errors
+/// Those of the core.
+#[inline(never)]
+pub fn learn<const C: usize>(
+    memory: &mut Stack<f32, C>,
+    ridge: &mut RidgeStack<f32, C>,
+    rows: &[f32],
+    weights: &mut [f32; C],
+) -> Result<(), Error> {
+    let ground = Points::new(rows, WIDTH, Gaussian::new(0.5)?)?;
+    let landmarks = Landmarks::resume(&ground, C, memory.lend())?;
+    let nystrom = Nystrom::new(&landmarks);
+    let mut ridge = Ridge::new(C, ridge.lend())?;
+    // The weights' place serves the features until there are weights.
+    for row in 0..rows.len() / WIDTH {
+        nystrom.features(row, weights)?;
+        ridge.add(weights, 1.0)?;
+    }
+    ridge.solve(1e-4, weights)?;
+    nystrom.kernel_weights(weights)
+}
+
+/// A prediction from landmarks that are the first rows.
+///
+/// # Errors
+/// Those of the core.
+#[inline(never)]
+pub fn predict<const C: usize>(weights: &[f32; C], rows: &[f32]) -> Result<f32, Error> {
+    let landmarks = rows.get(..C * WIDTH).ok_or(Error::Empty)?;
+    Predictor::new(Gaussian::new(0.5)?, landmarks, WIDTH, weights)?
+        .predict(rows.get(..WIDTH).ok_or(Error::Empty)?)
+}

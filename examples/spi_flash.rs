@@ -1,0 +1,145 @@
+//! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
+//! The ground set reads a row when an entry asks for it; a read that fails becomes NaN, at which the core stops in
+//! a sound state and names the row.
+
+use dpp_nystrom_core::kernel::{Gaussian, Kernel};
+use dpp_nystrom_core::{Acceptance, Error, GroundSet, Landmarks, Points, Random, SlotChain, Stack, start};
+use embedded_storage::nor_flash::{ErrorType, NorFlashError, NorFlashErrorKind, ReadNorFlash};
+use std::cell::RefCell;
+
+const WIDTH: usize = 3;
+const ROWS: usize = 240;
+const LANDMARKS: usize = 12;
+
+/// Rows of `f32`, least byte first, from the flash's first byte on.
+struct FlashRows<F> {
+    flash: RefCell<F>,
+    kernel: Gaussian<f32>,
+    rows: usize,
+}
+
+impl<F: ReadNorFlash> FlashRows<F> {
+    fn read(&self, row: usize) -> [f32; WIDTH] {
+        let mut bytes = [0; 4 * WIDTH];
+        let read = u32::try_from(row * bytes.len())
+            .is_ok_and(|offset| self.flash.borrow_mut().read(offset, &mut bytes).is_ok());
+        let mut features = [f32::NAN; WIDTH];
+        if read {
+            for (feature, bytes) in features.iter_mut().zip(bytes.as_chunks().0) {
+                *feature = f32::from_le_bytes(*bytes);
+            }
+        }
+        features
+    }
+}
+
+impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
+    fn len(&self) -> usize {
+        self.rows
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f32 {
+        self.kernel.value(&self.read(i), &self.read(j))
+    }
+
+    fn diagonal(&self, _: usize) -> f32 {
+        1.0
+    }
+
+    /// The row itself is read once, not once a landmark.
+    fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
+        let row = self.read(i);
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = self.kernel.value(&self.read(member), &row);
+        }
+    }
+}
+
+/// A flash chip in RAM, in the place of a driver. It counts what goes over the bus, and fails at one address.
+struct Chip {
+    bytes: Vec<u8>,
+    read: usize,
+    broken: Option<usize>,
+}
+
+#[derive(Debug)]
+struct ChipError(NorFlashErrorKind);
+
+impl NorFlashError for ChipError {
+    fn kind(&self) -> NorFlashErrorKind {
+        self.0
+    }
+}
+
+impl ErrorType for Chip {
+    type Error = ChipError;
+}
+
+impl ReadNorFlash for Chip {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), ChipError> {
+        let from = offset as usize;
+        let to = from + bytes.len();
+        if self.broken.is_some_and(|at| (from..to).contains(&at)) {
+            return Err(ChipError(NorFlashErrorKind::Other));
+        }
+        let page = self.bytes.get(from..to).ok_or(ChipError(NorFlashErrorKind::OutOfBounds))?;
+        bytes.copy_from_slice(page);
+        self.read += bytes.len();
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn rows() -> Vec<f32> {
+    (0..ROWS * WIDTH).map(|i| (i as f32 * 0.73).sin() + (i % 7) as f32 * 0.1).collect()
+}
+
+fn in_flash(rows: &[f32], broken: Option<usize>) -> Result<FlashRows<Chip>, Error> {
+    let bytes = rows.iter().flat_map(|feature| feature.to_le_bytes()).collect();
+    let flash = RefCell::new(Chip { bytes, read: 0, broken });
+    Ok(FlashRows { flash, kernel: Gaussian::new(0.8)?, rows: rows.len() / WIDTH })
+}
+
+fn select(ground: &impl GroundSet<f32>) -> Result<Vec<usize>, Error> {
+    let mut memory = Stack::<f32, LANDMARKS>::new();
+    let mut random = Random::seeded(3);
+    let mut landmarks = Landmarks::new(ground, memory.lend())?;
+    start::uniform(&mut landmarks, LANDMARKS, &mut random)?;
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+    chain.run(2_000, &mut random)?;
+    Ok(chain.landmarks().members().to_vec())
+}
+
+fn main() -> Result<(), Error> {
+    let rows = rows();
+    let ground = in_flash(&rows, None)?;
+    let landmarks = select(&ground)?;
+    println!("landmarks {landmarks:?}, {} bytes read over the bus", ground.flash.borrow().read);
+    let in_memory = select(&Points::new(&rows, WIDTH, Gaussian::new(0.8)?)?)?;
+    println!("the same rows in memory: {in_memory:?}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Gaussian, Points, WIDTH, in_flash, rows, select};
+
+    #[test]
+    fn landmarks_are_those_of_the_same_rows_in_memory() {
+        let rows = rows();
+        let ground = in_flash(&rows, None).unwrap();
+        let points = Points::new(&rows, WIDTH, Gaussian::new(0.8).unwrap()).unwrap();
+        assert_eq!(select(&ground).unwrap(), select(&points).unwrap());
+    }
+
+    #[test]
+    fn a_read_that_fails_is_an_error() {
+        let ground = in_flash(&rows(), Some(4 * WIDTH * 100)).unwrap();
+        assert!(matches!(select(&ground), Err(Error::NotFinite { .. })));
+    }
+}
