@@ -226,10 +226,12 @@ mod tests {
         let full = surface(&data, Regressor::Full);
         let nystrom = surface(&data, Regressor::Nystrom { landmarks: 90 });
         for (sigma, (row, other)) in full.errors.iter().zip(&nystrom.errors).enumerate() {
-            for (one, other) in row.iter().zip(other) {
+            for ((one, other), ridge) in row.iter().zip(other).zip(RIDGES) {
                 let (one, other) = (one.unwrap(), other.unwrap());
-                // Rows that depend on others up to rounding are left out of the landmarks.
-                assert!((one / other - 1.0).abs() < 1e-5, "{sigma}: {one} {other}");
+                // Rows that depend on others up to rounding are left out of the landmarks: the core promises
+                // predictions right to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
+                let promised = f64::EPSILON.sqrt() / (2.0 * ridge.sqrt());
+                assert!((one - other).abs() < promised, "{sigma} {ridge:e}: {one} {other}");
             }
         }
         assert_eq!((full.best_sigma, full.best_ridge), (nystrom.best_sigma, nystrom.best_ridge));
