@@ -20,8 +20,8 @@ use rayon::prelude::*;
 #[cfg(test)]
 mod tests;
 
-/// Numbers that are summed side by side.
-const WIDE: usize = 16;
+/// Numbers that a candidate's entries are rounded up to a multiple of: two vectors of the widest instruction set.
+const WIDE: usize = 32;
 
 /// Candidates to a task of a thread.
 const TASK: usize = 32;
@@ -310,41 +310,45 @@ impl WithSimd for Look<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { stride, missed, weights, candidates, leaving, due, drops } = self;
-        let (weights, _) = weights.as_chunks::<WIDE>();
-        let (all, _) = leaving.as_chunks::<WIDE>();
+        let splat = |value: f32| simd.splat_f32s(value);
+        // Two sums, so that neither waits for the other.
+        let pairs = |numbers| S::as_simd_f32s(numbers).0.as_chunks::<2>().0;
+        let (weights, all) = (pairs(weights), pairs(leaving));
+        let weighed = |sum, weight, entry| simd.mul_add_e_f32s(simd.mul_f32s(weight, entry), entry, sum);
+        let total = |[one, other]: [S::f32s; 2]| simd.reduce_sum_f32s(simd.add_f32s(one, other));
         let rows = missed.chunks_exact_mut(stride).zip(drops).zip(candidates);
         let Some((left, entered)) = due else {
             for ((row, drop), &at) in rows {
-                let own = leaving[at];
-                let mut sums = [0.0_f32; WIDE];
-                for ((missed, leaving), weights) in row.as_chunks::<WIDE>().0.iter().zip(all).zip(weights) {
-                    for lane in 0..WIDE {
-                        let entry = missed[lane] + own * leaving[lane];
-                        sums[lane] += weights[lane] * entry * entry;
+                let own = splat(leaving[at]);
+                let mut sums = [splat(0.0); 2];
+                for ((missed, leaving), weights) in pairs(row).iter().zip(all).zip(weights) {
+                    for i in 0..2 {
+                        let entry = simd.mul_add_e_f32s(own, leaving[i], missed[i]);
+                        sums[i] = weighed(sums[i], weights[i], entry);
                     }
                 }
-                *drop = sums.iter().sum();
+                *drop = total(sums);
             }
             return;
         };
-        let (out, _) = left.as_chunks::<WIDE>();
-        let (come, _) = entered.as_chunks::<WIDE>();
+        let (out, come) = (pairs(left), pairs(entered));
         for ((row, drop), &at) in rows {
-            let (row, _) = row.as_chunks_mut::<WIDE>();
-            let (own, a, b) = (leaving[at], left[at], entered[at]);
-            let mut sums = [0.0_f32; WIDE];
+            let (own, a, b) = (splat(leaving[at]), splat(left[at]), splat(-entered[at]));
+            let mut sums = [splat(0.0); 2];
+            let row = S::as_mut_simd_f32s(row).0.as_chunks_mut::<2>().0;
             for ((((missed, leaving), weights), left), entered) in
                 row.iter_mut().zip(all).zip(weights).zip(out).zip(come)
             {
-                for lane in 0..WIDE {
-                    missed[lane] += a * left[lane] - b * entered[lane];
-                    let entry = missed[lane] + own * leaving[lane];
-                    sums[lane] += weights[lane] * entry * entry;
+                for i in 0..2 {
+                    missed[i] = simd.mul_add_e_f32s(a, left[i], missed[i]);
+                    missed[i] = simd.mul_add_e_f32s(b, entered[i], missed[i]);
+                    let entry = simd.mul_add_e_f32s(own, leaving[i], missed[i]);
+                    sums[i] = weighed(sums[i], weights[i], entry);
                 }
             }
-            *drop = sums.iter().sum();
+            *drop = total(sums);
         }
     }
 }
