@@ -202,7 +202,7 @@ mod tests {
             trial("a", "refined", 1, (0.4, Some(3.0), 0.5)),
             trial("a", "refined-ridge", 0, (0.01, Some(0.1), 0.4)),
             trial("a", "lev", 0, (0.1, Some(4.0), 0.6)),
-            trial("a", "lev", 1, (0.9, Some(6.0), 0.6)),
+            trial("a", "lev", 1, (0.9, Some(7.0), 0.6)),
             trial("a", "greedy", 0, (0.6, Some(2.0), 0.5)),
             trial("a", "greedy", 1, (0.2, Some(8.0), 0.5)),
             trial("b", "refined", 0, (0.3, None, 0.5)),
