@@ -30,6 +30,7 @@ const CHECKED: usize = 12;
 
 /// What is wrong with a state's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum StateProblem {
     /// They are something else.
