@@ -22,7 +22,6 @@ pub struct Fleet<'m> {
 /// What devices have learned.
 #[derive(Clone, Debug)]
 pub struct Learned {
-    heap: RidgeHeap<f32>,
     rows: u64,
     numbers: Vec<f32>,
 }
@@ -96,7 +95,7 @@ impl<'m> Fleet<'m> {
                 ridge.add(&phi, device.model.standard_target(target as f32)).map_err(located)?;
             }
             let (rows, numbers) = (ridge.rows(), ridge.numbers().collect());
-            Ok(Learned { heap, rows, numbers })
+            Ok(Learned { rows, numbers })
         })
     }
 
@@ -107,7 +106,7 @@ impl<'m> Fleet<'m> {
     pub fn state(&self, learned: &Learned) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
-            let mut heap = learned.heap.clone();
+            let mut heap = RidgeHeap::new(rank)?;
             let mut ridge = Ridge::new(rank, heap.lend())?;
             ridge.restore(learned.rows, &learned.numbers)?;
             let mut bytes = zeros(state_bytes::<f32>(rank), 0)?;
@@ -130,7 +129,7 @@ impl<'m> Fleet<'m> {
                 return Err(CoreError::StateBytes(StateProblem::Unsound).into());
             }
             let (rows, numbers) = (ridge.rows(), ridge.numbers().collect());
-            Ok(Learned { heap, rows, numbers })
+            Ok(Learned { rows, numbers })
         })
     }
 
@@ -143,7 +142,8 @@ impl<'m> Fleet<'m> {
         let regression = |reason| Error::Regression { reason };
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
-            let mut heaps: Vec<RidgeHeap<f32>> = learned.iter().map(|learned| learned.heap.clone()).collect();
+            let mut heaps =
+                learned.iter().map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, Error>>()?;
             let mut parts = Vec::with_capacity(learned.len());
             for (heap, learned) in heaps.iter_mut().zip(learned) {
                 let mut part = Ridge::new(rank, heap.lend()).map_err(regression)?;

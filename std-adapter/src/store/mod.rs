@@ -213,7 +213,7 @@ impl Store {
         if self.description.single { Precision::F32 } else { Precision::F64 }
     }
 
-    fn number_bytes(&self) -> &[u8] {
+    fn number_area(&self) -> &[u8] {
         &self.mapped.bytes()[self.description.offset as usize..]
     }
 
@@ -223,10 +223,10 @@ impl Store {
         let has_target = self.description.target.is_some();
         // The offset is a multiple of a page, and the length was compared: the numbers are aligned and whole.
         if self.description.single {
-            let (rows, targets) = bytemuck::cast_slice::<u8, f32>(self.number_bytes()).split_at(numbers);
+            let (rows, targets) = bytemuck::cast_slice::<u8, f32>(self.number_area()).split_at(numbers);
             Stored::F32(rows, has_target.then_some(targets))
         } else {
-            let (rows, targets) = bytemuck::cast_slice::<u8, f64>(self.number_bytes()).split_at(numbers);
+            let (rows, targets) = bytemuck::cast_slice::<u8, f64>(self.number_area()).split_at(numbers);
             Stored::F64(rows, has_target.then_some(targets))
         }
     }
@@ -262,7 +262,7 @@ impl Store {
     /// [`Error::Store`] with [`Problem::Numbers`], or as [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
         self.expect_order();
-        let checksum = crc32fast::hash(self.number_bytes());
+        let checksum = crc32fast::hash(self.number_area());
         self.check()?;
         if checksum != self.description.checksum {
             return Err(Error::Store { path: self.path.clone(), problem: Problem::Numbers });
