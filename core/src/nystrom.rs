@@ -47,6 +47,11 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Self { landmarks }
     }
 
+    /// The landmarks, in the order of the features.
+    pub fn members(&self) -> &'m [usize] {
+        self.landmarks.members()
+    }
+
     /// The number of features: of independent landmarks.
     pub fn rank(&self) -> usize {
         self.landmarks.len()

@@ -16,7 +16,7 @@ use crate::output::write_whole;
 use crate::regression::{RidgeChoice, Watch};
 use crate::table;
 use crate::train::Setting;
-use dpp_nystrom_core::{Ridge, Scalar};
+use dpp_nystrom_core::Ridge;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -109,7 +109,7 @@ impl Key {
 struct Content {
     key: Key,
     rounds: u64,
-    /// Rows and numbers of each accumulator: an `f32` is an `f64` and back without loss.
+    /// Rows and numbers of each accumulator.
     parts: Vec<(u64, Vec<f64>)>,
 }
 
@@ -150,8 +150,8 @@ impl Kept<'_> {
         }
     }
 
-    fn write<T: Scalar>(&self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
-        let numbers = |part: &Ridge<'_, T>| (part.rows(), part.numbers().map(T::to_f64).collect());
+    fn write(&self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
+        let numbers = |part: &Ridge<'_, f64>| (part.rows(), part.numbers().collect());
         let parts = accumulators.iter().map(numbers).collect();
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
         let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
@@ -164,22 +164,21 @@ impl Kept<'_> {
     }
 }
 
-impl<T: Scalar> Watch<T> for Kept<'_> {
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+impl Watch for Kept<'_> {
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
         let Some(Content { rounds, parts, .. }) = self.read()? else { return Ok(0) };
         let corrupt = || Error::Checkpoint { path: self.checkpoint.path.clone(), problem: Problem::Corrupt };
         if parts.len() != accumulators.len() {
             return Err(corrupt());
         }
         for (accumulator, (rows, numbers)) in accumulators.iter_mut().zip(&parts) {
-            let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
-            accumulator.restore(*rows, &numbers).map_err(|_| corrupt())?;
+            accumulator.restore(*rows, numbers).map_err(|_| corrupt())?;
         }
         self.checkpoint.resumed = parts.iter().map(|(rows, _)| rows).sum();
         usize::try_from(rounds).map_err(|_| corrupt())
     }
 
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
         if self.written.elapsed() >= self.checkpoint.every {
             self.write(rounds, accumulators)?;
             self.written = Instant::now();

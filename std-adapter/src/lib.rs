@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | a file to rows | [`table`], [`Prepared`] |
 //! | rows that outgrow memory | [`store`] |
+//! | rows in many places | [`partial`], [`Moments`] |
 //! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
 //! | the fewest landmarks within an error | [`fewest`] |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
@@ -72,8 +73,10 @@ mod meter;
 pub mod methods;
 mod model;
 pub mod model_file;
+mod moments;
 mod orthonormal;
 mod output;
+pub mod partial;
 mod prepare;
 pub mod quadrature;
 mod refine;
@@ -108,6 +111,7 @@ pub use kernel_choice::{ChosenKernel, KernelKind};
 pub use lanes::{Lane, Lanes};
 pub use meter::{Meter, Silent};
 pub use model::{Model, Numbers, Trained};
+pub use moments::Moments;
 pub use output::{check_writable, write_whole};
 pub use prepare::{Precision, Prepared, StandardTarget};
 pub use refine::{Gain, Refinement};

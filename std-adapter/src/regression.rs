@@ -7,11 +7,12 @@
 
 use crate::approximation::independent;
 use crate::heap::zeros;
+use crate::kernel_choice::ChosenKernel;
+use crate::lanes::{Block, Lane};
 use crate::meter::Meter;
 use crate::seeds::{Stream, stream};
 use crate::{Error, Heap, RidgeHeap};
-use dpp_nystrom_core::kernel::Kernel;
-use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, Ridge, Scalar};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, Random, Ridge, Scalar};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::fmt;
@@ -87,7 +88,7 @@ pub struct Regression<T> {
 
 /// Rows with targets, and the landmarks to regress on.
 #[derive(Clone, Copy, Debug)]
-pub struct Problem<'a, T, K> {
+pub struct Problem<'a, T> {
     /// Rows of `width` features.
     pub rows: &'a [T],
     /// The number of features.
@@ -97,7 +98,7 @@ pub struct Problem<'a, T, K> {
     /// Landmarks of `width` features.
     pub landmarks: &'a [T],
     /// The kernel.
-    pub kernel: &'a K,
+    pub kernel: &'a ChosenKernel<T>,
 }
 
 /// Targets in either precision.
@@ -149,23 +150,23 @@ impl<'a> From<&'a [f64]> for Targets<'a> {
 }
 
 /// Looks on while rows are learned, and may know what was learned before.
-pub(crate) trait Watch<T> {
+pub(crate) trait Watch {
     /// Puts back what an earlier run had learned, and answers how many rounds that were.
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error>;
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error>;
 
     /// So many rounds are over.
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error>;
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error>;
 }
 
 /// Nobody looks on.
 pub(crate) struct Unwatched;
 
-impl<T> Watch<T> for Unwatched {
-    fn resume(&mut self, _: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+impl Watch for Unwatched {
+    fn resume(&mut self, _: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
         Ok(0)
     }
 
-    fn look(&mut self, _: usize, _: &[Ridge<'_, T>]) -> Result<(), Error> {
+    fn look(&mut self, _: usize, _: &[Ridge<'_, f64>]) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -174,16 +175,12 @@ impl<T> Watch<T> for Unwatched {
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`].
-pub fn fit<T, K>(
-    problem: Problem<'_, T, K>,
+pub fn fit<T: Lane>(
+    problem: Problem<'_, T>,
     ridge: RidgeChoice,
     seed: u64,
     meter: &dyn Meter,
-) -> Result<Regression<T>, Error>
-where
-    T: Scalar,
-    K: Kernel<T> + Copy + Send + Sync,
-{
+) -> Result<Regression<T>, Error> {
     let grid: Vec<f64> = ridge_grid().collect();
     Ok(fit_watched(problem, ridge, &grid, seed, &mut Unwatched, meter)?.0)
 }
@@ -193,40 +190,32 @@ pub(crate) type Scores = Vec<(f64, f64)>;
 
 /// [`fit`] with ridges of one's own to cross-validate, and their squared errors over all folds; none where
 /// the ridge is given.
-pub(crate) fn fit_scored<T, K>(
-    problem: Problem<'_, T, K>,
+pub(crate) fn fit_scored<T: Lane>(
+    problem: Problem<'_, T>,
     ridge: RidgeChoice,
     grid: &[f64],
     seed: u64,
     meter: &dyn Meter,
-) -> Result<(Regression<T>, Scores), Error>
-where
-    T: Scalar,
-    K: Kernel<T> + Copy + Send + Sync,
-{
+) -> Result<(Regression<T>, Scores), Error> {
     fit_watched(problem, ridge, grid, seed, &mut Unwatched, meter)
 }
 
 /// [`fit_scored`] with somebody who looks on.
-pub(crate) fn fit_watched<T, K>(
-    problem: Problem<'_, T, K>,
+pub(crate) fn fit_watched<T: Lane>(
+    problem: Problem<'_, T>,
     ridge: RidgeChoice,
     grid: &[f64],
     seed: u64,
-    watch: &mut dyn Watch<T>,
+    watch: &mut dyn Watch,
     meter: &dyn Meter,
-) -> Result<(Regression<T>, Scores), Error>
-where
-    T: Scalar,
-    K: Kernel<T> + Copy + Send + Sync,
-{
+) -> Result<(Regression<T>, Scores), Error> {
     let Problem { rows, width, targets, landmarks, kernel } = problem;
     let count = rows.len().checked_div(width).unwrap_or(0);
     if targets.len() != count {
         return Err(regression(CoreError::Width { expected: count, found: targets.len() }));
     }
     if let RidgeChoice::Value(value) = ridge
-        && !(T::from_f64(value) * T::from_count(count)).is_finite()
+        && !(value * count as f64).is_finite()
     {
         return Err(regression(CoreError::Ridge));
     }
@@ -237,8 +226,8 @@ where
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
 
-    let (parts, part_of) = match ridge {
-        RidgeChoice::CrossValidated => (FOLDS.min(count), Some(deal_folds(count, FOLDS.min(count), seed)?)),
+    let (parts, mut deal) = match ridge {
+        RidgeChoice::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
         RidgeChoice::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
     };
     let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
@@ -252,45 +241,69 @@ where
     let mut round = watch.resume(&mut accumulators)?;
     meter.advance(accumulators.iter().map(Ridge::rows).sum());
     // Folds share the rows of a round, other parts each have their own.
-    let (longest, stride) = match part_of {
+    let (longest, stride) = match deal {
         Some(_) => (count, ROUND),
         None => (count.div_ceil(parts), ROUND.div_ceil(parts)),
     };
+    let mut part_of = Vec::new();
+    deal.iter_mut().flatten().take(round * stride).for_each(drop);
     while round * stride < longest {
-        accumulators.par_iter_mut().enumerate().try_for_each(|(part, accumulator)| {
-            let mut phi = zeros(rank, T::ZERO)?;
-            let (begin, end) = match part_of {
-                Some(_) => (0, count),
-                None => (part * count / parts, (part + 1) * count / parts),
-            };
-            let mut seen = 0;
-            for row in begin + round * stride..end.min(begin + (round + 1) * stride) {
-                if part_of.as_ref().is_some_and(|part_of| usize::from(part_of[row]) != part) {
-                    continue;
+        part_of.clear();
+        part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
+        accumulators.par_iter_mut().enumerate().try_for_each_init(
+            || None,
+            |block, (part, accumulator)| {
+                let block = match block {
+                    Some(block) => block,
+                    None => block.insert(Block::new(&landmarks)?),
+                };
+                let (begin, end) = match part_of.is_empty() {
+                    false => (0, count),
+                    true => (part * count / parts, (part + 1) * count / parts),
+                };
+                let first = begin + round * stride;
+                let mut seen = 0;
+                block.begin(accumulator);
+                for row in first..end.min(first + stride) {
+                    if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
+                        continue;
+                    }
+                    let features = rows[row * width..(row + 1) * width].iter().copied();
+                    block.push(features, targets.at(row))?;
+                    seen += 1;
+                    if seen == STRIDE {
+                        meter.advance(seen as u64);
+                        seen = 0;
+                    }
                 }
-                ground.column_at(&rows[row * width..(row + 1) * width], landmarks.members(), &mut phi);
-                nystrom.transform(&mut phi).map_err(regression)?;
-                accumulator.add(&phi, T::from_f64(targets.at(row))).map_err(regression)?;
-                seen += 1;
-                if seen == STRIDE {
-                    meter.advance(seen as u64);
-                    seen = 0;
-                }
-            }
-            meter.advance(seen as u64);
-            Ok::<(), Error>(())
-        })?;
+                meter.advance(seen as u64);
+                block.end(accumulator)
+            },
+        )?;
         round += 1;
         watch.look(round, &accumulators)?;
     }
     meter.end();
 
+    conclude(&nystrom, &mut accumulators, ridge, grid, meter)
+}
+
+/// The regression that parts of the rows, or folds, have taught.
+pub(crate) fn conclude<T: Lane, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    accumulators: &mut [Ridge<'_, f64>],
+    ridge: RidgeChoice,
+    grid: &[f64],
+    meter: &dyn Meter,
+) -> Result<(Regression<T>, Scores), Error> {
+    let count: u64 = accumulators.iter().map(Ridge::rows).sum();
+    let root = |squares: f64| (squares / count as f64).sqrt();
     let (ridge, validation_error, scores) = match ridge {
         RidgeChoice::Value(value) => (value, None, Vec::new()),
         RidgeChoice::CrossValidated => {
-            let scores = validate(&accumulators, grid, meter)?;
-            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count })?;
-            (best, Some((error / count as f64).sqrt()), scores)
+            let scores = validate(accumulators, grid, meter)?;
+            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
+            (best, Some(root(error)), scores)
         }
     };
     let Some((whole, others)) = accumulators.split_first_mut() else {
@@ -299,15 +312,16 @@ where
     for other in others {
         whole.merge(other).map_err(regression)?;
     }
-    let mut weights = zeros(rank, T::ZERO)?;
-    whole.solve(T::from_f64(ridge), &mut weights).map_err(regression)?;
-    let squared = whole.squared_error(&weights).map_err(regression)?.to_f64();
+    let mut features = zeros(nystrom.rank(), 0.0)?;
+    whole.solve(ridge, &mut features).map_err(regression)?;
+    let squared = whole.squared_error(&features).map_err(regression)?;
+    let mut weights: Vec<T> = features.iter().map(|&weight| T::from_f64(weight)).collect();
     nystrom.kernel_weights(&mut weights).map_err(regression)?;
     let fitted = Regression {
-        kept: landmarks.members().to_vec(),
+        kept: nystrom.members().to_vec(),
         weights,
         ridge,
-        train_error: (squared / count as f64).sqrt(),
+        train_error: root(squared),
         validation_error,
     };
     Ok((fitted, scores))
@@ -364,15 +378,35 @@ pub(crate) fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 
 /// A fold for each row: every run of `folds` rows meets each fold once, in random order, so that
 /// sorted files are dealt fairly.
-pub(crate) fn deal_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<u8>, Error> {
-    let mut random = stream(seed, Stream::Folds);
-    let mut deal: Vec<u8> = (0..folds as u8).collect();
-    let mut dealt = zeros(rows, 0)?;
-    for run in dealt.chunks_mut(folds.max(1)) {
-        deal.shuffle(&mut random);
-        run.copy_from_slice(&deal[..run.len()]);
+pub(crate) fn deal_folds(rows: usize, folds: usize, seed: u64) -> Vec<u8> {
+    Deal::new(folds, seed).take(rows).collect()
+}
+
+/// The folds of rows in their order, without end.
+struct Deal {
+    random: Random,
+    order: Vec<u8>,
+    /// How many of the order are dealt.
+    dealt: usize,
+}
+
+impl Deal {
+    fn new(folds: usize, seed: u64) -> Self {
+        Self { random: stream(seed, Stream::Folds), order: (0..folds as u8).collect(), dealt: folds }
     }
-    Ok(dealt)
+}
+
+impl Iterator for Deal {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        if self.dealt == self.order.len() {
+            self.order.shuffle(&mut self.random);
+            self.dealt = 0;
+        }
+        self.dealt += 1;
+        self.order.get(self.dealt - 1).copied()
+    }
 }
 
 fn regression(reason: CoreError) -> Error {
@@ -385,12 +419,12 @@ mod tests {
 
     #[test]
     fn folds_are_balanced_and_shuffled() {
-        let folds = deal_folds(103, 10, 5).unwrap();
+        let folds = deal_folds(103, 10, 5);
         let sizes: Vec<usize> =
             (0..10).map(|fold| folds.iter().filter(|&&other| other == fold).count()).collect();
         assert!(sizes.iter().all(|&size| size == 10 || size == 11), "{sizes:?}");
         assert_ne!(folds[..10], folds[10..20]);
-        assert_eq!(folds, deal_folds(103, 10, 5).unwrap());
+        assert_eq!(folds, deal_folds(103, 10, 5));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::kernel_choice::KernelKind;
-use crate::lanes::Lanes;
+use crate::lanes::{Lane, Lanes};
 use crate::meter::{Meter, Silent};
 use crate::methods::Places;
 use crate::model::{Model, Numbers, Trained};
@@ -138,7 +138,7 @@ pub(crate) fn validation_error(
     fitted.validation_error.ok_or(Error::Folds { rows: data.len() })
 }
 
-fn train_in<T: Scalar>(
+fn train_in<T: Lane>(
     rows: &[T],
     data: &Prepared,
     landmarks: &Places,

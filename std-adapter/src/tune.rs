@@ -102,7 +102,7 @@ pub fn tune(
         grid.sort_unstable_by(f64::total_cmp);
         grid.dedup();
     }
-    let folds = deal_folds(data.len(), FOLDS.min(data.len()), seed)?;
+    let folds = deal_folds(data.len(), FOLDS.min(data.len()), seed);
     let landmarks = match regressor {
         Regressor::Full => {
             check_rows(data.len())?;

@@ -10,6 +10,7 @@
 //! It differs from the core in rounding alone: products are fused where the machine can, sums have
 //! another order, and the exponential is a polynomial. Tests hold every lane to the core's answer.
 
+mod block;
 mod exponential;
 mod kernel;
 mod number;
@@ -19,6 +20,7 @@ mod substitution;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use block::Block;
 pub use number::Lane;
 pub(crate) use pivots::numbers_to_pivot;
 pub(crate) use subset::Subset;

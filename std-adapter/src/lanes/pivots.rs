@@ -287,16 +287,16 @@ fn sum<T: Scalar>(residuals: &[T]) -> f64 {
 }
 
 /// One pass over some blocks of lanes.
-struct Pass<'p, 'l, 'g, T: Lane> {
-    landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
-    first: usize,
-    features: usize,
-    z: usize,
-    values: &'p [T],
-    substitutions: &'p mut [T],
-    diagonals: &'p [T],
-    residuals: &'p mut [T],
-    sums: &'p mut [f64],
+pub(super) struct Pass<'p, 'l, 'g, T: Lane> {
+    pub(super) landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
+    pub(super) first: usize,
+    pub(super) features: usize,
+    pub(super) z: usize,
+    pub(super) values: &'p [T],
+    pub(super) substitutions: &'p mut [T],
+    pub(super) diagonals: &'p [T],
+    pub(super) residuals: &'p mut [T],
+    pub(super) sums: &'p mut [f64],
 }
 
 impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {

@@ -14,7 +14,7 @@ use crate::seeds::{Stream, stream};
 use crate::select::{Method, Selection, select_with};
 use crate::train::{Setting, Training, assemble};
 use crate::{Error, Prepared};
-use dpp_nystrom_core::{Points, Ridge, Scalar};
+use dpp_nystrom_core::{Points, Ridge};
 use rand::seq::index;
 
 /// Rows that a trace error is measured on where there are more: its standard error is under a half per cent of the
@@ -171,7 +171,7 @@ struct Work<'s> {
 }
 
 impl Work<'_> {
-    fn train<T: Scalar>(
+    fn train<T: Lane>(
         &self,
         rows: &[T],
         targets: Targets<'_>,
@@ -208,12 +208,12 @@ struct Watched<'s> {
     checkpoint: Option<crate::checkpoint::Kept<'s>>,
 }
 
-impl<T: Scalar> Watch<T> for Watched<'_> {
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, T>]) -> Result<usize, Error> {
+impl Watch for Watched<'_> {
+    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
         self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
     }
 
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, T>]) -> Result<(), Error> {
+    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
         self.store.check()?;
         self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.look(rounds, accumulators))
     }

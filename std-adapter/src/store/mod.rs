@@ -18,7 +18,6 @@
 //! store was opened; every result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
 mod learn;
-mod moments;
 mod write;
 
 pub use learn::MeasuredError;

@@ -1,8 +1,8 @@
 //! From any file to a row store, in one pass over the file.
 
-use super::moments::Moments;
 use super::{ALIGNMENT, Description, HEADER, MAGIC, TargetColumn, VERSION};
 use crate::meter::Meter;
+use crate::moments::Moments;
 use crate::output::{Pending, replace_with};
 use crate::prepare::Precision;
 use crate::standardise::Standardisation;

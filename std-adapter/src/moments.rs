@@ -1,14 +1,28 @@
 //! Means and deviations of rows that come in blocks and do not come back.
 
 use crate::standardise::{Standardisation, power_of_two};
+use serde::{Deserialize, Serialize};
 
 /// Mean and spread of columns so far, about a centre and in a scale that the first block gives: squares neither
 /// overflow nor lose the digits of a column that is far from zero. Blocks are merged by the formula of Chan, Golub
 /// and LeVeque (1979).
-#[derive(Clone, Debug)]
-pub(super) struct Moments {
+///
+/// ```
+/// use dpp_nystrom::{Moments, Standardisation};
+///
+/// let (one, other) = ([1.0, 2.0, 4.0], [8.0, 16.0]);
+/// let mut moments = Moments::about(&Standardisation::of(&one, 1));
+/// moments.add(&one);
+/// let mut elsewhere = Moments::about(&Standardisation::of(&other, 1));
+/// elsewhere.add(&other);
+/// moments.merge(&elsewhere);
+/// assert_eq!(moments.rows(), 5);
+/// assert!((moments.statistics().means[0] - 6.2).abs() < 1e-15);
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Moments {
     /// What numbers are shifted by before anything else: the mean of the first block.
-    pub(super) centres: Vec<f64>,
+    pub(crate) centres: Vec<f64>,
     /// What shifted numbers are divided by for the squares: a power of two.
     scales: Vec<f64>,
     count: f64,
@@ -18,7 +32,7 @@ pub(super) struct Moments {
 
 impl Moments {
     /// Of no rows yet, about the centres of these.
-    pub(super) fn about(first: &Standardisation) -> Self {
+    pub fn about(first: &Standardisation) -> Self {
         let width = first.means.len();
         let scale = |&deviation: &f64| if deviation > 0.0 { power_of_two(deviation) } else { 1.0 };
         Self {
@@ -31,7 +45,7 @@ impl Moments {
     }
 
     /// Takes a block of rows in.
-    pub(super) fn add(&mut self, rows: &[f64]) {
+    pub fn add(&mut self, rows: &[f64]) {
         let width = self.centres.len();
         let count = rows.len().checked_div(width).unwrap_or(0) as f64;
         if count == 0.0 {
@@ -50,8 +64,30 @@ impl Moments {
         self.count += count;
     }
 
+    /// Takes in what was seen elsewhere of as many columns; others are cut off.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0.0 {
+            return;
+        }
+        let total = self.count + other.count;
+        for column in 0..self.means.len().min(other.means.len()) {
+            let scale = other.scales[column] / self.scales[column];
+            let shift = (other.centres[column] - self.centres[column]) / self.scales[column];
+            let apart = shift + other.means[column] * scale - self.means[column];
+            self.means[column] += apart * (other.count / total);
+            self.squares[column] +=
+                other.squares[column] * scale * scale + apart * apart * (self.count * (other.count / total));
+        }
+        self.count = total;
+    }
+
+    /// Rows seen.
+    pub fn rows(&self) -> u64 {
+        self.count as u64
+    }
+
     /// The statistics of all rows.
-    pub(super) fn statistics(&self) -> Standardisation {
+    pub fn statistics(&self) -> Standardisation {
         let columns = self.means.iter().zip(&self.squares).zip(self.centres.iter().zip(&self.scales));
         let (means, deviations) = columns
             .map(|((mean, squares), (centre, scale))| {
@@ -91,6 +127,28 @@ mod tests {
                 );
             }
             assert_eq!(blocks.deviations[1], 0.0);
+
+            // The same from parts that know nothing of each other, each about a centre of its own.
+            let parts = rows.chunks(block * 4).map(|rows| {
+                let mut part = Moments::about(&Standardisation::of(rows, 4));
+                part.add(rows);
+                part
+            });
+            let merged = parts.reduce(|mut all, part| {
+                all.merge(&part);
+                all
+            });
+            let merged = merged.unwrap();
+            assert_eq!(merged.rows(), 10_000);
+            for column in 0..4 {
+                let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * y.abs();
+                let merged = merged.statistics();
+                assert!(close(merged.means[column], whole.means[column]) || column == 3, "{block} {column}");
+                assert!(
+                    close(merged.deviations[column], whole.deviations[column]),
+                    "{block} {column}: {merged:?} {whole:?}"
+                );
+            }
         }
     }
 }

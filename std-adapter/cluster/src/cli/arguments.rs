@@ -1,0 +1,274 @@
+//! What the commands are told.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dpp_nystrom::methods::{METHODS, Options, Selector, find};
+use dpp_nystrom::{Bandwidth, KernelKind, RidgeChoice};
+use dpp_nystrom_cluster::{Error, Rows, Session, TableSource, roles};
+use std::path::PathBuf;
+
+/// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Examples:
+  dpp-nystrom-cluster fit --table 't=part-*.parquet' --target price --landmarks 200 --model prices.dpp
+  dpp-nystrom-cluster fit --table t=rows.csv --sql 'select a, b, ln(c) as c, y from t where c > 0' \\
+      --landmarks 100 --model y.dpp
+  dpp-nystrom-cluster predict prices.dpp --table t=new.parquet --out predictions.parquet
+
+  dpp-nystrom-cluster scheduler --bind 0.0.0.0                     on one machine
+  dpp-nystrom-cluster executor --scheduler HOST:50050 --bind 0.0.0.0 --host THIS   on each
+  dpp-nystrom-cluster fit --cluster df://HOST:50050 --table 't=s3://bucket/part-*.parquet' ..."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fit ridge regression on landmarks to all rows, and write the model
+    Fit(Fit),
+    /// Select landmarks, and write their rows as CSV
+    Select(Select),
+    /// Predict rows with a model, and write them with their predictions as Parquet
+    Predict(Predict),
+    /// Run the part of a cluster that plans queries and watches over executors
+    Scheduler(Scheduler),
+    /// Run a part of a cluster that reads rows and computes
+    Executor(Executor),
+}
+
+/// Where rows come from.
+#[derive(Debug, Args)]
+pub(crate) struct Source {
+    /// A table: its name and a file, a glob, a folder that ends with a slash, or a URL (s3, gs, az, http); .parquet,
+    /// .csv, .tsv or .json, the texts also as .gz. May be given many times
+    #[arg(long = "table", value_name = "NAME=PATH", required = true)]
+    tables: Vec<TableSource>,
+    /// Which rows and columns [default: all of the only table]
+    #[arg(long, value_name = "QUERY")]
+    sql: Option<String>,
+    /// The cluster to run on [default: none, this process does it all]
+    #[arg(long, value_name = "df://HOST:PORT")]
+    cluster: Option<String>,
+    /// Threads of this process [default: all]
+    #[arg(long, value_name = "N", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Source {
+    pub(crate) async fn session(&self) -> Result<Session, Error> {
+        let mut session = match &self.cluster {
+            Some(url) => Session::on_cluster(url).await?,
+            None => Session::in_process(self.threads.map(usize::from))?,
+        };
+        for table in &self.tables {
+            session.add(table).await?;
+        }
+        Ok(session)
+    }
+
+    pub(crate) fn sql(&self) -> Option<&str> {
+        self.sql.as_deref()
+    }
+
+    pub(crate) async fn rows<'s>(
+        &self,
+        session: &'s Session,
+        target: Option<&str>,
+    ) -> Result<Rows<'s>, Error> {
+        session.rows(self.sql(), target).await
+    }
+
+    /// What a model says that it was trained on.
+    pub(crate) fn name(&self) -> String {
+        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+/// How landmarks are selected.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// The column to learn [default: the last]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// Rows of all partitions together that landmarks are selected among, drawn at random
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) candidates: u32,
+    /// The method
+    #[arg(long, default_value = "auto", value_parser = methods())]
+    pub(crate) method: &'static dyn Selector,
+    /// The kernel
+    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
+    kernel: KernelName,
+    /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
+    #[arg(
+        long,
+        value_name = "F|median|median*F|cv",
+        default_value = "median",
+        allow_negative_numbers = true
+    )]
+    pub(crate) sigma: Bandwidth,
+    /// Degree of the polynomial kernel
+    #[arg(long, default_value_t = 3)]
+    degree: u32,
+    /// Offset of the polynomial kernel
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    offset: f64,
+    /// Random numbers: the same seed gives the same result, in this process and on any cluster
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+impl Selection {
+    pub(crate) fn kernel(&self) -> KernelKind {
+        match self.kernel {
+            KernelName::Gaussian => KernelKind::Gaussian,
+            KernelName::Laplace => KernelKind::Laplace,
+            KernelName::Matern32 => KernelKind::Matern32,
+            KernelName::Matern52 => KernelKind::Matern52,
+            KernelName::Polynomial => KernelKind::Polynomial { degree: self.degree, offset: self.offset },
+            KernelName::Linear => KernelKind::Linear,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KernelName {
+    Gaussian,
+    Laplace,
+    Matern32,
+    Matern52,
+    Polynomial,
+    Linear,
+}
+
+/// The values of an argument that names a method, from the registry.
+fn methods() -> impl TypedValueParser<Value = &'static dyn Selector> {
+    let known = METHODS.iter().filter(|method| method.fixed(&Options::default()).is_none());
+    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
+        .try_map(|name| find(&name).ok_or("no method"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fit {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How many landmarks
+    #[arg(long, value_name = "C", required_unless_present = "of", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) landmarks: Option<u32>,
+    /// Take landmarks, kernel and statistics of this model, and fit its weights anew: one pass instead of two
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["landmarks", "method", "candidates", "target", "kernel", "sigma"])]
+    pub(crate) of: Option<PathBuf>,
+    /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
+    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
+    pub(crate) ridge: RidgeChoice,
+    /// Where to write the model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Select {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How many landmarks
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) landmarks: u32,
+    /// Where to write the landmarks' rows, features and target in their own units [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object; the rows go to --out only
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Where to write the rows with their predictions, as Parquet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// The name of the predictions' column
+    #[arg(long, value_name = "NAME", default_value = "prediction")]
+    pub(crate) column: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scheduler {
+    /// The address of this machine to listen at
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: String,
+    /// The port to listen at
+    #[arg(long, value_name = "PORT", default_value_t = 50050)]
+    port: u16,
+    /// Executors without which http://HOST:PORT/readyz does not say that the cluster is ready
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    executors: usize,
+}
+
+impl Scheduler {
+    pub(crate) fn role(&self) -> roles::Scheduler {
+        roles::Scheduler { bind: self.bind.clone(), port: self.port, executors: self.executors }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Executor {
+    /// The scheduler
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050", value_parser = host_and_port)]
+    scheduler: (String, u16),
+    /// The address of this machine to listen at
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: String,
+    /// What the others call this machine [default: as they see it]
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The port to hand out rows at
+    #[arg(long, value_name = "PORT", default_value_t = 50051)]
+    port: u16,
+    /// The port to take orders at
+    #[arg(long, value_name = "PORT", default_value_t = 50052)]
+    control_port: u16,
+    /// Threads that compute [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Where intermediate results lie [default: a temporary folder]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+impl Executor {
+    pub(crate) fn role(&self) -> roles::Executor {
+        roles::Executor {
+            scheduler_host: self.scheduler.0.clone(),
+            scheduler_port: self.scheduler.1,
+            bind: self.bind.clone(),
+            host: self.host.clone(),
+            ports: [self.port, self.control_port],
+            threads: self.threads.map(usize::from),
+            folder: self.folder.clone(),
+        }
+    }
+}
+
+fn host_and_port(text: &str) -> Result<(String, u16), String> {
+    text.rsplit_once(':')
+        .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| format!("{text:?} is no place: give a host and a port, as 10.0.0.1:50050"))
+}

@@ -1,0 +1,35 @@
+//! One file a command, beside what they share.
+
+mod arguments;
+mod fit;
+mod output;
+mod predict;
+mod select;
+
+pub(crate) use arguments::Arguments;
+
+use arguments::Command;
+use dpp_nystrom_cluster::Error;
+use std::process::ExitCode;
+
+/// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
+pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+    let role = matches!(arguments.command, Command::Scheduler(_) | Command::Executor(_));
+    // A part of a cluster tells what it does; a client tells what went wrong.
+    let level = if role { "info,datafusion=warn" } else { "error,ballista=off,ballista_core=off" };
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(level)).init();
+    let done: Result<(), Error> = match arguments.command {
+        Command::Fit(arguments) => fit::run(&arguments).await,
+        Command::Select(arguments) => select::run(&arguments).await,
+        Command::Predict(arguments) => predict::run(&arguments).await,
+        Command::Scheduler(arguments) => arguments.role().run().await,
+        Command::Executor(arguments) => arguments.role().run().await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::note(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `dpp-nystrom-cluster predict`.
+
+use super::arguments::Predict;
+use super::output::{note, short, spinner};
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::parquet::arrow::ArrowWriter;
+use dpp_nystrom::{check_writable, model_file};
+use dpp_nystrom_cluster::Error;
+use std::io;
+use std::path::Path;
+
+pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
+    check_writable(&arguments.out)?;
+    let model = model_file::load(&arguments.model)?;
+    let session = arguments.source.session().await?;
+    let rows = session.rows_for(arguments.source.sql(), &model).await?;
+    let target = rows.target_name.clone();
+    let bar = spinner("rows");
+    let mut predictions = rows.predict(&model, &arguments.column).await?;
+
+    let failed = |source| Error::Write { path: arguments.out.clone(), source };
+    let folder = arguments.out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    let handle = file.reopen().map_err(failed)?;
+    let written = |error: datafusion::parquet::errors::ParquetError| failed(io::Error::other(error));
+    let mut writer = ArrowWriter::try_new(handle, predictions.schema(), None).map_err(written)?;
+    let (mut count, mut squares, mut targets) = (0, 0.0, 0_u64);
+    while let Some(batch) = predictions.next().await {
+        let batch = batch?;
+        count += batch.num_rows();
+        if let Some(target) = &target {
+            let (sum, known) = squared_errors(&batch, target, &arguments.column)?;
+            squares += sum;
+            targets += known;
+        }
+        writer.write(&batch).map_err(written)?;
+    }
+    writer.close().map_err(written)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&arguments.out).map_err(|error| failed(error.error))?;
+    bar.finish_and_clear();
+    note(&format!("{count} rows"));
+    if targets > 0 {
+        let error = (squares / targets as f64).sqrt();
+        note(&format!(
+            "root mean square error {}, {} of the training target's standard deviation",
+            short(error),
+            short(error / model.target_deviation)
+        ));
+    }
+    Ok(())
+}
+
+/// The sum over the rows whose target is known, and how many these are.
+fn squared_errors(batch: &RecordBatch, target: &str, prediction: &str) -> Result<(f64, u64), Error> {
+    let column = |name: &str| match batch.column_by_name(name) {
+        Some(column) => Ok(cast(column, &DataType::Float64)?),
+        None => Err(Error::Answer),
+    };
+    // A target that is not of numbers is not what the model learned.
+    let (Ok(targets), Ok(predictions)) = (column(target), column(prediction)) else { return Ok((0.0, 0)) };
+    let targets = targets.as_primitive::<Float64Type>();
+    let predictions = predictions.as_primitive::<Float64Type>();
+    let known = targets.iter().zip(predictions.iter()).filter_map(|(target, prediction)| {
+        let error = target? - prediction?;
+        error.is_finite().then_some(error * error)
+    });
+    Ok(known.fold((0.0, 0), |(sum, count), square| (sum + square, count + 1)))
+}

@@ -1,0 +1,93 @@
+//! `dpp-nystrom-cluster select`.
+
+use super::arguments::Select;
+use super::fit::find;
+use super::output::{note, print, print_json};
+use dpp_nystrom::{RidgeChoice, check_writable, write_whole};
+use dpp_nystrom_cluster::{Error, Survey};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    method: &'a str,
+    landmarks: usize,
+    rows: u64,
+    candidates: usize,
+    dim: usize,
+    sigma: f64,
+    log_det: f64,
+    /// Features and target in their own units; the columns are named in `columns`.
+    points: Vec<Vec<f64>>,
+    columns: Vec<&'a str>,
+    survey_seconds: f64,
+    select_seconds: f64,
+    seed: u64,
+}
+
+pub(crate) async fn run(arguments: &Select) -> Result<(), Error> {
+    if let Some(out) = &arguments.out {
+        check_writable(out)?;
+    }
+    let session = arguments.source.session().await?;
+    let rows = arguments.source.rows(&session, arguments.selection.target.as_deref()).await?;
+    let found = find(&rows, &arguments.selection, arguments.landmarks, RidgeChoice::CrossValidated).await?;
+    let (survey, choice) = (&found.survey, &found.choice);
+    let points: Vec<Vec<f64>> = if choice.rows.is_empty() {
+        // Points of their own have no target.
+        let mut points = choice.lesson.landmarks.clone();
+        survey.features.undo(&mut points);
+        points.chunks(survey.feature_names.len()).map(<[f64]>::to_vec).collect()
+    } else {
+        choice.rows.iter().map(|&row| row_of(survey, row)).collect()
+    };
+    let mut columns: Vec<&str> = survey.feature_names.iter().map(String::as_str).collect();
+    if !choice.rows.is_empty() {
+        columns.push(&survey.target_name);
+    }
+    let text = csv(&columns, &points);
+    match &arguments.out {
+        Some(out) => write_whole(out, |file| file.write_all(text.as_bytes()))?,
+        None if !arguments.json => print(&text)?,
+        None => {}
+    }
+    note(&format!("{} landmarks among {} rows of {}", points.len(), survey.targets.len(), survey.rows));
+    if arguments.json {
+        print_json(&Report {
+            method: arguments.selection.method.name(),
+            landmarks: points.len(),
+            rows: survey.rows,
+            candidates: survey.targets.len(),
+            dim: survey.feature_names.len(),
+            sigma: choice.lesson.sigma,
+            log_det: choice.log_det,
+            points,
+            columns,
+            survey_seconds: found.seconds,
+            select_seconds: choice.seconds,
+            seed: arguments.selection.seed,
+        })?;
+    }
+    Ok(())
+}
+
+/// A row of the sample in its own units, with its target.
+fn row_of(survey: &Survey, row: usize) -> Vec<f64> {
+    let width = survey.feature_names.len();
+    let mut values = survey.sample[row * width..(row + 1) * width].to_vec();
+    values.push(survey.targets[row]);
+    values
+}
+
+fn csv(columns: &[&str], points: &[Vec<f64>]) -> String {
+    let quoted = |name: &str| match name.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    };
+    let head: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+    let mut text = head.join(",") + "\n";
+    for point in points {
+        let values: Vec<String> = point.iter().map(f64::to_string).collect();
+        text += &(values.join(",") + "\n");
+    }
+    text
+}

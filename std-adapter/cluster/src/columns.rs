@@ -1,0 +1,33 @@
+//! Batches of the engine as columns of finite numbers.
+
+use crate::Error;
+use crate::error::inside;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::datatypes::Float64Type;
+use datafusion::error::DataFusionError;
+
+/// The values of each column. Columns are named in the order of the arrays.
+///
+/// # Errors
+/// [`Error::Null`], [`Error::NotFinite`]; [`Error::Kind`] for other than doubles, which whoever asks for them casts to.
+pub(crate) fn columns<'a>(
+    arrays: &'a [ArrayRef],
+    names: &[impl AsRef<str>],
+) -> Result<Vec<&'a [f64]>, DataFusionError> {
+    let mut columns = Vec::with_capacity(arrays.len());
+    for (at, array) in arrays.iter().enumerate() {
+        let name = || names.get(at).map(|name| name.as_ref().to_owned()).unwrap_or_default();
+        let Some(values) = array.as_primitive_opt::<Float64Type>() else {
+            return Err(inside(Error::Kind { name: name(), kind: array.data_type().to_string() }));
+        };
+        if values.null_count() > 0 {
+            return Err(inside(Error::Null { name: name() }));
+        }
+        let values = &values.values()[..];
+        if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
+            return Err(inside(Error::NotFinite { name: name(), value }));
+        }
+        columns.push(values);
+    }
+    Ok(columns)
+}

@@ -1,0 +1,23 @@
+//! The command line `dpp-nystrom-cluster`: arguments to calls, results to text. No mathematics.
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// The engine plans queries by recursion.
+const STACK: usize = 32 << 20;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).build() {
+        // On a thread with that stack, which the one of `main` is not.
+        Ok(runtime) => {
+            runtime.block_on(async { tokio::spawn(cli::run(arguments)).await.unwrap_or(ExitCode::FAILURE) })
+        }
+        Err(error) => {
+            eprintln!("error: no threads: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A model as a function of the engine, and its predictions as they come.
+
+use crate::Error;
+use crate::columns::columns;
+use crate::error::inside;
+use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::error::Result;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use dpp_nystrom::{Model, Table};
+use futures::StreamExt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+const PREDICT: &str = "dpp_nystrom_predict";
+
+/// The prediction of a row from its features, in the model's order.
+#[derive(Debug)]
+pub(crate) struct Predict {
+    signature: Signature,
+    parameters: Vec<u8>,
+    model: Model,
+}
+
+impl PartialEq for Predict {
+    fn eq(&self, other: &Self) -> bool {
+        self.parameters == other.parameters
+    }
+}
+
+impl Eq for Predict {}
+
+impl Hash for Predict {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parameters.hash(state);
+    }
+}
+
+impl Predict {
+    pub(crate) fn new(model: &Model) -> Result<ScalarUDF> {
+        let parameters = postcard::to_allocvec(model).map_err(|_| inside(Error::Answer))?;
+        let signature =
+            Signature::uniform(model.feature_names.len(), vec![DataType::Float64], Volatility::Immutable);
+        Ok(ScalarUDF::from(Self { signature, parameters, model: model.clone() }))
+    }
+
+    pub(crate) fn parameters(&self) -> &[u8] {
+        &self.parameters
+    }
+
+    /// The function of this name with these parameters; none of another name.
+    pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<ScalarUDF>> {
+        if name != PREDICT {
+            return Ok(None);
+        }
+        let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Answer))?;
+        Self::new(&model).map(Some)
+    }
+}
+
+impl ScalarUDFImpl for Predict {
+    fn name(&self) -> &str {
+        PREDICT
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Float64)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let arrays: Vec<ArrayRef> =
+            args.args.iter().map(|value| value.to_array(rows)).collect::<Result<_>>()?;
+        let names = &self.model.feature_names;
+        let columns = columns(&arrays, names)?;
+        let mut features = Vec::with_capacity(rows * names.len());
+        for row in 0..rows {
+            features.extend(columns.iter().map(|column| column[row]));
+        }
+        let table = Table {
+            name: String::new(),
+            feature_names: names.clone(),
+            width: names.len(),
+            features,
+            target: None,
+            target_name: None,
+        };
+        let predictions = self.model.predict(&table).map_err(inside)?;
+        Ok(ColumnarValue::Array(Arc::new(Float64Array::from(predictions))))
+    }
+}
+
+/// Rows with predictions, batch by batch, in no order but that within a batch.
+pub struct Predictions {
+    pub(crate) stream: SendableRecordBatchStream,
+}
+
+impl Predictions {
+    /// The columns.
+    pub fn schema(&self) -> SchemaRef {
+        self.stream.schema()
+    }
+
+    /// The next batch; none after the last.
+    ///
+    /// # Errors
+    /// [`Error::Null`] and [`Error::NotFinite`] with the column, [`Error::Adapter`] for a prediction that overflows; the
+    /// engine's.
+    pub async fn next(&mut self) -> Option<std::result::Result<RecordBatch, Error>> {
+        Some(self.stream.next().await?.map_err(Error::from))
+    }
+}

@@ -1,0 +1,85 @@
+//! Rows that cannot be learned are refused by the name of their column, and what is asked wrongly by what would be right.
+
+use crate::engines::table;
+use crate::rows::{parquet, parquet_of, path};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, StringArray};
+use dpp_nystrom_cluster::{Error, Session};
+use std::sync::Arc;
+
+async fn survey(columns: Vec<(&'static str, ArrayRef)>, sql: Option<&str>) -> Result<u64, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(&folder, "rows.parquet");
+    parquet_of(&file, columns);
+    let mut session = Session::in_process(Some(2)).unwrap();
+    session.add(&table(file.display())).await.unwrap();
+    let rows = session.rows(sql, None).await?;
+    Ok(rows.survey(10, 0).await?.rows)
+}
+
+fn doubles(values: &[Option<f64>]) -> ArrayRef {
+    Arc::new(Float64Array::from(values.to_vec()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_not_numbers_are_refused_by_column() {
+    let y = || ("y", doubles(&[Some(1.0), Some(2.0), Some(3.0)]));
+    let nulls = vec![("x", doubles(&[Some(1.0), None, Some(2.0)])), y()];
+    let error = survey(nulls.clone(), None).await.unwrap_err();
+    assert!(error.to_string().contains("the column \"x\" holds nulls"), "{error}");
+    // What the message advises helps.
+    assert_eq!(survey(nulls, Some("select x, y from t where x is not null")).await.unwrap(), 2);
+
+    for (value, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+        let rows = vec![("x", doubles(&[Some(1.0), Some(value), Some(2.0)])), y()];
+        let error = survey(rows, None).await.unwrap_err();
+        assert!(error.to_string().contains(&format!("the column \"x\" holds {text}")), "{error}");
+    }
+
+    let words: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+    let error = survey(vec![("x", y().1), ("word", words), y()], None).await.unwrap_err();
+    assert!(matches!(&error, Error::Kind { name, .. } if name == "word"), "{error}");
+
+    // Other numbers than doubles are numbers.
+    let whole: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 4]));
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, true]));
+    assert_eq!(survey(vec![("whole", whole), ("flag", flags), y()], None).await.unwrap(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_without_an_answer_say_why() {
+    let rows = || vec![("x", doubles(&[Some(1.0)])), ("y", doubles(&[Some(2.0)]))];
+    let empty = survey(rows(), Some("select x, y from t where x > 5")).await.unwrap_err();
+    assert!(matches!(empty, Error::NoRows), "{empty}");
+    let alone = survey(rows(), Some("select y from t")).await.unwrap_err();
+    assert!(matches!(alone, Error::NoFeatures), "{alone}");
+    let unknown = survey(rows(), Some("select z from t")).await.unwrap_err();
+    assert!(unknown.to_string().contains('z'), "{unknown}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(&folder, "rows.parquet");
+    parquet(&file, 0..100);
+    let mut session = Session::in_process(None).unwrap();
+    let none = session.rows(None, None).await.err().unwrap();
+    assert!(matches!(none, Error::Query { tables: 0 }), "{none}");
+    let format = session.add(&table("rows.xls")).await.unwrap_err();
+    assert!(format.to_string().contains(".parquet"), "{format}");
+    assert!(session.add(&table(path(&folder, "absent.parquet").display())).await.is_err());
+    session.add(&table(file.display())).await.unwrap();
+    let target = session.rows(None, Some("price")).await.err().unwrap();
+    assert!(matches!(&target, Error::Column { there, .. } if there.len() == 4), "{target}");
+    let url = Session::on_cluster("localhost:50050").await.err().unwrap();
+    assert!(matches!(url, Error::Url { .. }), "{url}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_at_the_clusters_address_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(&folder, "rows.parquet");
+    parquet(&file, 0..100);
+    let port = crate::nodes::free_port();
+    let mut session = Session::on_cluster(&format!("df://127.0.0.1:{port}")).await.unwrap();
+    session.add(&table(file.display())).await.unwrap();
+    let rows = session.rows(None, None).await.unwrap();
+    let error = rows.survey(10, 0).await.unwrap_err().to_string();
+    assert!(error.contains(&port.to_string()) || error.to_lowercase().contains("connect"), "{error}");
+}

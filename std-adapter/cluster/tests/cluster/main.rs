@@ -1,0 +1,8 @@
+//! The program and its library as users meet them: in one process, and as a cluster of processes on this machine.
+
+mod command;
+mod engines;
+mod errors;
+mod lost;
+mod nodes;
+mod rows;
