@@ -18,6 +18,9 @@ mod fit;
 mod fleet;
 mod formats;
 mod help;
+#[cfg(unix)]
+mod killed;
+mod large;
 mod library;
 mod methods;
 mod predict;
