@@ -277,3 +277,20 @@ fn a_merged_model_is_whole_or_not_there() {
     println!("{MERGES} kills of a merger: {:?}", victim.met);
     assert!(victim.met.midway >= MERGES / 3 && victim.met.writing > 0, "{:?}", victim.met);
 }
+
+/// A checkpoint is removed when the fit is done, and a model that took its place is none.
+#[test]
+fn a_model_under_the_name_of_its_checkpoint_stays() {
+    let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
+    folder.run("convert a.csv --out a.rows").good();
+    let fit = "fit a.rows --landmarks 5 --method uniform --sigma 2 --checkpoint-every 0 --model m.dpp";
+    folder.run(&format!("{fit} --checkpoint c")).good();
+    let whole = folder.bytes("m.dpp");
+    fs::remove_file(folder.path("m.dpp")).unwrap();
+    folder.run(&format!("{fit} --checkpoint ./m.dpp")).good();
+    assert!(folder.bytes("m.dpp") == whole);
+    // The second time there is a model, which no checkpoint is written over.
+    folder.run(&format!("{fit} --checkpoint m.dpp")).refused(&["m.dpp: not a checkpoint"]);
+    folder.run(&format!("{fit} --checkpoint /dev/zero")).refused(&["/dev/zero: not a checkpoint"]);
+    assert!(folder.bytes("m.dpp") == whole);
+}
