@@ -182,11 +182,11 @@ fn a_store_is_whole_or_not_there() {
     for kill in 0..CONVERTS {
         let moment = victim.moment(kill, CONVERTS, length);
         let left = victim.kill(moment, kill % 2 == 0, |_| ());
-        if let Some(name) = left {
-            if victim.folder.bytes(&name) != victim.whole {
-                let fit = format!("fit {name} --landmarks 5 --method uniform --sigma 2 --model m.dpp");
-                victim.folder.run(&fit).refused(&[&name]);
-            }
+        if let Some(name) = left
+            && victim.folder.bytes(&name) != victim.whole
+        {
+            let fit = format!("fit {name} --landmarks 5 --method uniform --sigma 2 --model m.dpp");
+            victim.folder.run(&fit).refused(&[&name]);
         }
         victim.finish(victim.arguments);
     }
@@ -267,10 +267,10 @@ fn a_merged_model_is_whole_or_not_there() {
     for kill in 0..MERGES {
         let moment = victim.moment(kill, MERGES, 1_000);
         let left = victim.kill(moment, kill % 2 == 0, |_| ());
-        if let Some(name) = left {
-            if victim.folder.bytes(&name) != victim.whole {
-                victim.folder.run(&format!("info {name}")).refused(&[&name]);
-            }
+        if let Some(name) = left
+            && victim.folder.bytes(&name) != victim.whole
+        {
+            victim.folder.run(&format!("info {name}")).refused(&[&name]);
         }
         victim.finish(merge);
     }

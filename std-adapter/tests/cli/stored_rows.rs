@@ -5,7 +5,7 @@ use crate::command::{Folder, assert_close};
 use crate::sample::Sample;
 use dpp_nystrom::store::{Stored, convert};
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Error, Precision, Silent, Standardisation};
+use dpp_nystrom::{Error, KernelKind, Precision, Silent, Standardisation, trace_error};
 
 const ROWS: usize = 100_001;
 
@@ -80,4 +80,42 @@ fn a_store_holds_its_file() {
             .unwrap();
         assert_eq!(read, ROWS);
     }
+}
+
+/// Of more rows than it is measured on.
+#[test]
+fn what_landmarks_miss_is_told_of_all_rows() {
+    const MEASURED: usize = 1 << 16;
+    let rows = MEASURED + 20_000;
+    let folder = Folder::with("a.npy", Sample::new(rows, 2).npy(true));
+    let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
+    let store = convert(&data, &Target::Last, Precision::F32, &out, &Silent).unwrap();
+    let landmarks = [1, 20_000, rows - 1];
+    let missed = store.trace_error(&landmarks, KernelKind::Gaussian, 2.0, 7).unwrap();
+    assert_eq!(missed.rows, MEASURED);
+    let all = store.sample(None, 0).unwrap();
+    let whole = trace_error(&all.ground(KernelKind::Gaussian, 2.0).unwrap(), &landmarks).unwrap();
+    assert_close(missed.of_all.fraction, whole.fraction, 0.01);
+    assert_close(missed.of_all.error, whole.error, 0.01);
+}
+
+#[test]
+fn damaged_numbers_are_refused_where_they_lie() {
+    let folder = Folder::with("a.csv", Sample::new(200, 4).csv());
+    folder.run("convert a.csv --out a.rows").good();
+    let fit = |data: &str, model: &str| {
+        let options = "--landmarks 5 --method uniform --sigma 2 --ridge 1e-3";
+        folder.run(&format!("fit {data} {options} --model {model}"))
+    };
+    fit("a.rows", "m.dpp").good();
+    let whole = folder.bytes("a.rows");
+    for at in [4_096, 6_000, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        folder.write("b.rows", bytes);
+        let parts = ["b.rows: corrupt", "the checksum of the numbers"];
+        fit("b.rows", "n.dpp").refused(&parts);
+        folder.run("predict m.dpp b.rows --out p.csv").refused(&parts);
+    }
+    assert_eq!(folder.names(), ["a.csv", "a.rows", "b.rows", "m.dpp"]);
 }
