@@ -220,8 +220,14 @@ fn a_fit_goes_on_where_it_was_killed() {
         again = fs::read(victim.folder.path("c")).ok();
         if let Some(bytes) = &again {
             victim.folder.write("d", bytes);
+            fs::hard_link(victim.folder.path("d"), victim.folder.path("kept")).unwrap();
         }
         let told = victim.finish(&fit.replace("--checkpoint c", "--checkpoint d"));
+        if let Some(bytes) = &again {
+            // The next checkpoint took the name of the one before, and did not write into it.
+            assert!(&victim.folder.bytes("kept") == bytes, "a checkpoint was written in place");
+            fs::remove_file(victim.folder.path("kept")).unwrap();
+        }
         assert_eq!(told.contains("rows had been learned before"), again.is_some(), "{told}");
         assert!(!victim.folder.path("d").exists());
         resumed += usize::from(again.is_some());
