@@ -18,8 +18,8 @@ use crate::table;
 use crate::train::Setting;
 use dpp_nystrom_core::Ridge;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -47,11 +47,16 @@ impl Checkpoint {
         self.resumed
     }
 
-    /// Removes the file: the fit is done.
+    /// Removes the file: the fit is done. Anything else that took its name by now stays, such as the model.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn remove(&self) -> Result<(), Error> {
+        let mut magic = [0; MAGIC.len()];
+        let read = File::open(&self.path).and_then(|mut file| file.read_exact(&mut magic));
+        if read.is_err() || magic != *MAGIC {
+            return Ok(());
+        }
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(Error::Write { path: self.path.clone(), source })
@@ -124,14 +129,16 @@ impl Kept<'_> {
     fn read(&self) -> Result<Option<Content>, Error> {
         let path = &self.checkpoint.path;
         let refuse = |problem| Error::Checkpoint { path: path.clone(), problem };
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
+        let mut file = match File::open(path) {
+            Ok(file) => file,
             Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(table::Error::Open { path: path.clone(), source }.into()),
         };
-        let Some((header, content)) = bytes.split_first_chunk::<HEADER>() else {
-            return Err(refuse(Problem::Foreign));
-        };
+        let failed = |source| table::Error::Read { path: path.clone(), source };
+        // A device without an end must not fill the memory.
+        let mut bytes = Vec::new();
+        file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
+        let Some(header) = bytes.first_chunk::<HEADER>() else { return Err(refuse(Problem::Foreign)) };
         let (words, _) = header.as_chunks::<4>();
         if !header.starts_with(MAGIC) {
             return Err(refuse(Problem::Foreign));
@@ -140,10 +147,12 @@ impl Kept<'_> {
         if version != VERSION {
             return Err(refuse(Problem::Version(version)));
         }
-        if crc32fast::hash(content) != u32::from_le_bytes(words[3]) {
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(failed)?;
+        if crc32fast::hash(&content) != u32::from_le_bytes(words[3]) {
             return Err(refuse(Problem::Corrupt));
         }
-        match postcard::take_from_bytes::<Content>(content) {
+        match postcard::take_from_bytes::<Content>(&content) {
             Ok((content, [])) if content.key == self.key => Ok(Some(content)),
             Ok((_, [])) => Err(refuse(Problem::Another)),
             _ => Err(refuse(Problem::Corrupt)),
@@ -168,13 +177,15 @@ impl Watch for Kept<'_> {
     fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
         let Some(Content { rounds, parts, .. }) = self.read()? else { return Ok(0) };
         let corrupt = || Error::Checkpoint { path: self.checkpoint.path.clone(), problem: Problem::Corrupt };
+        let learned = parts.iter().try_fold(0_u64, |sum, (rows, _)| sum.checked_add(*rows));
+        let learned = learned.filter(|&rows| rows.max(rounds) <= self.key.rows).ok_or_else(corrupt)?;
         if parts.len() != accumulators.len() {
             return Err(corrupt());
         }
         for (accumulator, (rows, numbers)) in accumulators.iter_mut().zip(&parts) {
             accumulator.restore(*rows, numbers).map_err(|_| corrupt())?;
         }
-        self.checkpoint.resumed = parts.iter().map(|(rows, _)| rows).sum();
+        self.checkpoint.resumed = learned;
         usize::try_from(rounds).map_err(|_| corrupt())
     }
 

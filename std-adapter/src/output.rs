@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Writes a file under a temporary name in the same folder and renames it when it is whole and on
 /// disk: a full disk or a kill leaves what was there before, its permissions included. A link leads
-/// to the file that is replaced; a device or a pipe is written to, not replaced.
+/// to the file that is replaced; a device or a pipe is written to, not replaced. A kill leaves the temporary file
+/// too, `.tmp` and six letters: nothing reads it, and nothing but its owner removes it.
 ///
 /// # Errors
 /// [`Error::Write`].

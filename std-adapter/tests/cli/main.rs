@@ -5,6 +5,7 @@
 mod auto;
 mod bad_arguments;
 mod bad_rows;
+mod checkpoint;
 mod command;
 mod damaged_model;
 mod dense;
@@ -18,7 +19,11 @@ mod fit;
 mod fleet;
 mod formats;
 mod help;
+#[cfg(unix)]
+mod killed;
+mod large;
 mod library;
+mod merged;
 mod methods;
 mod predict;
 mod published;
@@ -26,6 +31,7 @@ mod refine;
 mod sample;
 mod select;
 mod store;
+mod stored_rows;
 mod threads;
 mod tolerance;
 mod tune;

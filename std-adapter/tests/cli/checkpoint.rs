@@ -1,0 +1,102 @@
+//! Checkpoints through the library: of one fit and no other, and whole or refused.
+
+use crate::command::Folder;
+use crate::sample::Sample;
+use dpp_nystrom::checkpoint::Problem;
+use dpp_nystrom::store::convert;
+use dpp_nystrom::table::Target;
+use dpp_nystrom::{Checkpoint, Error, KernelKind, Model, Precision, RidgeChoice, Setting, Silent, Store};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const ROWS: usize = 300;
+const LANDMARKS: [usize; 4] = [5, 60, 117, 200];
+const SETTING: Setting =
+    Setting { kernel: KernelKind::Gaussian, sigma: 2.0, precision: Precision::F64, seed: 3 };
+
+fn store(folder: &Folder, name: &str, sample: &Sample) -> Store {
+    folder.write("a.csv", sample.csv());
+    let out = folder.path(name);
+    convert(&folder.path("a.csv"), &Target::Last, Precision::F64, &out, &Silent).unwrap()
+}
+
+/// The model, and rows that had been learned before.
+fn train(
+    store: &Store,
+    landmarks: &[usize],
+    ridge: RidgeChoice,
+    setting: Setting,
+    checkpoint: PathBuf,
+) -> Result<(Model, u64), Error> {
+    let mut checkpoint = Checkpoint::new(checkpoint, Duration::ZERO);
+    let training = store.train(landmarks, ridge, setting, Some(&mut checkpoint), &Silent)?;
+    Ok((training.model, checkpoint.resumed()))
+}
+
+#[track_caller]
+fn problem<A: std::fmt::Debug>(found: Result<A, Error>) -> Problem {
+    match found {
+        Err(Error::Checkpoint { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_checkpoint_is_of_one_fit() {
+    let folder = Folder::new();
+    let sample = Sample::new(ROWS, 3);
+    let rows = store(&folder, "a.rows", &sample);
+    let mut other = sample.clone();
+    other.target[7] += 1.0;
+    let other = store(&folder, "b.rows", &other);
+    for ridge in [RidgeChoice::Value(1e-3), RidgeChoice::CrossValidated] {
+        let at = || folder.path(&format!("{ridge:?}"));
+        let (whole, resumed) = train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap();
+        assert_eq!(resumed, 0);
+        // A library's user removes it, or fits again for nothing.
+        assert_eq!(train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap(), (whole.clone(), ROWS as u64));
+        for (store, landmarks, ridge, setting) in [
+            (&other, &LANDMARKS, ridge, SETTING),
+            (&rows, &[5, 60, 117, 201], ridge, SETTING),
+            (&rows, &LANDMARKS, RidgeChoice::Value(2e-3), SETTING),
+            (&rows, &LANDMARKS, ridge, Setting { seed: 4, ..SETTING }),
+            (&rows, &LANDMARKS, ridge, Setting { sigma: 2.5, ..SETTING }),
+            (&rows, &LANDMARKS, ridge, Setting { kernel: KernelKind::Laplace, ..SETTING }),
+        ] {
+            let found = train(store, landmarks, ridge, setting, at());
+            assert_eq!(problem(found), Problem::Another, "{landmarks:?} {ridge:?} {setting:?}");
+        }
+        // A refusal changes nothing.
+        assert_eq!(train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap(), (whole, ROWS as u64));
+    }
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused_wherever_the_damage_is() {
+    let folder = Folder::new();
+    let rows = store(&folder, "a.rows", &Sample::new(ROWS, 3));
+    let fit = || train(&rows, &LANDMARKS, RidgeChoice::Value(1e-3), SETTING, folder.path("c"));
+    fit().unwrap();
+    let whole = folder.bytes("c");
+    let refused = |bytes: &[u8]| {
+        folder.write("c", bytes);
+        problem(fit())
+    };
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        let found = refused(&bytes);
+        match at {
+            0..8 => assert_eq!(found, Problem::Foreign, "{at}"),
+            8..12 => assert!(matches!(found, Problem::Version(version) if version != 1), "{at}: {found}"),
+            _ => assert_eq!(found, Problem::Corrupt, "{at}"),
+        }
+    }
+    for end in 0..whole.len() {
+        let expected = if end < 16 { Problem::Foreign } else { Problem::Corrupt };
+        assert_eq!(refused(&whole[..end]), expected, "{end}");
+    }
+    assert_eq!(refused(&[&whole[..], &[0]].concat()), Problem::Corrupt);
+    folder.write("c", &whole);
+    assert_eq!(fit().unwrap().1, ROWS as u64);
+}
