@@ -1,12 +1,14 @@
 //! The two ways of doing the same work: one row at a time over any ground set, or many in lanes.
 
-use crate::Error;
 use crate::heap::zeros;
 use crate::lanes::{Ground, Lane, Lanes};
+use crate::{Error, Heap};
 use dpp_nystrom_core::{
-    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Proposal, Random, Scalar,
+    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Points, Proposal,
+    Random, Scalar, start,
 };
 use rand_core::Rng;
+use rayon::prelude::*;
 
 /// How candidates are tried and rows are passed over.
 pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
@@ -26,6 +28,50 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
 
     /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
     fn numbers_to_pivot(&self, c: usize) -> usize;
+
+    /// The seeds of k-means++ among some rows.
+    fn seeds(&self, ground: &G, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+        seeds_of(&Sample { ground, rows }, rows, c, random)
+    }
+}
+
+/// The seeds of k-means++ in a ground set of these rows, by their numbers.
+fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
+    sample: &G,
+    rows: &[usize],
+    c: usize,
+    random: &mut Random,
+) -> Result<Vec<usize>, Error> {
+    let refused = |reason| Error::Landmarks { reason };
+    let mut memory = Heap::new(c)?;
+    let mut seeds = Landmarks::new(sample, memory.lend()).map_err(refused)?;
+    let mut distances = zeros(rows.len(), T::ZERO)?;
+    start::kmeans_plus_plus(&mut seeds, c, &mut distances, random).map_err(refused)?;
+    Ok(seeds.members().iter().map(|&seed| rows[seed]).collect())
+}
+
+/// Some rows of a ground set.
+struct Sample<'g, G: ?Sized> {
+    ground: &'g G,
+    rows: &'g [usize],
+}
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for Sample<'_, G> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> T {
+        self.ground.entry(self.rows[i], self.rows[j])
+    }
+
+    fn diagonal(&self, i: usize) -> T {
+        self.ground.diagonal(self.rows[i])
+    }
+
+    fn squared_distance(&self, i: usize, j: usize) -> T {
+        self.ground.squared_distance(self.rows[i], self.rows[j])
+    }
 }
 
 /// One row at a time.
@@ -146,5 +192,22 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
 
     fn numbers_to_pivot(&self, c: usize) -> usize {
         self.numbers_to_pivot(c)
+    }
+
+    /// On a copy of the rows: every landmark is compared with all of them, and far apart in a large file each would be a
+    /// miss of the cache, or of the page.
+    fn seeds(
+        &self,
+        ground: &Ground<'_, T>,
+        rows: &[usize],
+        c: usize,
+        random: &mut Random,
+    ) -> Result<Vec<usize>, Error> {
+        let width = ground.width();
+        let mut copy = zeros(rows.len().saturating_mul(width), T::ZERO)?;
+        copy.par_chunks_mut(width.max(1))
+            .zip(rows)
+            .for_each(|(slot, &row)| slot.copy_from_slice(ground.row(row)));
+        seeds_of(&Points::assumed_finite(&copy, width, *ground.kernel())?, rows, c, random)
     }
 }

@@ -321,37 +321,9 @@ where
     if start != Start::KmeansPlusPlus || ground.len() <= SEEDED_ROWS.max(c) {
         return first(landmarks, c, start, random, engine);
     }
-    let sample = Sample { ground, rows: index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec() };
-    let mut memory = Heap::new(c)?;
-    let mut seeds = Landmarks::new(&sample, memory.lend()).map_err(refused)?;
-    let mut distances = zeros(sample.rows.len(), T::ZERO)?;
-    start::kmeans_plus_plus(&mut seeds, c, &mut distances, random).map_err(refused)?;
-    let rows: Vec<usize> = seeds.members().iter().map(|&seed| sample.rows[seed]).collect();
+    let sample = index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec();
+    let rows = engine.seeds(ground, &sample, c, random)?;
     start::given(landmarks, &rows).map_err(refused)
-}
-
-/// Some rows of a ground set.
-struct Sample<'g, G: ?Sized> {
-    ground: &'g G,
-    rows: Vec<usize>,
-}
-
-impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for Sample<'_, G> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn entry(&self, i: usize, j: usize) -> T {
-        self.ground.entry(self.rows[i], self.rows[j])
-    }
-
-    fn diagonal(&self, i: usize) -> T {
-        self.ground.diagonal(self.rows[i])
-    }
-
-    fn squared_distance(&self, i: usize, j: usize) -> T {
-        self.ground.squared_distance(self.rows[i], self.rows[j])
-    }
 }
 
 fn refused(reason: dpp_nystrom_core::Error) -> Error {

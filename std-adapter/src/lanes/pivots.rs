@@ -208,21 +208,25 @@ impl<T: Lane> Rows<T> {
     pub(super) fn new(
         ground: &Ground<'_, T>,
         count: usize,
-        number: impl Fn(usize) -> usize,
+        number: impl Fn(usize) -> usize + Sync,
         c: usize,
     ) -> Result<Self, Error> {
         let blocks = count.div_ceil(TRIES);
         let (features, z) = (ground.width() * TRIES, c * TRIES);
         let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
-        for (at, diagonal) in diagonals.iter_mut().enumerate().take(count) {
-            let (block, lane) = (at / TRIES, at % TRIES);
-            let slots = values[block * features..].iter_mut().skip(lane).step_by(TRIES);
-            for (slot, &feature) in slots.zip(ground.row(number(at))) {
-                *slot = feature;
-            }
-            *diagonal = ground.diagonal(number(at));
-        }
+        // On all threads: rows that lie far apart are waited for one by one.
+        values.par_chunks_mut(features.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
+            |(block, (values, diagonals))| {
+                for (lane, diagonal) in diagonals.iter_mut().enumerate().take(count - block * TRIES) {
+                    let row = number(block * TRIES + lane);
+                    for (slot, &feature) in values.iter_mut().skip(lane).step_by(TRIES).zip(ground.row(row)) {
+                        *slot = feature;
+                    }
+                    *diagonal = ground.diagonal(row);
+                }
+            },
+        );
         let residuals = diagonals.clone();
         let sums = residuals.chunks(TRIES).map(sum).collect();
         let substitutions = zeros(blocks.saturating_mul(z), T::ZERO)?;
