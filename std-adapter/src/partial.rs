@@ -155,7 +155,7 @@ impl Lesson {
             && lesson.features.deviations.len() == width
             && lesson.target.means.len() == 1
             && lesson.target.deviations.len() == 1
-            && lesson.landmarks.len() % width == 0
+            && lesson.landmarks.len().is_multiple_of(width)
             && lesson.folds > 0;
         if fits { Ok(lesson) } else { Err(Error::Lesson) }
     }
