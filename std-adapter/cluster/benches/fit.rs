@@ -37,7 +37,7 @@ fn write(folder: &Path, rows: usize) {
             state ^= state << 17;
             (state >> 11) as f64 / (1_u64 << 53) as f64
         };
-        let mut columns = vec![Vec::with_capacity(end - begin); FEATURES + 1];
+        let mut columns = vec![Vec::new(); FEATURES + 1];
         for _ in begin..end {
             let row: [f64; FEATURES] = std::array::from_fn(|_| uniform());
             let target = (6.0 * row[0]).sin() + row[1] * row[2] + 0.1 * uniform();

@@ -40,7 +40,7 @@ impl Hash for Predict {
 }
 
 impl Predict {
-    pub(crate) fn new(model: &Model) -> Result<ScalarUDF> {
+    pub(crate) fn of(model: &Model) -> Result<ScalarUDF> {
         let parameters = postcard::to_allocvec(model).map_err(|_| inside(Error::Answer))?;
         let signature =
             Signature::uniform(model.feature_names.len(), vec![DataType::Float64], Volatility::Immutable);
@@ -57,7 +57,7 @@ impl Predict {
             return Ok(None);
         }
         let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Answer))?;
-        Self::new(&model).map(Some)
+        Self::of(&model).map(Some)
     }
 }
 

@@ -193,7 +193,7 @@ impl Rows<'_> {
         if self.frame.schema().fields().iter().any(|field| field.name() == name) {
             return Err(Error::Twice { name: name.to_owned() });
         }
-        let function = Predict::new(model)?;
+        let function = Predict::of(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);
         let frame = self.frame.clone().with_column(name, prediction)?;
         Ok(Predictions { stream: frame.execute_stream().await.map_err(|error| self.told(error))? })

@@ -208,7 +208,7 @@ mod tests {
     fn the_answer_does_not_depend_on_how_rows_are_dealt() {
         for sample in [1, 10, 100, 2_000] {
             let question = question(sample);
-            let whole = survey(&question, &[0..1_000]);
+            let whole = survey(&question, std::slice::from_ref(&(0..1_000)));
             assert_eq!(whole.rows, 1_000);
             assert_eq!(whole.targets.len() as u64, sample.min(1_000));
             for parts in [&[500..1_000, 0..500][..], &[999..1_000, 3..999, 0..3]] {
@@ -231,7 +231,7 @@ mod tests {
         let mut counts = [0.0; 10];
         for seed in 0..200 {
             let question = Question { seed, ..question(50) };
-            for x in survey(&question, &[0..1_000]).sample {
+            for x in survey(&question, std::slice::from_ref(&(0..1_000))).sample {
                 counts[(x / 100.0) as usize] += 1.0;
             }
         }

@@ -3,7 +3,6 @@
 
 use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
-use dpp_nystrom::core::kernel::Gaussian;
 use dpp_nystrom::core::{Acceptance, Error as CoreError, Matrix, Rule};
 use dpp_nystrom::methods::{self, Options};
 use dpp_nystrom::table::{self, Target};
@@ -118,7 +117,7 @@ fn numbers_that_are_none_are_refused() {
 
 #[test]
 fn problems_of_the_wrong_shape_are_refused() {
-    let kernel = Gaussian::new(1.0).unwrap();
+    let kernel = KernelKind::Gaussian.build(1.0).unwrap();
     let rows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let problem = |rows, targets: &'static [f64], landmarks| Problem {
         rows,
