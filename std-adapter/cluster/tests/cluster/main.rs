@@ -5,4 +5,5 @@ mod engines;
 mod errors;
 mod lost;
 mod nodes;
+mod remote;
 mod rows;
