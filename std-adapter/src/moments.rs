@@ -56,10 +56,7 @@ impl Moments {
             let values = || rows.iter().skip(column).step_by(width).map(|value| (value - centre) / scale);
             let mean = values().sum::<f64>() / count;
             let squares: f64 = values().map(|value| (value - mean) * (value - mean)).sum();
-            let apart = mean - self.means[column];
-            let total = self.count + count;
-            self.means[column] += apart * (count / total);
-            self.squares[column] += squares + apart * apart * (self.count * (count / total));
+            self.join(column, count, mean, squares);
         }
         self.count += count;
     }
@@ -69,16 +66,22 @@ impl Moments {
         if other.count == 0.0 {
             return;
         }
-        let total = self.count + other.count;
         for column in 0..self.means.len().min(other.means.len()) {
             let scale = other.scales[column] / self.scales[column];
             let shift = (other.centres[column] - self.centres[column]) / self.scales[column];
-            let apart = shift + other.means[column] * scale - self.means[column];
-            self.means[column] += apart * (other.count / total);
-            self.squares[column] +=
-                other.squares[column] * scale * scale + apart * apart * (self.count * (other.count / total));
+            let (mean, squares) =
+                (shift + other.means[column] * scale, other.squares[column] * scale * scale);
+            self.join(column, other.count, mean, squares);
         }
-        self.count = total;
+        self.count += other.count;
+    }
+
+    /// Joins to a column so many rows of this mean, with this sum of squares about it, before they are counted.
+    fn join(&mut self, column: usize, count: f64, mean: f64, squares: f64) {
+        let apart = mean - self.means[column];
+        let share = count / (self.count + count);
+        self.means[column] += apart * share;
+        self.squares[column] += squares + apart * apart * (self.count * share);
     }
 
     /// Rows seen.

@@ -192,7 +192,10 @@ impl Lesson {
     }
 
     fn digest(&self, landmarks: &Landmarks<'_, f64, Ground<'_>>) -> u64 {
-        let numbers: [&[f64]; 5] = [
+        // Its bits say which folds there are; it is no number to compute with.
+        let seed = [f64::from_bits(self.seed)];
+        let numbers: [&[f64]; 6] = [
+            &seed,
             &self.features.means,
             &self.features.deviations,
             &self.target.means,
@@ -361,4 +364,69 @@ fn kept(folds: &[Ridge<'_, f64>]) -> Learned {
 
 fn refused(reason: CoreError) -> Error {
     Error::Regression { reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lesson;
+    use crate::{Error, KernelKind, Standardisation};
+    use dpp_nystrom_core::{Error as CoreError, StateProblem};
+
+    fn lesson() -> Lesson {
+        Lesson {
+            feature_names: vec!["x".into()],
+            target_name: "y".into(),
+            features: Standardisation { means: vec![1.0], deviations: vec![2.0] },
+            target: Standardisation { means: vec![3.0], deviations: vec![4.0] },
+            landmarks: vec![-1.0, 0.0, 1.0],
+            kernel: KernelKind::Gaussian,
+            sigma: 1.0,
+            folds: 2,
+            seed: 5,
+        }
+    }
+
+    #[test]
+    fn what_another_lesson_taught_is_refused() {
+        let own = lesson();
+        let mut learned = own.nothing().unwrap();
+        own.learn(&mut learned, &[&[0.5, 2.5, 1.0]], &[1.0, 2.0, 7.0]).unwrap();
+        let bytes = own.state(&learned).unwrap();
+        assert_eq!(own.read(&bytes).unwrap(), learned);
+        let moved = |mean| Standardisation { means: vec![mean], deviations: vec![2.0] };
+        let others = [
+            Lesson { seed: 6, ..own.clone() },
+            Lesson { landmarks: vec![-1.0, 0.0, 1.5], ..own.clone() },
+            Lesson { sigma: 1.1, ..own.clone() },
+            Lesson { kernel: KernelKind::Laplace, ..own.clone() },
+            Lesson { features: moved(1.5), ..own.clone() },
+            Lesson { target: moved(3.5), ..own.clone() },
+        ];
+        for other in others {
+            let refused = other.read(&bytes);
+            let problem = Error::Core(CoreError::StateBytes(StateProblem::OtherLandmarks)).to_string();
+            assert_eq!(refused.unwrap_err().to_string(), problem, "{other:?}");
+        }
+        for len in [0, bytes.len() / 2, bytes.len() - 1] {
+            assert!(own.read(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_refused_and_nothing_is_learned() {
+        let lesson = lesson();
+        let mut learned = lesson.nothing().unwrap();
+        let before = learned.clone();
+        for (columns, targets) in [
+            (vec![], vec![1.0]),
+            (vec![vec![1.0], vec![2.0]], vec![1.0]),
+            (vec![vec![1.0, 2.0]], vec![1.0]),
+            (vec![vec![f64::NAN]], vec![1.0]),
+            (vec![vec![1.0]], vec![f64::INFINITY]),
+        ] {
+            let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            assert!(lesson.learn(&mut learned, &columns, &targets).is_err(), "{columns:?}");
+            assert_eq!(learned, before);
+        }
+    }
 }

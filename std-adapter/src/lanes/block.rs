@@ -236,18 +236,31 @@ mod tests {
 
     /// Learns the rows in two runs with another accumulator's in between, and holds what was learned to the core's.
     fn agree<T: Lane>(kind: KernelKind, c: usize, width: usize, count: usize, tolerance: f64) {
+        agree_on_different::<T>(kind, c, width, count, count, tolerance);
+    }
+
+    /// [`agree`], of so many different rows again and again.
+    fn agree_on_different<T: Lane>(
+        kind: KernelKind,
+        c: usize,
+        width: usize,
+        count: usize,
+        different: usize,
+        tolerance: f64,
+    ) {
         let (home, _) = rows::<T>(c, width);
         let ground = Points::new(&home, width, kind.build::<T>(0.7).unwrap()).unwrap();
         let mut memory = Heap::new(c).unwrap();
         let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
         let (rank, nystrom) = (landmarks.len(), Nystrom::new(&landmarks));
-        let (rows, targets) = rows::<T>(count, width);
+        let (rows, targets) = rows::<T>(different, width);
 
         let (mut heap, mut other) = (RidgeHeap::new(rank).unwrap(), RidgeHeap::new(rank).unwrap());
         let (mut one, mut elsewhere) =
             (Ridge::new(rank, heap.lend()).unwrap(), Ridge::new(rank, other.lend()).unwrap());
         let mut block = Block::new(&landmarks).unwrap();
-        let pairs: Vec<(&[T], f64)> = rows.chunks(width).zip(targets.iter().copied()).collect();
+        let pairs = rows.chunks(width).zip(targets.iter().copied()).cycle().take(count);
+        let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
             if part == 1 {
                 block.begin(&elsewhere);
@@ -298,6 +311,8 @@ mod tests {
         for count in [2, 5, *ROWS.start() * 2, *ROWS.start() * 2 + 1, 777] {
             agree::<f64>(KernelKind::Gaussian, 9, 2, count, 1e-12);
         }
+        // Rows that span fewer dimensions than there are landmarks, over several blocks.
+        agree_on_different::<f64>(KernelKind::Gaussian, 9, 2, 2_000, 4, 1e-12);
         agree::<f64>(KernelKind::Gaussian, 1, 1, 50, 1e-12);
         agree::<f64>(KernelKind::Laplace, 150, 4, 1_500, 1e-12);
     }
