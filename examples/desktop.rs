@@ -2,8 +2,8 @@
 
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start,
-    Steps, choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
+    Bandwidth, ChainKind, KernelKind, Method, NoObserver, Precision, Prepared, Ridge, Setting, Start, Steps,
+    choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
 };
 use std::error::Error;
 use std::fmt::Write;
@@ -16,15 +16,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = table::read(&path, &Target::Name("height".to_owned()))?;
     let data = Prepared::new(table.clone(), None, 0)?;
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &Silent)?.sigma;
+    let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver)?.sigma;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
 
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 40, &method, setting, &Silent)?;
+    let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
     let missed = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
     println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
 
-    let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent)?;
+    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
     let file = folder.path().join("waves.dpp");
     model_file::save(&training.model, &file)?;
     let predictions = model_file::load(&file)?.predict(&table)?;

@@ -2,7 +2,7 @@
 //! microcontroller. Only the core is used; it would run without an operating system.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
-use dpp_nystrom_core::{Chain, Error, GroundSet, Landmarks, Nystrom, Random, Rule, Stack, start};
+use dpp_nystrom_core::{Chain, Error, GroundSet, Landmarks, Nystrom, Random, Rule, Workspace, start};
 use std::cell::Cell;
 
 const WIDTH: usize = 2;
@@ -46,7 +46,7 @@ impl GroundSet<f32> for External {
 
 fn main() -> Result<(), Error> {
     let ground = External { rows: 300, kernel: Gaussian::new(0.8)?, reads: Cell::new(0) };
-    let mut memory = Stack::<f32, 12>::new();
+    let mut memory = Workspace::<f32, 12>::new();
     let mut random = Random::seeded(1);
     let mut landmarks = Landmarks::new(&ground, memory.lend())?;
     start::uniform(&mut landmarks, 12, &mut random)?;

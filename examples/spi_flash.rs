@@ -3,7 +3,9 @@
 //! a sound state and names the row.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
-use dpp_nystrom_core::{Acceptance, Error, GroundSet, Landmarks, Points, Random, SlotChain, Stack, start};
+use dpp_nystrom_core::{
+    Acceptance, Error, GroundSet, Landmarks, Points, Random, SlotChain, Workspace, start,
+};
 use embedded_storage::nor_flash::{ErrorType, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 use std::cell::RefCell;
 
@@ -106,7 +108,7 @@ fn in_flash(rows: &[f32], broken: Option<usize>) -> Result<FlashRows<Chip>, Erro
 }
 
 fn select(ground: &impl GroundSet<f32>) -> Result<Vec<usize>, Error> {
-    let mut memory = Stack::<f32, LANDMARKS>::new();
+    let mut memory = Workspace::<f32, LANDMARKS>::new();
     let mut random = Random::seeded(3);
     let mut landmarks = Landmarks::new(ground, memory.lend())?;
     start::uniform(&mut landmarks, LANDMARKS, &mut random)?;

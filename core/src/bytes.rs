@@ -6,9 +6,9 @@ use core::mem::{align_of, size_of};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bytes {
-    /// RAM that [`crate::Stack`] holds: selecting landmarks, and their features afterwards.
+    /// RAM that [`crate::Workspace`] holds: selecting landmarks, and their features afterwards.
     pub select: usize,
-    /// RAM that [`crate::RidgeStack`] holds beside it: learning.
+    /// RAM that [`crate::RidgeWorkspace`] holds beside it: learning.
     pub learn: usize,
     /// RAM for the rows of [`crate::StreamChain`], beside what selecting takes.
     pub stream: usize,
@@ -47,11 +47,11 @@ const fn padded<T>(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::bytes;
-    use crate::{RidgeStack, Stack};
+    use crate::{RidgeWorkspace, Workspace};
 
     fn agree<T: crate::Scalar, const C: usize>() {
-        assert_eq!(size_of::<Stack<T, C>>(), bytes::<T>(C, 0).select, "{C}");
-        assert_eq!(size_of::<RidgeStack<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
+        assert_eq!(size_of::<Workspace<T, C>>(), bytes::<T>(C, 0).select, "{C}");
+        assert_eq!(size_of::<RidgeWorkspace<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
     }
 
     #[test]

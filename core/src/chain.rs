@@ -72,11 +72,11 @@ pub struct Progress {
 /// then [`Chain::resume`] goes on as if it had never stopped.
 ///
 /// ```
-/// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Stack, start};
+/// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Workspace, start};
 ///
 /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
 /// let mut random = Random::seeded(1);
-/// let mut memory = Stack::<f64, 2>::new();
+/// let mut memory = Workspace::<f64, 2>::new();
 /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
 /// start::given(&mut landmarks, &[0, 1])?;
 ///

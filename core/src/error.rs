@@ -19,7 +19,7 @@ pub enum Error {
         have: usize,
     },
     /// A slice of the wrong length.
-    Width {
+    Length {
         /// The length that fits.
         expected: usize,
         /// The length that came.
@@ -91,7 +91,9 @@ impl fmt::Display for Error {
             Self::Capacity { needed, have } => {
                 write!(f, "memory for {needed} is needed, {have} was lent")
             }
-            Self::Width { expected, found } => write!(f, "a length of {expected} was expected, {found} came"),
+            Self::Length { expected, found } => {
+                write!(f, "a length of {expected} was expected, {found} came")
+            }
             Self::TooManyLandmarks { landmarks, rows } => {
                 write!(f, "{landmarks} landmarks asked for, but there are only {rows} rows")
             }

@@ -63,22 +63,22 @@ pub trait GroundSet<T: Scalar> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Points<'a, T, K> {
     rows: &'a [T],
-    width: usize,
+    dim: usize,
     len: usize,
     kernel: K,
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
-    /// The rows of `width` features each, one after the other in `rows`. Reads them all once.
+    /// The rows of `dim` features each, one after the other in `rows`. Reads them all once.
     ///
     /// # Errors
-    /// [`Error::Empty`], [`Error::Width`] unless `rows` divides into whole rows, and
+    /// [`Error::Empty`], [`Error::Length`] unless `rows` divides into whole rows, and
     /// [`Error::NotFinite`] with the row and the feature.
-    pub fn new(rows: &'a [T], width: usize, kernel: K) -> Result<Self, Error> {
-        let points = Self::assumed_finite(rows, width, kernel)?;
+    pub fn new(rows: &'a [T], dim: usize, kernel: K) -> Result<Self, Error> {
+        let points = Self::assumed_finite(rows, dim, kernel)?;
         if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
-            let row = at.checked_div(width).unwrap_or(0);
-            return Err(Error::NotFinite { row, column: at - row * width });
+            let row = at.checked_div(dim).unwrap_or(0);
+            return Err(Error::NotFinite { row, column: at - row * dim });
         }
         Ok(points)
     }
@@ -87,33 +87,33 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     /// not finite makes entries that are not, and is an error where an algorithm meets one.
     ///
     /// # Errors
-    /// [`Error::Empty`], and [`Error::Width`] unless `rows` divides into whole rows.
-    pub fn assumed_finite(rows: &'a [T], width: usize, kernel: K) -> Result<Self, Error> {
-        if rows.is_empty() || width == 0 {
+    /// [`Error::Empty`], and [`Error::Length`] unless `rows` divides into whole rows.
+    pub fn assumed_finite(rows: &'a [T], dim: usize, kernel: K) -> Result<Self, Error> {
+        if rows.is_empty() || dim == 0 {
             return Err(Error::Empty);
         }
-        let len = rows.len().checked_div(width).unwrap_or(0);
-        if len * width != rows.len() {
-            return Err(Error::Width { expected: (len + 1) * width, found: rows.len() });
+        let len = rows.len().checked_div(dim).unwrap_or(0);
+        if len * dim != rows.len() {
+            return Err(Error::Length { expected: (len + 1) * dim, found: rows.len() });
         }
-        Ok(Self { rows, width, len, kernel })
+        Ok(Self { rows, dim, len, kernel })
     }
 
     /// `len` rows that were looked at before.
-    pub(crate) fn trusted(rows: &'a [T], width: usize, len: usize, kernel: K) -> Self {
-        Self { rows, width, len, kernel }
+    pub(crate) fn trusted(rows: &'a [T], dim: usize, len: usize, kernel: K) -> Self {
+        Self { rows, dim, len, kernel }
     }
 
     /// Row `i`; empty past the end.
     #[inline]
     pub fn row(&self, i: usize) -> &'a [T] {
-        let start = i.saturating_mul(self.width);
-        self.rows.get(start..start.saturating_add(self.width)).unwrap_or(&[])
+        let start = i.saturating_mul(self.dim);
+        self.rows.get(start..start.saturating_add(self.dim)).unwrap_or(&[])
     }
 
     /// The number of features `d`.
-    pub fn width(&self) -> usize {
-        self.width
+    pub fn features(&self) -> usize {
+        self.dim
     }
 
     /// The kernel.
@@ -123,7 +123,7 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
 
     /// `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
     pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) {
-        if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.width) {
+        if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.dim) {
             let rows = self.rows.as_chunks::<UNROLLED>().0;
             for (out, &member) in out.iter_mut().zip(members) {
                 *out = match rows.get(member) {
@@ -192,7 +192,7 @@ impl<'a, T: Scalar> Matrix<'a, T> {
     /// The matrix whose rows follow one another in `entries`.
     ///
     /// # Errors
-    /// [`Error::Empty`], [`Error::Width`] unless the number of entries is a square, and
+    /// [`Error::Empty`], [`Error::Length`] unless the number of entries is a square, and
     /// [`Error::NotFinite`] with row and column.
     pub fn new(entries: &'a [T]) -> Result<Self, Error> {
         let len = entries.len().isqrt();
@@ -200,7 +200,7 @@ impl<'a, T: Scalar> Matrix<'a, T> {
             return Err(Error::Empty);
         }
         if len * len != entries.len() {
-            return Err(Error::Width { expected: (len + 1) * (len + 1), found: entries.len() });
+            return Err(Error::Length { expected: (len + 1) * (len + 1), found: entries.len() });
         }
         if let Some(at) = entries.iter().position(|value| !value.is_finite()) {
             let row = at.checked_div(len).unwrap_or(0);
@@ -230,10 +230,10 @@ mod tests {
 
     #[test]
     fn bad_rows_are_refused_with_their_place() {
-        let refused = |rows: &[f64], width| Points::new(rows, width, Linear).unwrap_err();
+        let refused = |rows: &[f64], dim| Points::new(rows, dim, Linear).unwrap_err();
         assert_eq!(refused(&[], 1), Error::Empty);
         assert_eq!(refused(&[1.0], 0), Error::Empty);
-        assert_eq!(refused(&[1.0, 2.0, 3.0], 2), Error::Width { expected: 4, found: 3 });
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 2), Error::Length { expected: 4, found: 3 });
         assert_eq!(refused(&[1.0, 2.0, 3.0, f64::NAN], 2), Error::NotFinite { row: 1, column: 1 });
         assert_eq!(refused(&[1.0, f64::INFINITY], 1), Error::NotFinite { row: 1, column: 0 });
     }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn bad_matrices_are_refused_with_their_place() {
         assert_eq!(Matrix::<f32>::new(&[]).unwrap_err(), Error::Empty);
-        assert_eq!(Matrix::new(&[1.0; 6]).unwrap_err(), Error::Width { expected: 9, found: 6 });
+        assert_eq!(Matrix::new(&[1.0; 6]).unwrap_err(), Error::Length { expected: 9, found: 6 });
         let matrix = [1.0, 0.0, f32::NAN, 1.0];
         assert_eq!(Matrix::new(&matrix).unwrap_err(), Error::NotFinite { row: 1, column: 0 });
     }

@@ -19,18 +19,18 @@
 //! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to some
 //! `√ε ‖β‖`.
 
-use crate::memory::{RidgeMemory, check_capacity, check_width, row, row_mut};
-use crate::scalar::{Sum, rotation, turn};
+use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut};
+use crate::scalar::{Sum, apply_givens, rotation};
 use crate::{Error, Scalar};
 
 /// What rows have taught so far: `c(c + 1)/2` numbers of `R`, `c` of `Qᵀy`, and the squared error
 /// that no weights can remove. Two accumulators over the same features merge into one.
 ///
 /// ```
-/// use dpp_nystrom_core::{Ridge, RidgeStack};
+/// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
 ///
-/// let mut memory = RidgeStack::<f64, 2>::new();
-/// let mut ridge = Ridge::new(2, memory.lend())?;
+/// let mut memory = RidgeWorkspace::<f64, 2>::new();
+/// let mut ridge = RidgeRegression::new(2, memory.lend())?;
 /// ridge.add(&[1.0, 0.0], 2.0)?;
 /// ridge.add(&[0.0, 1.0], 3.0)?;
 /// ridge.add(&[1.0, 1.0], 5.0)?;
@@ -42,42 +42,42 @@ use crate::{Error, Scalar};
 /// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Ridge<'a, T> {
-    /// Row-major with `width` entries a row: `R` in the upper triangle.
+pub struct RidgeRegression<'a, T> {
+    /// Row-major with `dim` entries a row: `R` in the upper triangle.
     square: &'a mut [T],
     diagonal: &'a mut [T],
     targets: &'a mut [T],
     row: &'a mut [T],
-    width: usize,
+    dim: usize,
     rows: u64,
-    unexplained: Sum<T>,
+    rss: Sum<T>,
 }
 
-impl<'a, T: Scalar> Ridge<'a, T> {
-    /// An accumulator of no rows yet, each of `width` features.
+impl<'a, T: Scalar> RidgeRegression<'a, T> {
+    /// An accumulator of no rows yet, each of `dim` features.
     ///
     /// # Errors
     /// [`Error::Empty`] for no features, [`Error::Capacity`].
-    pub fn new(width: usize, memory: RidgeMemory<'a, T>) -> Result<Self, Error> {
+    pub fn new(dim: usize, memory: RidgeMemory<'a, T>) -> Result<Self, Error> {
         let RidgeMemory { square, diagonal, targets, row } = memory;
-        if width == 0 {
+        if dim == 0 {
             return Err(Error::Empty);
         }
         let have = diagonal.len().min(targets.len()).min(row.len());
-        check_capacity(width, have)?;
-        check_capacity(width.saturating_mul(width), square.len())?;
-        let square = square.get_mut(..width * width).unwrap_or(&mut []);
+        check_capacity(dim, have)?;
+        check_capacity(dim.saturating_mul(dim), square.len())?;
+        let square = square.get_mut(..dim * dim).unwrap_or(&mut []);
         square.fill(T::ZERO);
-        let targets = targets.get_mut(..width).unwrap_or(&mut []);
+        let targets = targets.get_mut(..dim).unwrap_or(&mut []);
         targets.fill(T::ZERO);
-        let diagonal = diagonal.get_mut(..width).unwrap_or(&mut []);
-        let row = row.get_mut(..width).unwrap_or(&mut []);
-        Ok(Self { square, diagonal, targets, row, width, rows: 0, unexplained: Sum::default() })
+        let diagonal = diagonal.get_mut(..dim).unwrap_or(&mut []);
+        let row = row.get_mut(..dim).unwrap_or(&mut []);
+        Ok(Self { square, diagonal, targets, row, dim, rows: 0, rss: Sum::default() })
     }
 
     /// The number of features.
-    pub fn width(&self) -> usize {
-        self.width
+    pub fn features(&self) -> usize {
+        self.dim
     }
 
     /// The number of rows `N` so far, those of merged accumulators included.
@@ -91,10 +91,10 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// for more, merge accumulators of parts.
     ///
     /// # Errors
-    /// [`Error::Width`], and [`Error::NotFinite`] with the number of rows before it and the feature
+    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature
     /// (the target counts as the one after the last).
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
-        check_width(self.width, features.len())?;
+        check_length(self.dim, features.len())?;
         let entries = features.iter().chain(core::iter::once(&target));
         if let Some(column) = entries.into_iter().position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: self.rows as usize, column });
@@ -103,7 +103,7 @@ impl<'a, T: Scalar> Ridge<'a, T> {
             *slot = feature;
         }
         let left = self.absorb(0, target);
-        self.unexplained.add(left * left);
+        self.rss.add(left * left);
         self.rows += 1;
         Ok(())
     }
@@ -112,8 +112,8 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// its target.
     fn absorb(&mut self, first: usize, target: T) -> T {
         let mut left = target;
-        for k in first..self.width {
-            let Some(entries) = row_mut(self.square, self.width, k, self.width).get_mut(k..) else { break };
+        for k in first..self.dim {
+            let Some(entries) = row_mut(self.square, self.dim, k, self.dim).get_mut(k..) else { break };
             let Some(incoming) = self.row.get_mut(k..) else { break };
             let (Some((pivot, entries)), Some((&mut lead, incoming))) =
                 (entries.split_first_mut(), incoming.split_first_mut())
@@ -126,10 +126,10 @@ impl<'a, T: Scalar> Ridge<'a, T> {
             let (rotation, turned_pivot) = rotation(*pivot, lead);
             *pivot = turned_pivot;
             for (entry, carried) in entries.iter_mut().zip(incoming) {
-                *entry = turn(*entry, carried, rotation);
+                *entry = apply_givens(*entry, carried, rotation);
             }
             if let Some(slot) = self.targets.get_mut(k) {
-                *slot = turn(*slot, &mut left, rotation);
+                *slot = apply_givens(*slot, &mut left, rotation);
             }
         }
         left
@@ -139,20 +139,20 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// agree with one pass up to rounding. `c³` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Width`] when the features differ in number. That they are features of the same
+    /// [`Error::Length`] when the features differ in number. That they are features of the same
     /// landmarks is the caller's to know.
-    pub fn merge(&mut self, other: &Ridge<'_, T>) -> Result<(), Error> {
-        check_width(self.width, other.width)?;
-        for k in 0..self.width {
-            let incoming = row(other.square, other.width, k, other.width);
+    pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
+        check_length(self.dim, other.dim)?;
+        for k in 0..self.dim {
+            let incoming = row(other.square, other.dim, k, other.dim);
             for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
                 *slot = entry;
             }
             let target = other.targets.get(k).copied().unwrap_or(T::ZERO);
             let left = self.absorb(k, target);
-            self.unexplained.add(left * left);
+            self.rss.add(left * left);
         }
-        self.unexplained.add(other.unexplained.total());
+        self.rss.add(other.rss.total());
         self.rows += other.rows;
         Ok(())
     }
@@ -162,39 +162,38 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// is kept beside them.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Ridge, RidgeStack};
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
     ///
-    /// let (mut memory, mut other) = (RidgeStack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
-    /// let mut ridge = Ridge::new(2, memory.lend())?;
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
+    /// let mut ridge = RidgeRegression::new(2, memory.lend())?;
     /// ridge.add(&[1.0, 0.5], 2.0)?;
     ///
-    /// let mut kept = [0.0; Ridge::<f32>::numbers_kept(2)];
+    /// let mut kept = [0.0; RidgeRegression::<f32>::numbers_kept(2)];
     /// kept.iter_mut().zip(ridge.numbers()).for_each(|(slot, number)| *slot = number);
-    /// let mut restored = Ridge::new(2, other.lend())?;
+    /// let mut restored = RidgeRegression::new(2, other.lend())?;
     /// restored.restore(ridge.rows(), &kept)?;
     /// assert!(restored.numbers().eq(ridge.numbers()));
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn numbers(&self) -> impl Iterator<Item = T> {
-        let triangle =
-            (0..self.width).flat_map(|k| row(self.square, self.width, k, self.width).iter().skip(k));
-        let Sum { sum, lost } = self.unexplained;
+        let triangle = (0..self.dim).flat_map(|k| row(self.square, self.dim, k, self.dim).iter().skip(k));
+        let Sum { sum, lost } = self.rss;
         triangle.chain(self.targets.iter()).copied().chain([sum, lost])
     }
 
     /// How many numbers [`numbers`](Self::numbers) are, for so many features.
-    pub const fn numbers_kept(width: usize) -> usize {
-        width * (width + 1) / 2 + width + 2
+    pub const fn numbers_kept(dim: usize) -> usize {
+        dim * (dim + 1) / 2 + dim + 2
     }
 
     /// Takes back what [`numbers`](Self::numbers) gave: all later results are the same bit for bit. What was
     /// here before is forgotten.
     ///
     /// # Errors
-    /// [`Error::Width`] unless there are as many numbers as for these features, [`Error::NotFinite`] with the
+    /// [`Error::Length`] unless there are as many numbers as for these features, [`Error::NotFinite`] with the
     /// place of one that is not.
     pub fn restore(&mut self, rows: u64, numbers: &[T]) -> Result<(), Error> {
-        check_width(Self::numbers_kept(self.width), numbers.len())?;
+        check_length(Self::numbers_kept(self.dim), numbers.len())?;
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
@@ -204,8 +203,8 @@ impl<'a, T: Scalar> Ridge<'a, T> {
 
     /// [`restore`](Self::restore) from as many finite numbers as there must be.
     pub(crate) fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) {
-        for k in 0..self.width {
-            let entries = row_mut(self.square, self.width, k, self.width);
+        for k in 0..self.dim {
+            let entries = row_mut(self.square, self.dim, k, self.dim);
             // The zip asks the entries first: none of the numbers is lost at its end.
             for (slot, number) in entries.iter_mut().skip(k).zip(numbers.by_ref()) {
                 *slot = number;
@@ -215,7 +214,7 @@ impl<'a, T: Scalar> Ridge<'a, T> {
             *slot = number;
         }
         if let (Some(sum), Some(lost)) = (numbers.next(), numbers.next()) {
-            self.unexplained = Sum { sum, lost };
+            self.rss = Sum { sum, lost };
         }
         self.rows = rows;
     }
@@ -224,11 +223,11 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// multiply-adds.
     ///
     /// # Errors
-    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Width`]
+    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Length`]
     /// unless there is room for a weight per feature, and [`Error::NotPositive`] with the feature
     /// that the rows and the ridge leave undetermined.
     pub fn solve(&mut self, ridge: T, weights: &mut [T]) -> Result<(), Error> {
-        check_width(self.width, weights.len())?;
+        check_length(self.dim, weights.len())?;
         if self.rows == 0 {
             return Err(Error::NoRows);
         }
@@ -243,10 +242,10 @@ impl<'a, T: Scalar> Ridge<'a, T> {
         if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
             return Err(Error::NotPositive { pivot });
         }
-        for k in (0..self.width).rev() {
+        for k in (0..self.dim).rev() {
             let Some((before, rest)) = weights.split_at_mut_checked(k) else { break };
             let Some(weight) = rest.first_mut() else { break };
-            let (Some(&pivot), entries) = (self.diagonal.get(k), row(self.square, self.width, k, k)) else {
+            let (Some(&pivot), entries) = (self.diagonal.get(k), row(self.square, self.dim, k, k)) else {
                 break;
             };
             *weight /= pivot;
@@ -260,16 +259,16 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// At or under this, a pivot of the copy is rounding.
     fn rounding_of_pivots(&self) -> T {
         let larger = |most, &pivot| if pivot > most { pivot } else { most };
-        T::from_count(self.width) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
+        T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
     }
 
     /// Copies `R` to the lower triangle, transposed, and its targets to `targets`.
     fn copy_down(&mut self, targets: &mut [T]) {
-        for k in 0..self.width {
-            for j in k..self.width {
-                let entry = self.square.get(k * self.width + j).copied().unwrap_or(T::ZERO);
+        for k in 0..self.dim {
+            for j in k..self.dim {
+                let entry = self.square.get(k * self.dim + j).copied().unwrap_or(T::ZERO);
                 let slot =
-                    if j == k { self.diagonal.get_mut(k) } else { self.square.get_mut(j * self.width + k) };
+                    if j == k { self.diagonal.get_mut(k) } else { self.square.get_mut(j * self.dim + k) };
                 if let Some(slot) = slot {
                     *slot = entry;
                 }
@@ -285,26 +284,26 @@ impl<'a, T: Scalar> Ridge<'a, T> {
         if !(penalty > T::ZERO) {
             return;
         }
-        for i in 0..self.width {
+        for i in 0..self.dim {
             self.row.fill(T::ZERO);
             if let Some(slot) = self.row.get_mut(i) {
                 *slot = penalty;
             }
             let mut left = T::ZERO;
-            for k in i..self.width {
+            for k in i..self.dim {
                 let (Some(pivot), Some(&lead)) = (self.diagonal.get_mut(k), self.row.get(k)) else { break };
                 let (rotation, turned_pivot) = rotation(*pivot, lead);
                 *pivot = turned_pivot;
                 // Column k of the lower triangle is row k of the copy.
                 for (below, carried) in
-                    self.square.chunks_mut(self.width.max(1)).zip(self.row.iter_mut()).skip(k + 1)
+                    self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)
                 {
                     if let Some(entry) = below.get_mut(k) {
-                        *entry = turn(*entry, carried, rotation);
+                        *entry = apply_givens(*entry, carried, rotation);
                     }
                 }
                 if let Some(target) = targets.get_mut(k) {
-                    *target = turn(*target, &mut left, rotation);
+                    *target = apply_givens(*target, &mut left, rotation);
                 }
             }
         }
@@ -314,13 +313,13 @@ impl<'a, T: Scalar> Ridge<'a, T> {
     /// error on a fold that another accumulator was fitted without. `c²/2` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Width`] unless there is a weight per feature.
+    /// [`Error::Length`] unless there is a weight per feature.
     pub fn squared_error(&self, weights: &[T]) -> Result<T, Error> {
-        check_width(self.width, weights.len())?;
-        let mut total = self.unexplained;
+        check_length(self.dim, weights.len())?;
+        let mut total = self.rss;
         for (k, &target) in self.targets.iter().enumerate() {
             let mut left = -target;
-            let entries = row(self.square, self.width, k, self.width);
+            let entries = row(self.square, self.dim, k, self.dim);
             for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
                 left += entry * weight;
             }

@@ -10,10 +10,10 @@ use crate::{Error, Scalar};
 /// A set of independent rows with the Cholesky factor of their kernel matrix, on lent memory.
 ///
 /// ```
-/// use dpp_nystrom_core::{Error, Landmarks, Matrix, Stack};
+/// use dpp_nystrom_core::{Error, Landmarks, Matrix, Workspace};
 ///
 /// let matrix = Matrix::new(&[2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0])?; // rows 0 and 2 agree
-/// let mut memory = Stack::<f64, 2>::new();
+/// let mut memory = Workspace::<f64, 2>::new();
 /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
 /// landmarks.push(0)?;
 /// assert_eq!(landmarks.push(2), Err(Error::NotPositive { pivot: 1 }));
@@ -200,7 +200,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     }
 
     /// The ground set, the landmarks and their factor, to work on.
-    pub(crate) fn workshop(&mut self) -> (&'a G, &[usize], &mut Cholesky<'a, T>) {
+    pub(crate) fn parts_mut(&mut self) -> (&'a G, &[usize], &mut Cholesky<'a, T>) {
         let count = self.factor.order();
         (self.ground, self.members.get(..count).unwrap_or(&[]), &mut self.factor)
     }

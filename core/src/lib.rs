@@ -4,7 +4,7 @@
 //! c-DPP draws diverse ones, `Pr(C) ∝ det K_CC`, and a chain of single swaps samples it without
 //! ever reading all the points: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling for Nyström with
 //! Application to Kernel Methods*, ICML 2016. This crate is that paper without an allocator:
-//! every algorithm works on slices that the caller lends, from a stack array ([`Stack`]) or from
+//! every algorithm works on slices that the caller lends, from a stack array ([`Workspace`]) or from
 //! the heap, in `f32` or `f64`, with one body of code for all four.
 //!
 //! | step | where |
@@ -16,8 +16,8 @@
 //! | the fast chain, same law | [`SlotChain`] |
 //! | the chain of a stream that nobody stores | [`StreamChain`] |
 //! | features, entries and residuals of the approximation | [`Nystrom`] |
-//! | ridge regression, one row at a time | [`Ridge`], [`Predictor`] |
-//! | what was learned as bytes, to keep or to merge elsewhere | [`Ridge::write_state`] |
+//! | ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
+//! | what was learned as bytes, to keep or to merge elsewhere | [`RidgeRegression::write_state`] |
 //! | a trained model in flash, raw rows in | [`Model`] |
 //! | the same without floating-point hardware | [`QuantisedModel`] |
 //! | bytes before flashing | [`bytes()`] |
@@ -25,13 +25,13 @@
 //! # Example
 //!
 //! ```
-//! use dpp_nystrom_core::{Chain, Landmarks, Points, Random, Rule, Stack, kernel::Gaussian, start};
+//! use dpp_nystrom_core::{Chain, Landmarks, Points, Random, Rule, Workspace, kernel::Gaussian, start};
 //!
 //! const ROWS: [f32; 12] = [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 2.0, 2.1, 3.0, 3.2, 3.3, 5.0];
 //!
 //! # fn main() -> Result<(), dpp_nystrom_core::Error> {
 //! let ground = Points::new(&ROWS, 1, Gaussian::new(0.7)?)?;
-//! let mut memory = Stack::<f32, 4>::new();
+//! let mut memory = Workspace::<f32, 4>::new();
 //! let mut random = Random::seeded(7);
 //! let mut landmarks = Landmarks::new(&ground, memory.lend())?;
 //! start::uniform(&mut landmarks, 4, &mut random)?;
@@ -86,9 +86,9 @@ pub use chain::{Chain, Progress, Rule, Step};
 pub use cholesky::Cholesky;
 pub use error::Error;
 pub use ground_set::{GroundSet, Matrix, Points};
-pub use krr::Ridge;
+pub use krr::RidgeRegression;
 pub use landmarks::Landmarks;
-pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeStack, Stack};
+pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
 pub use model::{BytesProblem, Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;

@@ -1,7 +1,7 @@
 //! Working memory: algorithms borrow slices, owners are thin.
 //!
 //! An owner lends a struct of named slices and the algorithms check their lengths once, where they
-//! enter. [`Stack`] and [`RidgeStack`] own arrays; the heap's owners are in `dpp-nystrom`. A static
+//! enter. [`Workspace`] and [`RidgeWorkspace`] own arrays; the heap's owners are in `dpp-nystrom`. A static
 //! array will do as well: nothing here moves a large value through the stack.
 
 use crate::{Error, Scalar};
@@ -29,7 +29,7 @@ pub struct Memory<'a, T> {
     pub landmarks: &'a mut [usize],
 }
 
-/// What [`crate::Ridge`] regression on up to `c` features works on.
+/// What [`crate::RidgeRegression`] regression on up to `c` features works on.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeMemory<'a, T> {
@@ -47,20 +47,20 @@ pub struct RidgeMemory<'a, T> {
 /// Memory for up to `C` landmarks in arrays: on the stack, or in a static.
 ///
 /// ```
-/// use dpp_nystrom_core::{Stack, bytes};
+/// use dpp_nystrom_core::{Workspace, bytes};
 ///
-/// assert_eq!(size_of::<Stack<f32, 16>>(), bytes::<f32>(16, 0).select);
+/// assert_eq!(size_of::<Workspace<f32, 16>>(), bytes::<f32>(16, 0).select);
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Stack<T, const C: usize> {
+pub struct Workspace<T, const C: usize> {
     square: [[T; C]; C],
     column: [T; C],
     rotations: [[T; 2]; C],
     landmarks: [usize; C],
 }
 
-impl<T: Scalar, const C: usize> Stack<T, C> {
+impl<T: Scalar, const C: usize> Workspace<T, C> {
     /// Zeroed memory: constant, so that a static needs no code to start.
     pub const fn new() -> Self {
         Self {
@@ -84,7 +84,7 @@ impl<T: Scalar, const C: usize> Stack<T, C> {
     }
 }
 
-impl<T: Scalar, const C: usize> Default for Stack<T, C> {
+impl<T: Scalar, const C: usize> Default for Workspace<T, C> {
     fn default() -> Self {
         Self::new()
     }
@@ -93,14 +93,14 @@ impl<T: Scalar, const C: usize> Default for Stack<T, C> {
 /// Memory for ridge regression on up to `C` landmarks in arrays.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct RidgeStack<T, const C: usize> {
+pub struct RidgeWorkspace<T, const C: usize> {
     square: [[T; C]; C],
     diagonal: [T; C],
     targets: [T; C],
     row: [T; C],
 }
 
-impl<T: Scalar, const C: usize> RidgeStack<T, C> {
+impl<T: Scalar, const C: usize> RidgeWorkspace<T, C> {
     /// Zeroed memory.
     pub const fn new() -> Self {
         Self { square: [[T::ZERO; C]; C], diagonal: [T::ZERO; C], targets: [T::ZERO; C], row: [T::ZERO; C] }
@@ -117,7 +117,7 @@ impl<T: Scalar, const C: usize> RidgeStack<T, C> {
     }
 }
 
-impl<T: Scalar, const C: usize> Default for RidgeStack<T, C> {
+impl<T: Scalar, const C: usize> Default for RidgeWorkspace<T, C> {
     fn default() -> Self {
         Self::new()
     }
@@ -129,8 +129,8 @@ pub(crate) fn check_capacity(needed: usize, have: usize) -> Result<(), Error> {
 }
 
 /// `found == expected`, or the error that says so.
-pub(crate) fn check_width(expected: usize, found: usize) -> Result<(), Error> {
-    if found == expected { Ok(()) } else { Err(Error::Width { expected, found }) }
+pub(crate) fn check_length(expected: usize, found: usize) -> Result<(), Error> {
+    if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
 /// The first `order` entries of row `i` of a row-major square; empty past the end.

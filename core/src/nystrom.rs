@@ -14,18 +14,18 @@
 
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::scalar::{Sum, dot};
 use crate::{Error, Scalar};
 
 /// The approximation that a set of landmarks makes.
 ///
 /// ```
-/// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Stack, kernel::Gaussian, start};
+/// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
 ///
 /// let rows = [0.0, 0.5, 1.0, 3.0];
 /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
-/// let mut memory = Stack::<f64, 2>::new();
+/// let mut memory = Workspace::<f64, 2>::new();
 /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
 /// start::given(&mut landmarks, &[0, 3])?;
 ///
@@ -60,7 +60,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Turns `k_C(x)`, the kernel of any point with the landmarks in their order, into `φ(x)`.
     ///
     /// # Errors
-    /// [`Error::Width`] unless there is an entry per landmark.
+    /// [`Error::Length`] unless there is an entry per landmark.
     pub fn transform(&self, column: &mut [T]) -> Result<(), Error> {
         self.landmarks.factor().solve_lower(column)
     }
@@ -68,14 +68,14 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// `φ` of row `i` of the ground set.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Width`] unless `phi` has an entry per landmark, and
+    /// [`Error::OutOfRange`], [`Error::Length`] unless `phi` has an entry per landmark, and
     /// [`Error::NotFinite`].
     pub fn features(&self, i: usize, phi: &mut [T]) -> Result<(), Error> {
         let ground = self.landmarks.ground();
         if i >= ground.len() {
             return Err(Error::OutOfRange { index: i, len: ground.len() });
         }
-        check_width(self.rank(), phi.len())?;
+        check_length(self.rank(), phi.len())?;
         ground.column(i, self.landmarks.members(), phi);
         self.features_at(i, phi)
     }
@@ -83,7 +83,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// `φ` of any point, called `i` in errors, from `k_C` of it, which is in `column`.
     ///
     /// # Errors
-    /// [`Error::Width`] unless there is an entry per landmark, and [`Error::NotFinite`].
+    /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
     pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
             let column = self.landmarks.members().get(at).copied().unwrap_or(i);
@@ -131,7 +131,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Turns weights `β` of the features into weights `w = L⁻ᵀ β` of the kernel: `φ(x)ᵀ β = k_C(x)ᵀ w`.
     ///
     /// # Errors
-    /// [`Error::Width`] unless there is a weight per landmark.
+    /// [`Error::Length`] unless there is a weight per landmark.
     pub fn kernel_weights(&self, weights: &mut [T]) -> Result<(), Error> {
         self.landmarks.factor().solve_upper(weights)
     }

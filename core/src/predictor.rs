@@ -1,7 +1,7 @@
 //! Prediction from landmarks and weights, which may lie in flash.
 
 use crate::kernel::{Kernel, UNROLLED};
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::{Error, Scalar};
 
 /// `f(x) = Σ_a w_a k(x_a, x)`: a fitted model. It borrows all it needs and copies nothing.
@@ -20,30 +20,30 @@ use crate::{Error, Scalar};
 pub struct Predictor<'a, T, K> {
     kernel: K,
     landmarks: &'a [T],
-    width: usize,
+    dim: usize,
     weights: &'a [T],
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
-    /// The model with these landmarks, rows of `width` features, and a weight for each.
+    /// The model with these landmarks, rows of `dim` features, and a weight for each.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features or no weights, [`Error::Width`] unless there are as many
+    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many
     /// landmarks as weights.
-    pub fn new(kernel: K, landmarks: &'a [T], width: usize, weights: &'a [T]) -> Result<Self, Error> {
-        if width == 0 || weights.is_empty() {
+    pub fn new(kernel: K, landmarks: &'a [T], dim: usize, weights: &'a [T]) -> Result<Self, Error> {
+        if dim == 0 || weights.is_empty() {
             return Err(Error::Empty);
         }
-        check_width(width.saturating_mul(weights.len()), landmarks.len())?;
-        Ok(Self { kernel, landmarks, width, weights })
+        check_length(dim.saturating_mul(weights.len()), landmarks.len())?;
+        Ok(Self { kernel, landmarks, dim, weights })
     }
 
     /// The model of parts whose lengths were checked by the caller, constant.
-    pub(crate) const fn of_checked(kernel: K, landmarks: &'a [T], width: usize, weights: &'a [T]) -> Self
+    pub(crate) const fn of_checked(kernel: K, landmarks: &'a [T], dim: usize, weights: &'a [T]) -> Self
     where
         K: Copy,
     {
-        Self { kernel, landmarks, width, weights }
+        Self { kernel, landmarks, dim, weights }
     }
 
     pub(crate) const fn landmarks(&self) -> &'a [T] {
@@ -58,23 +58,23 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     }
 
     /// The number of features of a row.
-    pub fn width(&self) -> usize {
-        self.width
+    pub fn features(&self) -> usize {
+        self.dim
     }
 
     /// The prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `x` has the landmarks' number of features.
+    /// [`Error::Length`] unless `x` has the landmarks' number of features.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
-        check_width(self.width, x.len())?;
+        check_length(self.dim, x.len())?;
         Ok(if let Ok(x) = <&[T; UNROLLED]>::try_from(x) {
             self.weighted(
                 self.landmarks.as_chunks::<UNROLLED>().0.iter().map(|landmark| landmark.as_slice()),
                 x,
             )
         } else {
-            self.weighted(self.landmarks.chunks_exact(self.width.max(1)), x)
+            self.weighted(self.landmarks.chunks_exact(self.dim.max(1)), x)
         })
     }
 
@@ -99,7 +99,7 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
     /// `docs/target.md` has the instructions and the flash of both.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `x` has the landmarks' number of features.
+    /// [`Error::Length`] unless `x` has the landmarks' number of features.
     ///
     /// ```
     /// use dpp_nystrom_core::{Predictor, kernel::Gaussian};
@@ -112,10 +112,10 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
     pub fn predict_micromath(&self, x: &[f32]) -> Result<f32, Error> {
         use crate::kernel::squared_distance;
         use micromath::F32Ext;
-        check_width(self.width, x.len())?;
+        check_length(self.dim, x.len())?;
         let exponent = self.kernel.exponent();
         let mut sum = 0.0;
-        for (landmark, &weight) in self.landmarks.chunks_exact(self.width.max(1)).zip(self.weights) {
+        for (landmark, &weight) in self.landmarks.chunks_exact(self.dim.max(1)).zip(self.weights) {
             sum += weight * F32Ext::exp(exponent * squared_distance(landmark, x));
         }
         Ok(sum)

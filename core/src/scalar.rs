@@ -198,7 +198,7 @@ pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
 /// Turns the pair (`entry`, `carried`) by a [`rotation`]: answers what becomes of the entry, and
 /// carries the rest on.
 #[inline]
-pub(crate) fn turn<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> T {
+pub(crate) fn apply_givens<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> T {
     let turned = cos * entry + sin * *carried;
     *carried = cos * *carried - sin * entry;
     turned

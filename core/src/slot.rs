@@ -9,7 +9,7 @@
 use crate::cholesky::Cholesky;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::swap::Acceptance;
 use crate::{Error, Scalar};
 
@@ -85,7 +85,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     /// it fills all of `z`, one number for each of the others.
     ///
     /// # Errors
-    /// [`Error::Width`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the first
+    /// [`Error::Length`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the first
     /// residual that is no number: those before it stay admitted.
     pub fn decide(
         &mut self,
@@ -94,8 +94,8 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         residuals: &[T],
         substitution: impl FnOnce(usize, &mut [T]),
     ) -> Result<u32, Error> {
-        check_width(proposals.len(), diagonals.len())?;
-        check_width(proposals.len(), residuals.len())?;
+        check_length(proposals.len(), diagonals.len())?;
+        check_length(proposals.len(), residuals.len())?;
         let mut admitted = 0;
         let mut last = None;
         let mut outcome = Ok(());
@@ -118,7 +118,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         }
         if let Some((i, entering)) = last {
             let others = self.others().len();
-            let (_, _, factor) = self.landmarks.workshop();
+            let (_, _, factor) = self.landmarks.parts_mut();
             substitution(i, factor.column_mut().get_mut(..others).unwrap_or(&mut []));
             self.landmarks.overwrite_last(entering, self.residual);
         }
@@ -150,7 +150,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
             return Err(Error::NotFinite { row: entering, column: entering });
         }
         let threshold = self.threshold(uniform, diagonal);
-        let (ground, members, factor) = self.landmarks.workshop();
+        let (ground, members, factor) = self.landmarks.parts_mut();
         let found = factor.residual_above(diagonal, threshold, |range, column| {
             ground.column(entering, members.get(range).unwrap_or(&[]), column);
         });

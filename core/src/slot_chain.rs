@@ -49,11 +49,11 @@ pub enum Scan {
 /// A c-DPP chain that holds slots open. [`Progress::steps`] and [`Progress::proposed`] count tries.
 ///
 /// ```
-/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Stack, kernel::Gaussian, start};
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Workspace, kernel::Gaussian, start};
 ///
 /// const ROWS: [f32; 12] = [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 2.0, 2.1, 3.0, 3.2, 3.3, 5.0];
 /// let ground = Points::new(&ROWS, 1, Gaussian::new(0.7)?)?;
-/// let mut memory = Stack::<f32, 4>::new();
+/// let mut memory = Workspace::<f32, 4>::new();
 /// let mut random = Random::seeded(7);
 /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
 /// start::uniform(&mut landmarks, 4, &mut random)?;

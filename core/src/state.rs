@@ -11,7 +11,7 @@
 //! | 24 to 27 | features c |
 //! | 28 to 35 | digest of the landmarks |
 //! | 36 to 43 | rows learned |
-//! | 44 on | the numbers of [`Ridge::numbers`] |
+//! | 44 on | the numbers of [`RidgeRegression::numbers`] |
 //!
 //! Little-endian, at any alignment. Rows learned on different landmarks, or under another kernel, are features of
 //! different spaces: their accumulators have the same shape, and their sum is nonsense. So the digest of the landmarks
@@ -19,7 +19,7 @@
 
 use crate::cholesky::Cholesky;
 use crate::model::crc32;
-use crate::{Error, Ridge, Scalar};
+use crate::{Error, RidgeRegression, Scalar};
 use core::fmt;
 
 const MAGIC: &[u8; 8] = b"dppnstat";
@@ -51,7 +51,7 @@ pub enum StateProblem {
     /// Learned on other landmarks, under another kernel or with features standardised otherwise.
     OtherLandmarks,
     /// Intact, but not what an accumulator has learned.
-    Unsound,
+    Malformed,
 }
 
 impl fmt::Display for StateProblem {
@@ -69,7 +69,9 @@ impl fmt::Display for StateProblem {
             Self::OtherLandmarks => {
                 f.write_str("the state was learned on other landmarks, or under another kernel")
             }
-            Self::Unsound => f.write_str("the bytes are intact, but not what a ridge regression has learned"),
+            Self::Malformed => {
+                f.write_str("the bytes are intact, but not what a ridge regression has learned")
+            }
         }
     }
 }
@@ -79,12 +81,12 @@ impl fmt::Display for StateProblem {
 /// `2^-64` is the chance that two sets share it, so it guards against mix-ups and not against forgery.
 ///
 /// ```
-/// use dpp_nystrom_core::{Landmarks, Points, Stack, digest, kernel::Gaussian, start};
+/// use dpp_nystrom_core::{Landmarks, Points, Workspace, digest, kernel::Gaussian, start};
 ///
 /// let rows = [0.0_f32, 1.0, 2.5];
 /// let of = |sigma: f32| {
 ///     let ground = Points::new(&rows, 1, Gaussian::new(sigma)?)?;
-///     let mut memory = Stack::<f32, 3>::new();
+///     let mut memory = Workspace::<f32, 3>::new();
 ///     let mut landmarks = Landmarks::new(&ground, memory.lend())?;
 ///     start::given(&mut landmarks, &[0, 1, 2])?;
 ///     Ok::<u64, dpp_nystrom_core::Error>(digest(&[&rows], landmarks.factor()))
@@ -126,11 +128,11 @@ fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
 /// const ROOM: usize = state_bytes::<f32>(16);
 /// assert_eq!(ROOM, 44 + 4 * (16 * 17 / 2 + 16 + 2));
 /// ```
-pub const fn state_bytes<T: Scalar>(width: usize) -> usize {
-    HEADER + size_of::<T>() * Ridge::<T>::numbers_kept(width)
+pub const fn state_bytes<T: Scalar>(dim: usize) -> usize {
+    HEADER + size_of::<T>() * RidgeRegression::<T>::numbers_kept(dim)
 }
 
-impl<T: Scalar> Ridge<'_, T> {
+impl<T: Scalar> RidgeRegression<'_, T> {
     /// Writes what was learned to the first [`state_bytes`] of `bytes`, and answers how many these are. `digest` is
     /// that of the landmarks ([`digest`]).
     ///
@@ -138,15 +140,15 @@ impl<T: Scalar> Ridge<'_, T> {
     /// [`Error::Capacity`]; nothing is written then.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Error, Ridge, RidgeStack, StateProblem, state_bytes};
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace, StateProblem, state_bytes};
     ///
-    /// let (mut memory, mut other) = (RidgeStack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
-    /// let mut ridge = Ridge::new(2, memory.lend())?;
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
+    /// let mut ridge = RidgeRegression::new(2, memory.lend())?;
     /// ridge.add(&[1.0, 0.5], 2.0)?;
     ///
     /// let mut bytes = [0; state_bytes::<f32>(2)];
     /// ridge.write_state(0xD16E57, &mut bytes)?;
-    /// let mut received = Ridge::new(2, other.lend())?;
+    /// let mut received = RidgeRegression::new(2, other.lend())?;
     /// received.read_state(0xD16E57, &bytes)?;
     /// assert!(received.numbers().eq(ridge.numbers()));
     /// let refused = Err(Error::StateBytes(StateProblem::OtherLandmarks));
@@ -154,10 +156,10 @@ impl<T: Scalar> Ridge<'_, T> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn write_state(&self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
-        let needed = state_bytes::<T>(self.width());
+        let needed = state_bytes::<T>(self.features());
         let have = bytes.len();
         let bytes = bytes.get_mut(..needed).ok_or(Error::Capacity { needed, have })?;
-        let words = [VERSION, needed as u32, size_of::<T>() as u32, self.width() as u32];
+        let words = [VERSION, needed as u32, size_of::<T>() as u32, self.features() as u32];
         let header = MAGIC.iter().copied().chain([0; 4]).chain(words.into_iter().flat_map(u32::to_le_bytes));
         let counts = [digest, self.rows()].into_iter().flat_map(u64::to_le_bytes);
         let numbers = self.numbers().flat_map(|number| {
@@ -179,12 +181,12 @@ impl<T: Scalar> Ridge<'_, T> {
     /// [`merge`](Self::merge). Bytes after the state's end are not looked at.
     ///
     /// # Errors
-    /// [`Error::StateBytes`] with what is wrong, [`Error::Width`] for another number of features.
+    /// [`Error::StateBytes`] with what is wrong, [`Error::Length`] for another number of features.
     pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
         let (rows, numbers) = self.check_state(digest, bytes)?;
         let mut numbers = numbers.chunks_exact(size_of::<T>()).map(from_bytes::<T>);
         if numbers.clone().any(|number| !number.is_finite()) {
-            return Err(Error::StateBytes(StateProblem::Unsound));
+            return Err(Error::StateBytes(StateProblem::Malformed));
         }
         self.take_back(rows, &mut numbers);
         Ok(())
@@ -199,7 +201,7 @@ impl<T: Scalar> Ridge<'_, T> {
         }
         let header = bytes.get(..HEADER).and_then(|header| header.as_chunks::<4>().0.first_chunk::<11>());
         let Some(header) = header else { return refuse(StateProblem::Truncated { needed: HEADER, have }) };
-        let [_, _, checksum, version, length, number, width, low, high, rows, more] =
+        let [_, _, checksum, version, length, number, dim, low, high, rows, more] =
             header.map(u32::from_le_bytes);
         if version != VERSION {
             return refuse(StateProblem::Version(version));
@@ -213,11 +215,11 @@ impl<T: Scalar> Ridge<'_, T> {
         if number as usize != size_of::<T>() {
             return refuse(StateProblem::Precision);
         }
-        if width as usize != self.width() {
-            return Err(Error::Width { expected: self.width(), found: width as usize });
+        if dim as usize != self.features() {
+            return Err(Error::Length { expected: self.features(), found: dim as usize });
         }
-        if length as usize != state_bytes::<T>(self.width()) {
-            return refuse(StateProblem::Unsound);
+        if length as usize != state_bytes::<T>(self.features()) {
+            return refuse(StateProblem::Malformed);
         }
         if u64::from(high) << 32 | u64::from(low) != digest {
             return refuse(StateProblem::OtherLandmarks);

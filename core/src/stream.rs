@@ -40,7 +40,7 @@ use crate::cholesky::Cholesky;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::landmarks::Landmarks;
-use crate::memory::{Memory, check_capacity, check_width};
+use crate::memory::{Memory, check_capacity, check_length};
 use crate::random::below;
 use crate::slot::{OpenSlot, Proposal};
 use crate::slot_chain::renew;
@@ -73,12 +73,12 @@ pub enum Offer {
 ///
 /// ```
 /// use dpp_nystrom_core::kernel::Gaussian;
-/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, Stack, StreamChain, start};
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, Workspace, StreamChain, start};
 /// use rand_core::Rng;
 ///
 /// const C: usize = 4;
 /// let mut rows = [0.0; (C + 1) * 2]; // four landmarks of two features, and the row that is offered
-/// let mut memory = Stack::<f32, C>::new();
+/// let mut memory = Workspace::<f32, C>::new();
 /// let mut random = Random::seeded(7);
 /// let kernel = Gaussian::new(0.7)?;
 ///
@@ -100,7 +100,7 @@ pub struct StreamChain<'a, T, K> {
     kernel: K,
     /// `c`.
     most: usize,
-    width: usize,
+    dim: usize,
     /// `c` rows of landmarks, then the row that is offered.
     rows: &'a mut [T],
     factor: Cholesky<'a, T>,
@@ -111,44 +111,44 @@ pub struct StreamChain<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
-    /// A chain of `c` landmarks of `width` features, none of which has come yet. `rows` is room for `c + 1` rows.
+    /// A chain of `c` landmarks of `dim` features, none of which has come yet. `rows` is room for `c + 1` rows.
     ///
     /// # Errors
     /// [`Error::Empty`] for no landmarks or no features, [`Error::Capacity`].
     pub fn new(
         kernel: K,
         c: usize,
-        width: usize,
+        dim: usize,
         rows: &'a mut [T],
         memory: Memory<'a, T>,
         acceptance: Acceptance,
     ) -> Result<Self, Error> {
-        if c == 0 || width == 0 {
+        if c == 0 || dim == 0 {
             return Err(Error::Empty);
         }
-        let room = c.saturating_add(1).saturating_mul(width);
+        let room = c.saturating_add(1).saturating_mul(dim);
         check_capacity(room, rows.len())?;
         let factor = Cholesky::new(memory.factor)?;
         check_capacity(c, factor.capacity())?;
         check_capacity(c, memory.landmarks.len())?;
         let (rows, members) =
             (rows.get_mut(..room).unwrap_or(&mut []), memory.landmarks.get_mut(..c).unwrap_or(&mut []));
-        Ok(Self { kernel, most: c, width, rows, factor, members, acceptance, progress: Progress::default() })
+        Ok(Self { kernel, most: c, dim, rows, factor, members, acceptance, progress: Progress::default() })
     }
 
     /// Offers the next row of the stream. Once there are `c` landmarks it draws one number for the slot (rarely
     /// more) and one for the acceptance; before, none.
     ///
     /// # Errors
-    /// [`Error::Width`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the place
+    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the place
     /// of the landmark with which the kernel is no number. The landmarks are as they were, in another order
     /// perhaps, and the row is not counted.
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T], random: &mut R) -> Result<Offer, Error> {
-        check_width(self.width, row.len())?;
+        check_length(self.dim, row.len())?;
         if let Some(column) = row.iter().position(|value| !value.is_finite()) {
             return Err(self.not_finite(column));
         }
-        let last = self.most.saturating_mul(self.width);
+        let last = self.most.saturating_mul(self.dim);
         copy(self.rows, last, row);
         let offer = if self.len() < self.most { self.join() } else { self.replace(random) };
         let offer = offer.map_err(|error| match error {
@@ -165,7 +165,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     /// Makes the offered row the next landmark, if it is independent of those there are.
     fn join(&mut self) -> Result<Offer, Error> {
         let place = self.len();
-        let ground = Points::trusted(self.rows, self.width, self.most + 1, &self.kernel);
+        let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
         match landmarks.push(self.most) {
             Ok(()) => {
@@ -179,7 +179,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 
     /// Tries the offered row at a slot.
     fn replace<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Offer, Error> {
-        let ground = Points::trusted(self.rows, self.width, self.most + 1, &self.kernel);
+        let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
         // Before the row is tried, so that an error leaves the landmarks.
         if self.progress.proposed > 0 {
@@ -197,7 +197,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 
     /// Keeps the offered row, which is the last member, at its place.
     fn settle(&mut self, place: usize, row: &[T]) {
-        copy(self.rows, place.saturating_mul(self.width), row);
+        copy(self.rows, place.saturating_mul(self.dim), row);
         let len = self.len();
         if let Some(member) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
             *member = place;
@@ -210,7 +210,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 
     /// The rows that are landmarks, one after the other.
     pub fn rows(&self) -> &[T] {
-        self.rows.get(..self.len().saturating_mul(self.width)).unwrap_or(&[])
+        self.rows.get(..self.len().saturating_mul(self.dim)).unwrap_or(&[])
     }
 
     /// The places of the landmarks among [`rows`](Self::rows), in the factor's order.

@@ -57,7 +57,7 @@ pub fn trace_error(ground: &Ground<'_>, landmarks: &[usize]) -> Result<TraceErro
 /// # Errors
 /// Those of [`trace_error`], [`Error::Core`].
 pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<TraceError, Error> {
-    let home = Points::new(points, ground.width(), *ground.kernel())?;
+    let home = Points::new(points, ground.features(), *ground.kernel())?;
     let mut memory = Heap::new(home.len())?;
     let landmarks = independent_points(&home, &mut memory)?;
     missed(ground, &home, &landmarks)
@@ -211,7 +211,7 @@ impl Spectrum {
         ground: &Ground<'_>,
         points: &[f64],
     ) -> Result<Option<RelativeError>, Error> {
-        let home = Points::new(points, ground.width(), *ground.kernel())?;
+        let home = Points::new(points, ground.features(), *ground.kernel())?;
         let Some(best) = self.best(home.len()) else { return Ok(None) };
         let mut memory = Heap::new(home.len())?;
         let landmarks = independent_points(&home, &mut memory)?;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::kernel_choice::KernelKind;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use rand::seq::index;
 use std::fmt;
 use std::str::FromStr;
@@ -64,11 +64,11 @@ impl fmt::Display for Bandwidth {
 ///
 /// # Errors
 /// [`Error::MedianZero`] when more than half of the pairs are equal.
-pub fn median_distance(rows: &[f64], width: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
-    let count = rows.len().checked_div(width).unwrap_or(0);
-    let mut random = stream(seed, Stream::Bandwidth);
+pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
+    let count = rows.len().checked_div(dim).unwrap_or(0);
+    let mut random = stream(seed, RngStream::Bandwidth);
     let sample = index::sample(&mut random, count, count.min(MEDIAN_SAMPLE)).into_vec();
-    let row = |at: usize| &rows[at * width..(at + 1) * width];
+    let row = |at: usize| &rows[at * dim..(at + 1) * dim];
     let mut distances = Vec::with_capacity(sample.len() * sample.len().saturating_sub(1) / 2);
     for (at, &one) in sample.iter().enumerate() {
         for &other in &sample[..at] {

@@ -13,10 +13,10 @@
 
 use crate::Error;
 use crate::output::write_whole;
-use crate::regression::{RidgeChoice, Watch};
+use crate::regression::{FitObserver, Ridge};
 use crate::table;
 use crate::train::Setting;
-use dpp_nystrom_core::Ridge;
+use dpp_nystrom_core::RidgeRegression;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -90,7 +90,7 @@ impl Key {
         rows_checksum: u32,
         rows: usize,
         landmarks: &[f64],
-        ridge: RidgeChoice,
+        ridge: Ridge,
         setting: Setting,
     ) -> Self {
         let Setting { kernel, sigma, precision, seed } = setting;
@@ -102,8 +102,8 @@ impl Key {
             sigma: sigma.to_bits(),
             single: precision == crate::Precision::F32,
             ridge: match ridge {
-                RidgeChoice::Value(value) => Some(value.to_bits()),
-                RidgeChoice::CrossValidated => None,
+                Ridge::Value(value) => Some(value.to_bits()),
+                Ridge::CrossValidated => None,
             },
             seed,
         }
@@ -159,8 +159,8 @@ impl Kept<'_> {
         }
     }
 
-    fn write(&self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
-        let numbers = |part: &Ridge<'_, f64>| (part.rows(), part.numbers().collect());
+    fn write(&self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
+        let numbers = |part: &RidgeRegression<'_, f64>| (part.rows(), part.numbers().collect());
         let parts = accumulators.iter().map(numbers).collect();
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
         let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
@@ -173,8 +173,8 @@ impl Kept<'_> {
     }
 }
 
-impl Watch for Kept<'_> {
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
+impl FitObserver for Kept<'_> {
+    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
         let Some(Content { rounds, parts, .. }) = self.read()? else { return Ok(0) };
         let corrupt = || Error::Checkpoint { path: self.checkpoint.path.clone(), problem: Problem::Corrupt };
         let learned = parts.iter().try_fold(0_u64, |sum, (rows, _)| sum.checked_add(*rows));
@@ -189,7 +189,7 @@ impl Watch for Kept<'_> {
         usize::try_from(rounds).map_err(|_| corrupt())
     }
 
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
+    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
         if self.written.elapsed() >= self.checkpoint.every {
             self.write(rounds, accumulators)?;
             self.written = Instant::now();

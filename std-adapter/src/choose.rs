@@ -2,11 +2,11 @@
 
 use crate::bandwidth::{Bandwidth, median_distance};
 use crate::kernel_choice::KernelKind;
-use crate::meter::Meter;
+use crate::observer::Observer;
 use crate::prepare::Prepared;
-use crate::regression::{Problem, RidgeChoice, fit};
-use crate::seeds::{Stream, stream};
-use crate::{Error, Silent};
+use crate::regression::{Problem, Ridge, fit};
+use crate::seeds::{RngStream, stream};
+use crate::{Error, NoObserver};
 use rand::seq::index;
 
 /// The bandwidths that cross-validation tries, in medians.
@@ -38,16 +38,16 @@ pub fn choose_bandwidth(
     kernel: KernelKind,
     data: &Prepared,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<ChosenBandwidth, Error> {
     if !kernel.has_bandwidth() {
         return Ok(ChosenBandwidth { sigma: 1.0, at_edge: false });
     }
-    let median = || median_distance(&data.rows, data.width, kernel, seed);
+    let median = || median_distance(&data.rows, data.dim, kernel, seed);
     match choice {
         Bandwidth::Value(sigma) => Ok(ChosenBandwidth { sigma, at_edge: false }),
         Bandwidth::Median(multiple) => Ok(ChosenBandwidth { sigma: multiple * median()?, at_edge: false }),
-        Bandwidth::CrossValidated => cross_validate(kernel, data, median()?, seed, meter),
+        Bandwidth::CrossValidated => cross_validate(kernel, data, median()?, seed, observer),
     }
 }
 
@@ -56,33 +56,33 @@ fn cross_validate(
     data: &Prepared,
     median: f64,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<ChosenBandwidth, Error> {
     let target = data.target()?;
-    let mut random = stream(seed, Stream::Bandwidth);
+    let mut random = stream(seed, RngStream::Bandwidth);
     let sample = index::sample(&mut random, data.len(), data.len().min(SAMPLE)).into_vec();
     let rows: Vec<f64> = data.gather(&sample)?;
     let targets: Vec<f64> = sample.iter().map(|&row| target.values[row]).collect();
-    let landmarks = &rows[..sample.len().min(LANDMARKS) * data.width];
-    meter.begin("bandwidths", SIGMA_GRID.len() as u64);
+    let landmarks = &rows[..sample.len().min(LANDMARKS) * data.dim];
+    observer.begin("bandwidths", SIGMA_GRID.len() as u64);
     let mut best = (0, f64::INFINITY);
     for (at, multiple) in SIGMA_GRID.into_iter().enumerate() {
         let kernel = kernel.build::<f64>(multiple * median)?;
         let problem = Problem {
             rows: &rows,
-            width: data.width,
+            dim: data.dim,
             targets: targets.as_slice().into(),
             landmarks,
             kernel: &kernel,
         };
-        let fitted = fit(problem, RidgeChoice::CrossValidated, seed, &Silent)?;
+        let fitted = fit(problem, Ridge::CrossValidated, seed, &NoObserver)?;
         let error = fitted.validation_error.unwrap_or(f64::INFINITY);
         if error < best.1 {
             best = (at, error);
         }
-        meter.advance(1);
+        observer.advance(1);
     }
-    meter.end();
+    observer.end();
     let at_edge = best.0 == 0 || best.0 + 1 == SIGMA_GRID.len();
     Ok(ChosenBandwidth { sigma: SIGMA_GRID[best.0] * median, at_edge })
 }

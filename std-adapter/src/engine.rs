@@ -203,11 +203,11 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
         c: usize,
         random: &mut Random,
     ) -> Result<Vec<usize>, Error> {
-        let width = ground.width();
-        let mut copy = zeros(rows.len().saturating_mul(width), T::ZERO)?;
-        copy.par_chunks_mut(width.max(1))
+        let dim = ground.features();
+        let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
+        copy.par_chunks_mut(dim.max(1))
             .zip(rows)
             .for_each(|(slot, &row)| slot.copy_from_slice(ground.row(row)));
-        seeds_of(&Points::assumed_finite(&copy, width, *ground.kernel())?, rows, c, random)
+        seeds_of(&Points::assumed_finite(&copy, dim, *ground.kernel())?, rows, c, random)
     }
 }

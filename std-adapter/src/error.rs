@@ -119,7 +119,7 @@ pub enum Error {
     },
     /// What is to be learned, as bytes that are none.
     #[error("these bytes say nothing that can be learned; both sides must be of one version of this program")]
-    Lesson,
+    FitSpec,
     /// A row store too large for what wants its rows in memory.
     #[error(
         "{what} wants the rows in memory, and the store has {rows}; say how many to draw with --rows, or take the method \

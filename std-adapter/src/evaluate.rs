@@ -4,15 +4,15 @@ use crate::approximation::Spectrum;
 use crate::bandwidth::Bandwidth;
 use crate::choose::choose_bandwidth;
 use crate::kernel_choice::KernelKind;
-use crate::meter::Meter;
 use crate::methods::{self, Gram, Options, Selector, Task};
+use crate::observer::Observer;
 use crate::prepare::{Precision, Prepared, keep};
-use crate::regression::RidgeChoice;
-use crate::seeds::{Stream, stream};
+use crate::regression::Ridge;
+use crate::seeds::{RngStream, stream};
 use crate::table::Table;
 use crate::train::{Setting, train_at};
 use crate::variants::Approximation;
-use crate::{Error, Silent};
+use crate::{Error, NoObserver};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ pub struct Comparison {
     /// Its bandwidth.
     pub bandwidth: Bandwidth,
     /// The ridge.
-    pub ridge: RidgeChoice,
+    pub ridge: Ridge,
     /// The arithmetic.
     pub precision: Precision,
     /// What is made of the landmarks. The regression is Nyström's, and left out for the others.
@@ -97,7 +97,7 @@ pub struct Comparison {
 pub fn evaluate(
     table: &Table,
     comparison: &Comparison,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
     mut each: impl FnMut(Trial) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let total = table.rows();
@@ -119,12 +119,12 @@ pub fn evaluate(
     }
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
-        let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, meter)?;
+        let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, observer)?;
         let gram = Gram::new(&data, comparison.kernel, chosen.sigma)?;
         let spectrum = if data.len() <= SPECTRUM_ROWS {
-            meter.begin("eigenvalues", 1);
+            observer.begin("eigenvalues", 1);
             let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
-            meter.end();
+            observer.end();
             Some(spectrum)
         } else {
             None
@@ -133,11 +133,11 @@ pub fn evaluate(
             Setting { kernel: comparison.kernel, sigma: chosen.sigma, precision: comparison.precision, seed };
         let options = among(comparison, &data)?;
         let ridge = match comparison.ridge {
-            RidgeChoice::Value(gamma) => Some(gamma),
-            RidgeChoice::CrossValidated => None,
+            Ridge::Value(gamma) => Some(gamma),
+            Ridge::CrossValidated => None,
         };
         let trials = comparison.landmarks.len() * comparison.methods.len();
-        meter.begin(&format!("seed {seed}"), trials as u64);
+        observer.begin(&format!("seed {seed}"), trials as u64);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
             for &method in &comparison.methods {
                 // Given landmarks are as many as they are, whatever c is: measured once.
@@ -146,13 +146,13 @@ pub fn evaluate(
                     Some(count) => count,
                     None => c,
                 };
-                let task = Task { gram: &gram, c, setting, ridge, options: &options, meter: &Silent };
+                let task = Task { gram: &gram, c, setting, ridge, options: &options, observer: &NoObserver };
                 let (selected, seconds) = methods::run(method, &task)?;
                 let (trace, relative) =
                     approximation.errors(&gram, spectrum.as_ref(), &selected.places, seed)?;
                 let model = match &data.target {
                     Some(_) if approximation == Approximation::Nystrom => {
-                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &Silent)?.model)
+                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &NoObserver)?.model)
                     }
                     _ => None,
                 };
@@ -181,10 +181,10 @@ pub fn evaluate(
                     approximation: (approximation != Approximation::Nystrom)
                         .then(|| approximation.to_string()),
                 })?;
-                meter.advance(1);
+                observer.advance(1);
             }
         }
-        meter.end();
+        observer.end();
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
         return Err(Error::Landmarks { reason });
     }
     let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
-    others.shuffle(&mut stream(seed, Stream::Rows));
+    others.shuffle(&mut stream(seed, RngStream::Rows));
     let (fill, rest) = others.split_at(training - given.len());
     let mut train_rows = given;
     train_rows.extend(fill);

@@ -1,16 +1,18 @@
 //! Many devices that learn on one model, and one model from what they have learned.
 //!
 //! Each device holds the exported model, adds its own rows to an accumulator over that model's landmarks, and sends the
-//! accumulator's state ([`dpp_nystrom_core::Ridge::write_state`]): `c(c + 3)/2 + 2` numbers however many rows there were, and no
+//! accumulator's state ([`dpp_nystrom_core::RidgeRegression::write_state`]): `c(c + 3)/2 + 2` numbers however many rows there were, and no
 //! row. States over the same landmarks add up: the merged regression is that of all rows in one place, up to
 //! rounding in `f32`, which is what devices compute in. A state of other landmarks is refused by its digest.
 
 use crate::export::{Exported, Single};
 use crate::heap::zeros;
 use crate::kernel_choice::ChosenKernel;
-use crate::regression::{RidgeChoice, least, ridge_grid, validate};
-use crate::{Error, Heap, Meter, Model, Numbers, RidgeHeap, Table, Trained};
-use dpp_nystrom_core::{Error as CoreError, Landmarks, Nystrom, Points, Ridge, StateProblem, state_bytes};
+use crate::regression::{Ridge, least, ridge_grid, validate};
+use crate::{AnyCoefficients, Coefficients, Error, Heap, Model, Observer, RidgeHeap, Table};
+use dpp_nystrom_core::{
+    Error as CoreError, Landmarks, Nystrom, Points, RidgeRegression, StateProblem, state_bytes,
+};
 
 /// A model that devices learn on, with this side's arithmetic the same as theirs.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl<'m> Fleet<'m> {
     /// Runs `work` on the landmarks as a device has them, with their digest.
     fn on_landmarks<A>(&self, work: impl FnOnce(&Device<'_, '_>) -> Result<A, Error>) -> Result<A, Error> {
         let model = self.single.lend()?;
-        let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
+        let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
         let mut memory = Heap::new(self.single.weights.len())?;
         let all: Vec<usize> = (0..self.single.weights.len()).collect();
         let landmarks = crate::approximation::independent(&ground, &all, &mut memory)?;
@@ -76,8 +78,8 @@ impl<'m> Fleet<'m> {
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
             let mut heap = RidgeHeap::new(rank)?;
-            let mut ridge = Ridge::new(rank, heap.lend())?;
-            let mut room = zeros(device.model.width(), 0.0_f32)?;
+            let mut ridge = RidgeRegression::new(rank, heap.lend())?;
+            let mut room = zeros(device.model.features(), 0.0_f32)?;
             let mut raw = room.clone();
             let mut phi = zeros(rank, 0.0_f32)?;
             let nystrom = Nystrom::new(device.landmarks);
@@ -107,7 +109,7 @@ impl<'m> Fleet<'m> {
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
             let mut heap = RidgeHeap::new(rank)?;
-            let mut ridge = Ridge::new(rank, heap.lend())?;
+            let mut ridge = RidgeRegression::new(rank, heap.lend())?;
             ridge.restore(learned.rows, &learned.numbers)?;
             let mut bytes = zeros(state_bytes::<f32>(rank), 0)?;
             ridge.write_state(device.digest, &mut bytes)?;
@@ -123,10 +125,10 @@ impl<'m> Fleet<'m> {
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
             let mut heap = RidgeHeap::new(rank)?;
-            let mut ridge = Ridge::new(rank, heap.lend())?;
+            let mut ridge = RidgeRegression::new(rank, heap.lend())?;
             ridge.read_state(device.digest, bytes)?;
             if bytes.len() > state_bytes::<f32>(rank) {
-                return Err(CoreError::StateBytes(StateProblem::Unsound).into());
+                return Err(CoreError::StateBytes(StateProblem::Malformed).into());
             }
             let (rows, numbers) = (ridge.rows(), ridge.numbers().collect());
             Ok(Learned { rows, numbers })
@@ -138,7 +140,7 @@ impl<'m> Fleet<'m> {
     ///
     /// # Errors
     /// [`Error::Regression`]; [`Error::Folds`] where fewer than two devices are to be cross-validated.
-    pub fn merge(&self, learned: &[Learned], ridge: RidgeChoice, meter: &dyn Meter) -> Result<Merged, Error> {
+    pub fn merge(&self, learned: &[Learned], ridge: Ridge, observer: &dyn Observer) -> Result<Merged, Error> {
         let regression = |reason| Error::Regression { reason };
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
@@ -146,23 +148,23 @@ impl<'m> Fleet<'m> {
                 learned.iter().map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, Error>>()?;
             let mut parts = Vec::with_capacity(learned.len());
             for (heap, learned) in heaps.iter_mut().zip(learned) {
-                let mut part = Ridge::new(rank, heap.lend()).map_err(regression)?;
+                let mut part = RidgeRegression::new(rank, heap.lend()).map_err(regression)?;
                 part.restore(learned.rows, &learned.numbers).map_err(regression)?;
                 parts.push(part);
             }
-            let total: u64 = parts.iter().map(Ridge::rows).sum();
+            let total: u64 = parts.iter().map(RidgeRegression::rows).sum();
             let (gamma, validation_nrmse) = match ridge {
-                RidgeChoice::Value(value) => (value, None),
-                RidgeChoice::CrossValidated => {
+                Ridge::Value(value) => (value, None),
+                Ridge::CrossValidated => {
                     let grid: Vec<f64> = ridge_grid().collect();
                     let rows = usize::try_from(total).unwrap_or(usize::MAX);
-                    let scores = validate(&parts, &grid, meter)?;
+                    let scores = validate(&parts, &grid, observer)?;
                     let (best, error) = least(&scores).ok_or(Error::Folds { rows })?;
                     (best, Some((error / total as f64).sqrt()))
                 }
             };
             let mut heap = RidgeHeap::new(rank)?;
-            let mut whole = Ridge::new(rank, heap.lend()).map_err(regression)?;
+            let mut whole = RidgeRegression::new(rank, heap.lend()).map_err(regression)?;
             for part in &parts {
                 whole.merge(part).map_err(regression)?;
             }
@@ -170,9 +172,9 @@ impl<'m> Fleet<'m> {
             whole.solve(gamma as f32, &mut weights).map_err(regression)?;
             let squared = f64::from(whole.squared_error(&weights).map_err(regression)?);
             Nystrom::new(device.landmarks).kernel_weights(&mut weights).map_err(regression)?;
-            let width = device.model.width();
+            let dim = device.model.features();
             let members = device.landmarks.members();
-            let mut landmarks = Vec::with_capacity(rank * width);
+            let mut landmarks = Vec::with_capacity(rank * dim);
             members.iter().for_each(|&member| landmarks.extend_from_slice(device.ground.row(member)));
             let numbered = self.model.landmark_rows.len() == self.single.weights.len();
             let landmark_rows = match numbered {
@@ -184,7 +186,7 @@ impl<'m> Fleet<'m> {
                 trained_rows: total,
                 landmark_rows,
                 train_nrmse: (squared / total as f64).sqrt(),
-                numbers: Trained::F32(Numbers { landmarks, weights }),
+                numbers: AnyCoefficients::F32(Coefficients { landmarks, weights }),
                 ..self.model.clone()
             };
             Ok(Merged { model, validation_nrmse })

@@ -4,7 +4,7 @@
 use crate::Error;
 use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
 
-/// Memory for up to `c` landmarks: what [`dpp_nystrom_core::Stack`] is on the stack.
+/// Memory for up to `c` landmarks: what [`dpp_nystrom_core::Workspace`] is on the stack.
 ///
 /// ```
 /// use dpp_nystrom::{Heap, core::{Landmarks, Matrix, start}};
@@ -50,7 +50,7 @@ impl<T: Scalar> Heap<T> {
     }
 }
 
-/// Memory for ridge regression on up to `c` features: what [`dpp_nystrom_core::RidgeStack`] is on
+/// Memory for ridge regression on up to `c` features: what [`dpp_nystrom_core::RidgeWorkspace`] is on
 /// the stack.
 #[derive(Clone, Debug)]
 pub struct RidgeHeap<T> {

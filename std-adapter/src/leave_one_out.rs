@@ -152,12 +152,12 @@ fn without(missed: f64, free: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Axes, FREE, without};
-    use crate::{Stream, stream};
+    use crate::{RngStream, stream};
     use faer::Mat;
     use rand_core::Rng;
 
     fn made_up(rank: usize, n: usize) -> (Mat<f64>, Vec<f64>) {
-        let mut random = stream(1, Stream::Rows);
+        let mut random = stream(1, RngStream::Rows);
         let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
         let features = Mat::from_fn(rank, n, |k, _| next() / (1 + k) as f64);
         let targets = (0..n).map(|_| next()).collect();

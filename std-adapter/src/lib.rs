@@ -25,7 +25,7 @@
 //! ```
 //! use dpp_nystrom::table::{self, Target};
 //! use dpp_nystrom::{
-//!     Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, RidgeChoice, Setting, Silent, Start, Steps,
+//!     Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, Ridge, Setting, NoObserver, Start, Steps,
 //!     choose_bandwidth, select_rows, train,
 //! };
 //!
@@ -36,12 +36,12 @@
 //! # std::fs::write(&path, text)?;
 //! let data = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
 //! let kernel = KernelKind::Gaussian;
-//! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &Silent)?.sigma;
+//! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &NoObserver)?.sigma;
 //! let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
 //!
 //! let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-//! let selection = select_rows(&data, 12, &method, setting, &Silent)?;
-//! let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent)?;
+//! let selection = select_rows(&data, 12, &method, setting, &NoObserver)?;
+//! let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
 //! assert!(training.model.train_nrmse < 0.01);
 //! # Ok(()) }
 //! ```
@@ -69,11 +69,11 @@ mod heap;
 mod kernel_choice;
 mod lanes;
 mod leave_one_out;
-mod meter;
 pub mod methods;
 mod model;
 pub mod model_file;
 mod moments;
+mod observer;
 mod orthonormal;
 mod output;
 pub mod partial;
@@ -109,16 +109,16 @@ pub use fleet::{Fleet, Learned, Merged};
 pub use heap::{Heap, RidgeHeap};
 pub use kernel_choice::{ChosenKernel, KernelKind};
 pub use lanes::{Lane, Lanes};
-pub use meter::{Meter, Silent};
-pub use model::{Model, Numbers, Trained};
+pub use model::{AnyCoefficients, Coefficients, Model};
 pub use moments::Moments;
+pub use observer::{NoObserver, Observer};
 pub use output::{check_writable, write_whole};
 pub use prepare::{Precision, Prepared, StandardTarget};
 pub use refine::{Gain, Refinement};
-pub use regression::{FOLDS, Problem, Regression, RidgeChoice, Targets, fit, ridge_grid};
-pub use seeds::{Stream, stream};
+pub use regression::{FOLDS, Problem, Regression, Ridge, Targets, fit, ridge_grid};
+pub use seeds::{RngStream, stream};
 pub use select::{ChainKind, Method, Selection, Start, Steps, select};
-pub use standardise::Standardisation;
+pub use standardise::Scaler;
 pub use store::Store;
 pub use symmetric::{expected_trace_error, log_elementary_symmetric};
 pub use table::Table;

@@ -1,7 +1,7 @@
 //! A trained model: landmarks, weights and what a raw row needs to meet them.
 
 use crate::kernel_choice::KernelKind;
-use crate::standardise::Standardisation;
+use crate::standardise::Scaler;
 use crate::{Error, Table};
 use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
 use rayon::prelude::*;
@@ -12,20 +12,20 @@ const BLOCK: usize = 1_024;
 
 /// Landmarks and weights in the precision of the training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Numbers<T> {
+pub struct Coefficients<T> {
     /// Standardised landmarks, one row of features after the other.
     pub landmarks: Vec<T>,
     /// A weight for each.
     pub weights: Vec<T>,
 }
 
-/// [`Numbers`] of either precision.
+/// [`Coefficients`] of either precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Trained {
+pub enum AnyCoefficients {
     /// Single.
-    F32(Numbers<f32>),
+    F32(Coefficients<f32>),
     /// Double.
-    F64(Numbers<f64>),
+    F64(Coefficients<f64>),
 }
 
 /// A fitted model. It takes raw rows: the training rows' statistics are in it.
@@ -36,7 +36,7 @@ pub struct Model {
     /// The name of the target.
     pub target_name: String,
     /// The features' statistics.
-    pub features: Standardisation,
+    pub features: Scaler,
     /// The target's mean.
     pub target_mean: f64,
     /// The target's standard deviation.
@@ -56,15 +56,15 @@ pub struct Model {
     /// Root mean square error on the training rows over the target's standard deviation.
     pub train_nrmse: f64,
     /// Landmarks and weights.
-    pub numbers: Trained,
+    pub numbers: AnyCoefficients,
 }
 
 impl Model {
     /// The number of landmarks.
     pub fn landmarks(&self) -> usize {
         match &self.numbers {
-            Trained::F32(numbers) => numbers.weights.len(),
-            Trained::F64(numbers) => numbers.weights.len(),
+            AnyCoefficients::F32(numbers) => numbers.weights.len(),
+            AnyCoefficients::F64(numbers) => numbers.weights.len(),
         }
     }
 
@@ -75,28 +75,28 @@ impl Model {
     /// [`Error::Prediction`] for a row so far off that its prediction overflows.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match &self.numbers {
-            Trained::F32(numbers) => self.predict_in(numbers, table),
-            Trained::F64(numbers) => self.predict_in(numbers, table),
+            AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
+            AnyCoefficients::F64(numbers) => self.predict_in(numbers, table),
         }
     }
 
-    fn predict_in<T: Scalar>(&self, numbers: &Numbers<T>, table: &Table) -> Result<Vec<f64>, Error> {
-        let width = self.feature_names.len();
+    fn predict_in<T: Scalar>(&self, numbers: &Coefficients<T>, table: &Table) -> Result<Vec<f64>, Error> {
+        let dim = self.feature_names.len();
         let kernel = self.kernel.build::<T>(self.sigma)?;
-        let predictor = Predictor::new(kernel, &numbers.landmarks, width, &numbers.weights)?;
-        if table.width != width {
-            return Err(CoreError::Width { expected: width, found: table.width }.into());
+        let predictor = Predictor::new(kernel, &numbers.landmarks, dim, &numbers.weights)?;
+        if table.dim != dim {
+            return Err(CoreError::Length { expected: dim, found: table.dim }.into());
         }
         let mut predictions = vec![0.0; table.rows()];
         predictions
             .par_chunks_mut(BLOCK)
-            .zip(table.features.par_chunks(BLOCK * table.width.max(1)))
+            .zip(table.features.par_chunks(BLOCK * table.dim.max(1)))
             .enumerate()
             .try_for_each(|(block, (predictions, rows))| {
-                let mut raw = vec![0.0; width];
-                let mut row = vec![T::ZERO; width];
+                let mut raw = vec![0.0; dim];
+                let mut row = vec![T::ZERO; dim];
                 for (at, (prediction, features)) in
-                    predictions.iter_mut().zip(rows.chunks_exact(table.width.max(1))).enumerate()
+                    predictions.iter_mut().zip(rows.chunks_exact(table.dim.max(1))).enumerate()
                 {
                     raw.copy_from_slice(features);
                     self.features.apply_row(&mut raw);
@@ -115,26 +115,26 @@ impl Model {
     }
 
     /// Whether the parts fit each other: a file can be intact and yet no model.
-    pub(crate) fn is_sound(&self) -> bool {
-        let width = self.feature_names.len();
+    pub(crate) fn is_well_formed(&self) -> bool {
+        let dim = self.feature_names.len();
         let fits = |landmarks: usize, weights: usize| {
             weights > 0
                 && (self.landmark_rows.is_empty() || weights == self.landmark_rows.len())
-                && Some(landmarks) == weights.checked_mul(width)
+                && Some(landmarks) == weights.checked_mul(dim)
         };
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
-        width > 0
-            && self.features.means.len() == width
-            && self.features.deviations.len() == width
+        dim > 0
+            && self.features.means.len() == dim
+            && self.features.deviations.len() == dim
             && finite(&self.features.means)
             && finite(&self.features.deviations)
             && finite(&[self.target_mean, self.target_deviation, self.sigma, self.ridge])
             && match &self.numbers {
-                Trained::F32(numbers) => {
+                AnyCoefficients::F32(numbers) => {
                     fits(numbers.landmarks.len(), numbers.weights.len())
                         && numbers.landmarks.iter().chain(&numbers.weights).all(|value| value.is_finite())
                 }
-                Trained::F64(numbers) => {
+                AnyCoefficients::F64(numbers) => {
                     fits(numbers.landmarks.len(), numbers.weights.len())
                         && finite(&numbers.landmarks)
                         && finite(&numbers.weights)

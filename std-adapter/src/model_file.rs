@@ -88,8 +88,8 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Model, Error> {
         return Err(refuse(Problem::Corrupt));
     }
     match postcard::take_from_bytes::<Model>(content) {
-        Ok((model, [])) if model.is_sound() => Ok(model),
-        _ => Err(refuse(Problem::Unsound)),
+        Ok((model, [])) if model.is_well_formed() => Ok(model),
+        _ => Err(refuse(Problem::Malformed)),
     }
 }
 
@@ -116,7 +116,7 @@ pub enum Problem {
     Corrupt,
     /// Intact, but its parts do not make a model.
     #[error("intact, but its parts do not make a model; fit again")]
-    Unsound,
+    Malformed,
 }
 
 impl Problem {

@@ -1,6 +1,6 @@
 //! Means and deviations of rows that come in blocks and do not come back.
 
-use crate::standardise::{Standardisation, power_of_two};
+use crate::standardise::{Scaler, power_of_two};
 use serde::{Deserialize, Serialize};
 
 /// Mean and spread of columns so far, about a centre and in a scale that the first block gives: squares neither
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// and LeVeque (1979).
 ///
 /// ```
-/// use dpp_nystrom::{Moments, Standardisation};
+/// use dpp_nystrom::{Moments, Scaler};
 ///
 /// let (one, other) = ([1.0, 2.0, 4.0], [8.0, 16.0]);
-/// let mut moments = Moments::about(&Standardisation::of(&one, 1));
+/// let mut moments = Moments::about(&Scaler::of(&one, 1));
 /// moments.add(&one);
-/// let mut elsewhere = Moments::about(&Standardisation::of(&other, 1));
+/// let mut elsewhere = Moments::about(&Scaler::of(&other, 1));
 /// elsewhere.add(&other);
 /// moments.merge(&elsewhere);
 /// assert_eq!(moments.rows(), 5);
@@ -32,28 +32,28 @@ pub struct Moments {
 
 impl Moments {
     /// Of no rows yet, about the centres of these.
-    pub fn about(first: &Standardisation) -> Self {
-        let width = first.means.len();
+    pub fn about(first: &Scaler) -> Self {
+        let dim = first.means.len();
         let scale = |&deviation: &f64| if deviation > 0.0 { power_of_two(deviation) } else { 1.0 };
         Self {
             centres: first.means.clone(),
             scales: first.deviations.iter().map(scale).collect(),
             count: 0.0,
-            means: vec![0.0; width],
-            squares: vec![0.0; width],
+            means: vec![0.0; dim],
+            squares: vec![0.0; dim],
         }
     }
 
     /// Takes a block of rows in.
     pub fn add(&mut self, rows: &[f64]) {
-        let width = self.centres.len();
-        let count = rows.len().checked_div(width).unwrap_or(0) as f64;
+        let dim = self.centres.len();
+        let count = rows.len().checked_div(dim).unwrap_or(0) as f64;
         if count == 0.0 {
             return;
         }
-        for column in 0..width {
+        for column in 0..dim {
             let (centre, scale) = (self.centres[column], self.scales[column]);
-            let values = || rows.iter().skip(column).step_by(width).map(|value| (value - centre) / scale);
+            let values = || rows.iter().skip(column).step_by(dim).map(|value| (value - centre) / scale);
             let mean = values().sum::<f64>() / count;
             let squares: f64 = values().map(|value| (value - mean) * (value - mean)).sum();
             self.join(column, count, mean, squares);
@@ -90,22 +90,22 @@ impl Moments {
     }
 
     /// The statistics of all rows.
-    pub fn statistics(&self) -> Standardisation {
+    pub fn statistics(&self) -> Scaler {
         let columns = self.means.iter().zip(&self.squares).zip(self.centres.iter().zip(&self.scales));
         let (means, deviations) = columns
             .map(|((mean, squares), (centre, scale))| {
                 let mean = centre + mean * scale;
-                (mean, Standardisation::or_constant((squares / self.count).sqrt() * scale, mean))
+                (mean, Scaler::or_constant((squares / self.count).sqrt() * scale, mean))
             })
             .unzip();
-        Standardisation { means, deviations }
+        Scaler { means, deviations }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Moments;
-    use crate::standardise::Standardisation;
+    use crate::standardise::Scaler;
 
     #[test]
     fn blocks_agree_with_the_whole() {
@@ -115,10 +115,10 @@ mod tests {
             [1e9 + (x * 0.7).sin(), 4.25, x * x, 1e-200 * (x * 1.3).cos()]
         };
         let rows: Vec<f64> = (0..10_000).flat_map(row).collect();
-        let whole = Standardisation::of(&rows, 4);
+        let whole = Scaler::of(&rows, 4);
         for block in [7, 1_000, 9_999] {
             let first = &rows[..block * 4];
-            let mut moments = Moments::about(&Standardisation::of(first, 4));
+            let mut moments = Moments::about(&Scaler::of(first, 4));
             rows.chunks(block * 4).for_each(|rows| moments.add(rows));
             let blocks = moments.statistics();
             for column in 0..4 {
@@ -133,7 +133,7 @@ mod tests {
 
             // The same from parts that know nothing of each other, each about a centre of its own.
             let parts = rows.chunks(block * 4).map(|rows| {
-                let mut part = Moments::about(&Standardisation::of(rows, 4));
+                let mut part = Moments::about(&Scaler::of(rows, 4));
                 part.add(rows);
                 part
             });

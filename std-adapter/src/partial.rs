@@ -1,38 +1,38 @@
 //! Rows in many places, and one regression.
 //!
-//! Whoever holds a part of the rows, a thread, a process or a machine, learns it by the same [`Lesson`] and passes on
+//! Whoever holds a part of the rows, a thread, a process or a machine, learns it by the same [`FitSpec`] and passes on
 //! what it has [`Learned`]: `c(c + 3)/2 + 2` numbers however many rows there were. These add up in any order, and the
 //! sum is the regression of all rows in one place, up to rounding. A lesson travels as bytes, and so does what was
-//! learned, with the digest of the lesson inside ([`dpp_nystrom_core::Ridge::write_state`]).
+//! learned, with the digest of the lesson inside ([`dpp_nystrom_core::RidgeRegression::write_state`]).
 //!
 //! Nothing depends on how rows are dealt out. The fold of a row is drawn from its own numbers and the seed
 //! ([`draw`]): the same rows in another order, in other parts, make the same folds. A sample can be drawn likewise.
 //!
 //! ```
-//! use dpp_nystrom::partial::Lesson;
-//! use dpp_nystrom::{KernelKind, RidgeChoice, Silent, Standardisation, StandardTarget};
+//! use dpp_nystrom::partial::FitSpec;
+//! use dpp_nystrom::{KernelKind, Ridge, NoObserver, Scaler, StandardTarget};
 //!
 //! let raw: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
 //! let targets: Vec<f64> = raw.iter().map(|x| x.sin()).collect();
-//! let lesson = Lesson {
+//! let lesson = FitSpec {
 //!     feature_names: vec!["x".into()],
 //!     target_name: "y".into(),
-//!     features: Standardisation::of(&raw, 1),
-//!     target: Standardisation::of(&targets, 1),
+//!     features: Scaler::of(&raw, 1),
+//!     target: Scaler::of(&targets, 1),
 //!     landmarks: (0..12).map(|i| f64::from(i) * 0.3 - 1.65).collect(),
 //!     kernel: KernelKind::Gaussian,
 //!     sigma: 0.5,
 //!     folds: 10,
 //!     seed: 0,
 //! };
-//! let mut learned = lesson.nothing()?;
+//! let mut learned = lesson.empty()?;
 //! for part in [0..70, 70..200] {
-//!     let mut elsewhere = lesson.nothing()?;
+//!     let mut elsewhere = lesson.empty()?;
 //!     lesson.learn(&mut elsewhere, &[&raw[part.clone()]], &targets[part])?;
 //!     let bytes = lesson.state(&elsewhere)?;
 //!     lesson.merge(&mut learned, &lesson.read(&bytes)?)?;
 //! }
-//! let training = lesson.conclude(&learned, RidgeChoice::CrossValidated, "waves", &Silent)?;
+//! let training = lesson.conclude(&learned, Ridge::CrossValidated, "waves", &NoObserver)?;
 //! assert_eq!(training.model.trained_rows, 200);
 //! assert!(training.model.train_nrmse < 0.01);
 //! # Ok::<(), dpp_nystrom::Error>(())
@@ -42,30 +42,30 @@ use crate::approximation::independent;
 use crate::heap::zeros;
 use crate::kernel_choice::{ChosenKernel, KernelKind};
 use crate::lanes::Block;
-use crate::meter::Meter;
-use crate::methods::Places;
-use crate::model::{Numbers, Trained};
+use crate::methods::LandmarkSet;
+use crate::model::{AnyCoefficients, Coefficients};
+use crate::observer::Observer;
 use crate::prepare::{Precision, Prepared, StandardTarget};
-use crate::regression::{RidgeChoice, conclude, ridge_grid};
-use crate::standardise::Standardisation;
+use crate::regression::{Ridge, conclude, ridge_grid};
+use crate::standardise::Scaler;
 use crate::train::{Setting, Training, assemble};
 use crate::{Error, Heap, RidgeHeap};
 use dpp_nystrom_core::{
-    Error as CoreError, Landmarks, Nystrom, Points, Ridge, StateProblem, digest, state_bytes,
+    Error as CoreError, Landmarks, Nystrom, Points, RidgeRegression, StateProblem, digest, state_bytes,
 };
 use serde::{Deserialize, Serialize};
 
 /// What is to be learned, wherever the rows are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lesson {
+pub struct FitSpec {
     /// The features' names.
     pub feature_names: Vec<String>,
     /// The target's name.
     pub target_name: String,
     /// The features' statistics.
-    pub features: Standardisation,
+    pub features: Scaler,
     /// The target's, one number each.
-    pub target: Standardisation,
+    pub target: Scaler,
     /// Landmarks, standardised, one row of features after the other.
     pub landmarks: Vec<f64>,
     /// The kernel.
@@ -95,7 +95,7 @@ impl Learned {
         self.folds.iter().map(|(_, numbers)| size_of_val(numbers.as_slice())).sum()
     }
 
-    /// The numbers of each fold ([`Ridge::numbers`]).
+    /// The numbers of each fold ([`RidgeRegression::numbers`]).
     pub fn numbers(&self) -> impl Iterator<Item = &[f64]> {
         self.folds.iter().map(|(_, numbers)| numbers.as_slice())
     }
@@ -125,9 +125,9 @@ fn mix(value: u64) -> u64 {
 
 type Ground<'g> = Points<'g, f64, ChosenKernel<f64>>;
 
-impl Lesson {
+impl FitSpec {
     /// The number of features of a row.
-    pub fn width(&self) -> usize {
+    pub fn features(&self) -> usize {
         self.feature_names.len()
     }
 
@@ -143,21 +143,21 @@ impl Lesson {
     /// From [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Lesson`].
+    /// [`Error::FitSpec`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let lesson: Self = match postcard::take_from_bytes(bytes) {
             Ok((lesson, [])) => lesson,
-            _ => return Err(Error::Lesson),
+            _ => return Err(Error::FitSpec),
         };
-        let width = lesson.width();
-        let fits = width > 0
-            && lesson.features.means.len() == width
-            && lesson.features.deviations.len() == width
+        let dim = lesson.features();
+        let fits = dim > 0
+            && lesson.features.means.len() == dim
+            && lesson.features.deviations.len() == dim
             && lesson.target.means.len() == 1
             && lesson.target.deviations.len() == 1
-            && lesson.landmarks.len().is_multiple_of(width)
+            && lesson.landmarks.len().is_multiple_of(dim)
             && lesson.folds > 0;
-        if fits { Ok(lesson) } else { Err(Error::Lesson) }
+        if fits { Ok(lesson) } else { Err(Error::FitSpec) }
     }
 
     fn on_landmarks<A>(
@@ -166,8 +166,8 @@ impl Lesson {
     ) -> Result<A, Error> {
         let refused = |reason| Error::Landmarks { reason };
         let ground =
-            Points::new(&self.landmarks, self.width(), self.kernel.build(self.sigma)?).map_err(refused)?;
-        let all: Vec<usize> = (0..self.landmarks.len() / self.width()).collect();
+            Points::new(&self.landmarks, self.features(), self.kernel.build(self.sigma)?).map_err(refused)?;
+        let all: Vec<usize> = (0..self.landmarks.len() / self.features()).collect();
         let mut memory = Heap::new(all.len())?;
         work(&independent(&ground, &all, &mut memory)?)
     }
@@ -177,12 +177,12 @@ impl Lesson {
         &self,
         rank: usize,
         learned: Option<&Learned>,
-        work: impl FnOnce(&mut [Ridge<'_, f64>]) -> Result<A, Error>,
+        work: impl FnOnce(&mut [RidgeRegression<'_, f64>]) -> Result<A, Error>,
     ) -> Result<A, Error> {
         let mut heaps = (0..self.folds).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, Error>>()?;
         let mut folds = Vec::with_capacity(heaps.len());
         for heap in &mut heaps {
-            folds.push(Ridge::new(rank, heap.lend()).map_err(refused)?);
+            folds.push(RidgeRegression::new(rank, heap.lend()).map_err(refused)?);
         }
         for (fold, (rows, numbers)) in folds.iter_mut().zip(learned.iter().flat_map(|learned| &learned.folds))
         {
@@ -209,9 +209,9 @@ impl Lesson {
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
-    pub fn nothing(&self) -> Result<Learned, Error> {
+    pub fn empty(&self) -> Result<Learned, Error> {
         let rank = self.on_landmarks(|landmarks| Ok(landmarks.len()))?;
-        let fold = (0, zeros(Ridge::<f64>::numbers_kept(rank), 0.0)?);
+        let fold = (0, zeros(RidgeRegression::<f64>::numbers_kept(rank), 0.0)?);
         Ok(Learned { folds: vec![fold; usize::from(self.folds)] })
     }
 
@@ -219,14 +219,14 @@ impl Lesson {
     /// `c³/3` multiply-adds: give thousands of rows at a time.
     ///
     /// # Errors
-    /// [`Error::Core`] with [`CoreError::Width`] unless there is a column for each feature and all are of one length;
+    /// [`Error::Core`] with [`CoreError::Length`] unless there is a column for each feature and all are of one length;
     /// [`Error::Regression`] with the row and column of a number that is none, the target being the last.
     pub fn learn(&self, learned: &mut Learned, columns: &[&[f64]], targets: &[f64]) -> Result<(), Error> {
-        if columns.len() != self.width() {
-            return Err(CoreError::Width { expected: self.width(), found: columns.len() }.into());
+        if columns.len() != self.features() {
+            return Err(CoreError::Length { expected: self.features(), found: columns.len() }.into());
         }
         if let Some(other) = columns.iter().find(|column| column.len() != targets.len()) {
-            return Err(CoreError::Width { expected: targets.len(), found: other.len() }.into());
+            return Err(CoreError::Length { expected: targets.len(), found: other.len() }.into());
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
             if let Some(row) = column.iter().position(|value| !value.is_finite()) {
@@ -243,7 +243,7 @@ impl Lesson {
         *learned = self.on_landmarks(|landmarks| {
             self.on_folds(landmarks.len(), Some(learned), |accumulators| {
                 let mut block = Block::new(landmarks)?;
-                let mut standard = zeros(self.width(), 0.0)?;
+                let mut standard = zeros(self.features(), 0.0)?;
                 for (fold, accumulator) in accumulators.iter_mut().enumerate() {
                     block.begin(accumulator);
                     for row in (0..targets.len()).filter(|&row| usize::from(folds[row]) == fold) {
@@ -306,7 +306,7 @@ impl Lesson {
             let size = state_bytes::<f64>(rank);
             self.on_folds(rank, None, |folds| {
                 if bytes.len() != size * folds.len() {
-                    return Err(CoreError::StateBytes(StateProblem::Unsound).into());
+                    return Err(CoreError::StateBytes(StateProblem::Malformed).into());
                 }
                 for (fold, bytes) in folds.iter_mut().zip(bytes.chunks_exact(size)) {
                     fold.read_state(digest, bytes)?;
@@ -324,14 +324,14 @@ impl Lesson {
     pub fn conclude(
         &self,
         learned: &Learned,
-        ridge: RidgeChoice,
+        ridge: Ridge,
         trained_on: &str,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Training, Error> {
         let home = Prepared {
             name: trained_on.to_owned(),
             feature_names: self.feature_names.clone(),
-            width: self.width(),
+            dim: self.features(),
             rows: self.landmarks.clone(),
             statistics: self.features.clone(),
             target: Some(StandardTarget {
@@ -347,9 +347,9 @@ impl Lesson {
         self.on_landmarks(|landmarks| {
             self.on_folds(landmarks.len(), Some(learned), |folds| {
                 let grid: Vec<f64> = ridge_grid().collect();
-                let (fitted, _) = conclude(&Nystrom::new(landmarks), folds, ridge, &grid, meter)?;
-                let numbers = |numbers: Numbers<f64>| Trained::F64(numbers);
-                let places = Places::Points(self.landmarks.clone());
+                let (fitted, _) = conclude(&Nystrom::new(landmarks), folds, ridge, &grid, observer)?;
+                let numbers = |numbers: Coefficients<f64>| AnyCoefficients::F64(numbers);
+                let places = LandmarkSet::Points(self.landmarks.clone());
                 let mut training = assemble(&home, &places, &self.landmarks, fitted, setting, numbers)?;
                 training.model.trained_rows = learned.rows();
                 Ok(training)
@@ -358,7 +358,7 @@ impl Lesson {
     }
 }
 
-fn kept(folds: &[Ridge<'_, f64>]) -> Learned {
+fn kept(folds: &[RidgeRegression<'_, f64>]) -> Learned {
     Learned { folds: folds.iter().map(|fold| (fold.rows(), fold.numbers().collect())).collect() }
 }
 
@@ -368,16 +368,16 @@ fn refused(reason: CoreError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::Lesson;
-    use crate::{Error, KernelKind, Standardisation};
+    use super::FitSpec;
+    use crate::{Error, KernelKind, Scaler};
     use dpp_nystrom_core::{Error as CoreError, StateProblem};
 
-    fn lesson() -> Lesson {
-        Lesson {
+    fn lesson() -> FitSpec {
+        FitSpec {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
-            features: Standardisation { means: vec![1.0], deviations: vec![2.0] },
-            target: Standardisation { means: vec![3.0], deviations: vec![4.0] },
+            features: Scaler { means: vec![1.0], deviations: vec![2.0] },
+            target: Scaler { means: vec![3.0], deviations: vec![4.0] },
             landmarks: vec![-1.0, 0.0, 1.0],
             kernel: KernelKind::Gaussian,
             sigma: 1.0,
@@ -389,18 +389,18 @@ mod tests {
     #[test]
     fn what_another_lesson_taught_is_refused() {
         let own = lesson();
-        let mut learned = own.nothing().unwrap();
+        let mut learned = own.empty().unwrap();
         own.learn(&mut learned, &[&[0.5, 2.5, 1.0]], &[1.0, 2.0, 7.0]).unwrap();
         let bytes = own.state(&learned).unwrap();
         assert_eq!(own.read(&bytes).unwrap(), learned);
-        let moved = |mean| Standardisation { means: vec![mean], deviations: vec![2.0] };
+        let moved = |mean| Scaler { means: vec![mean], deviations: vec![2.0] };
         let others = [
-            Lesson { seed: 6, ..own.clone() },
-            Lesson { landmarks: vec![-1.0, 0.0, 1.5], ..own.clone() },
-            Lesson { sigma: 1.1, ..own.clone() },
-            Lesson { kernel: KernelKind::Laplace, ..own.clone() },
-            Lesson { features: moved(1.5), ..own.clone() },
-            Lesson { target: moved(3.5), ..own.clone() },
+            FitSpec { seed: 6, ..own.clone() },
+            FitSpec { landmarks: vec![-1.0, 0.0, 1.5], ..own.clone() },
+            FitSpec { sigma: 1.1, ..own.clone() },
+            FitSpec { kernel: KernelKind::Laplace, ..own.clone() },
+            FitSpec { features: moved(1.5), ..own.clone() },
+            FitSpec { target: moved(3.5), ..own.clone() },
         ];
         for other in others {
             let refused = other.read(&bytes);
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn columns_that_do_not_fit_are_refused_and_nothing_is_learned() {
         let lesson = lesson();
-        let mut learned = lesson.nothing().unwrap();
+        let mut learned = lesson.empty().unwrap();
         let before = learned.clone();
         for (columns, targets) in [
             (vec![], vec![1.0]),

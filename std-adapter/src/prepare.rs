@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::kernel_choice::KernelKind;
-use crate::seeds::{Stream, stream};
-use crate::standardise::Standardisation;
+use crate::seeds::{RngStream, stream};
+use crate::standardise::Scaler;
 use crate::table::Table;
 use dpp_nystrom_core::{Error as CoreError, Points, Scalar};
 use rand::seq::index;
@@ -39,11 +39,11 @@ pub struct Prepared {
     /// The features' names.
     pub feature_names: Vec<String>,
     /// The number of features.
-    pub width: usize,
+    pub dim: usize,
     /// Rows of features.
     pub rows: Vec<f64>,
     /// What standardised them.
-    pub statistics: Standardisation,
+    pub statistics: Scaler,
     /// The target, if there is one.
     pub target: Option<StandardTarget>,
     /// The rows' numbers in the file, from 0; none where all rows are used.
@@ -63,7 +63,7 @@ impl Prepared {
                 return Err(Error::TooFewRows { wanted, rows: total });
             }
             Some(wanted) if wanted < total => {
-                let mut random = stream(seed, Stream::Rows);
+                let mut random = stream(seed, RngStream::Rows);
                 let mut numbers = index::sample(&mut random, total, wanted).into_vec();
                 numbers.sort_unstable();
                 keep(&mut table, &numbers);
@@ -71,8 +71,8 @@ impl Prepared {
             }
             _ => None,
         };
-        let Table { name, feature_names, width, mut features, target, target_name } = table;
-        let statistics = Standardisation::of(&features, width);
+        let Table { name, feature_names, dim, mut features, target, target_name } = table;
+        let statistics = Scaler::of(&features, dim);
         if let Some(column) = statistics.overflow() {
             return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
         }
@@ -80,7 +80,7 @@ impl Prepared {
         let target = match target {
             Some(mut values) => {
                 let name = target_name.unwrap_or_default();
-                let statistics = Standardisation::of(&values, 1);
+                let statistics = Scaler::of(&values, 1);
                 if statistics.overflow().is_some() {
                     return Err(Error::Spread { column: name });
                 }
@@ -90,7 +90,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Self { name, feature_names, width, rows: features, statistics, target, numbers })
+        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers })
     }
 
     /// The rows in their own units again.
@@ -106,7 +106,7 @@ impl Prepared {
         Table {
             name: self.name,
             feature_names: self.feature_names,
-            width: self.width,
+            dim: self.dim,
             features: self.rows,
             target: values,
             target_name: name,
@@ -115,7 +115,7 @@ impl Prepared {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len().checked_div(self.width).unwrap_or(0)
+        self.rows.len().checked_div(self.dim).unwrap_or(0)
     }
 
     /// No rows.
@@ -161,7 +161,7 @@ impl Prepared {
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
     pub fn ground(&self, kernel: KernelKind, sigma: f64) -> Result<crate::Ground<'_>, Error> {
-        Ok(Points::new(&self.rows, self.width, kernel.build(sigma)?)?)
+        Ok(Points::new(&self.rows, self.dim, kernel.build(sigma)?)?)
     }
 
     /// The features of some rows, one row after the other, in the other precision or in this one.
@@ -169,11 +169,11 @@ impl Prepared {
     /// # Errors
     /// [`Error::Core`] for a row past the end.
     pub fn gather<T: Scalar>(&self, rows: &[usize]) -> Result<Vec<T>, Error> {
-        let mut gathered = Vec::with_capacity(rows.len() * self.width);
+        let mut gathered = Vec::with_capacity(rows.len() * self.dim);
         for &row in rows {
             let features = self
                 .rows
-                .get(row * self.width..(row + 1) * self.width)
+                .get(row * self.dim..(row + 1) * self.dim)
                 .ok_or(CoreError::OutOfRange { index: row, len: self.len() })?;
             gathered.extend(features.iter().map(|&value| T::from_f64(value)));
         }
@@ -183,14 +183,14 @@ impl Prepared {
 
 /// Keeps these rows of a table, in ascending order, in place.
 pub(crate) fn keep(table: &mut Table, numbers: &[usize]) {
-    let width = table.width;
+    let dim = table.dim;
     for (to, &from) in numbers.iter().enumerate() {
-        table.features.copy_within(from * width..(from + 1) * width, to * width);
+        table.features.copy_within(from * dim..(from + 1) * dim, to * dim);
         if let Some(target) = &mut table.target {
             target[to] = target[from];
         }
     }
-    table.features.truncate(numbers.len() * width);
+    table.features.truncate(numbers.len() * dim);
     if let Some(target) = &mut table.target {
         target.truncate(numbers.len());
     }

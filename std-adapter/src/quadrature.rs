@@ -114,11 +114,11 @@ impl<'a> Quadrature<'a> {
     /// is made yet: the bounds are `‖z‖²` over those of the range.
     ///
     /// # Errors
-    /// [`dpp_nystrom_core::Error::Width`] unless the matrix has `n²` entries.
+    /// [`dpp_nystrom_core::Error::Length`] unless the matrix has `n²` entries.
     pub fn new(matrix: &'a [f64], z: &[f64], range: Range) -> Result<Self, dpp_nystrom_core::Error> {
         let n = z.len();
         if n * n != matrix.len() {
-            return Err(dpp_nystrom_core::Error::Width { expected: n * n, found: matrix.len() });
+            return Err(dpp_nystrom_core::Error::Length { expected: n * n, found: matrix.len() });
         }
         let square = dot(z, z);
         let norm = square.sqrt();
@@ -249,7 +249,7 @@ pub struct Decision {
 /// residual of 1, whether the chain takes the swap.
 ///
 /// # Errors
-/// [`dpp_nystrom_core::Error::Width`] unless the lengths agree.
+/// [`dpp_nystrom_core::Error::Length`] unless the lengths agree.
 pub fn decide(
     matrix: &[f64],
     range: Range,
@@ -300,14 +300,14 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Quadrature, Range, Side as Point, decide};
-    use crate::{Heap, Stream, stream};
+    use crate::{Heap, RngStream, stream};
     use dpp_nystrom_core::kernel::Gaussian;
     use dpp_nystrom_core::{Acceptance, Error, GroundSet, Landmarks, Points, Random, Scalar, start};
     use faer::{Mat, Side};
     use rand_core::Rng;
 
-    fn rows(count: usize, width: usize, random: &mut Random) -> Vec<f64> {
-        (0..count * width).map(|_| 4.0 * f64::from_draw(random.next_u32()) - 2.0).collect()
+    fn rows(count: usize, dim: usize, random: &mut Random) -> Vec<f64> {
+        (0..count * dim).map(|_| 4.0 * f64::from_draw(random.next_u32()) - 2.0).collect()
     }
 
     /// The matrix of some rows, and the column of another.
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn bounds_bracket_the_form_at_every_step_and_tighten() {
-        let mut random = stream(1, Stream::Rows);
+        let mut random = stream(1, RngStream::Rows);
         for sigma in [0.3, 0.8] {
             let rows = rows(41, 2, &mut random);
             let ground = Points::new(&rows, 2, Gaussian::new(sigma).unwrap()).unwrap();
@@ -385,7 +385,7 @@ mod tests {
     /// rounding: what is decided is decided as by solving.
     #[test]
     fn decisions_are_those_of_exact_residuals() {
-        let mut random = stream(2, Stream::Landmarks);
+        let mut random = stream(2, RngStream::Landmarks);
         let c = 30;
         for (sigma, least_decided) in [(0.4, 1.0), (1.0, 1.0), (4.0, 0.9), (20.0, 0.0)] {
             let rows = rows(400, 3, &mut random);
@@ -438,7 +438,7 @@ mod tests {
     fn lengths_that_disagree_are_refused() {
         let range = Range { least: 1.0, largest: 1.0 };
         let refused = Quadrature::new(&[1.0; 4], &[1.0; 3], range);
-        assert!(matches!(refused, Err(Error::Width { expected: 9, found: 4 })));
+        assert!(matches!(refused, Err(Error::Length { expected: 9, found: 4 })));
         // A vector of zeros has no form to bound.
         let mut form = Quadrature::new(&[1.0, 0.0, 0.0, 1.0], &[0.0; 2], range).unwrap();
         assert!(!form.refine() && form.bounds().upper == 0.0);

@@ -17,8 +17,8 @@
 
 use crate::heap::zeros;
 use crate::lanes::{Ground, Lanes, Subset};
-use crate::meter::Meter;
 use crate::methods::Objective;
+use crate::observer::Observer;
 use crate::{Error, Heap};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
 use rand::seq::index;
@@ -90,12 +90,12 @@ pub(crate) fn refine(
     landmarks: &[usize],
     refinement: Refinement,
     random: &mut Random,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Refined, Error> {
     let refused = |reason| Error::Landmarks { reason };
     let begin = Instant::now();
     let (n, c) = (ground.len(), landmarks.len());
-    let lanes = Lanes::new(c, ground.width())?;
+    let lanes = Lanes::new(c, ground.features())?;
     // No fewer than the landmarks: these have to come from them.
     let most = refinement.rows.max(c);
     let measured: Option<Vec<usize>> = (n > most).then(|| index::sample(random, n, most).into_vec());
@@ -124,7 +124,7 @@ pub(crate) fn refine(
     };
     let sample = refinement.sample.min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
-    meter.begin("refinement", refinement.sweeps.saturating_mul(c as u64));
+    observer.begin("refinement", refinement.sweeps.saturating_mul(c as u64));
     while gain.sweeps < refinement.sweeps && gain.after > 0.0 && sample > 0 {
         if refinement.budget.is_some_and(|budget| begin.elapsed() >= budget) {
             break;
@@ -134,7 +134,7 @@ pub(crate) fn refine(
         let mut moved = 0;
         for _ in 0..c {
             moved += u64::from(subset.improve());
-            meter.advance(1);
+            observer.advance(1);
         }
         gain.sweeps += 1;
         gain.exchanges += moved;
@@ -161,7 +161,7 @@ pub(crate) fn refine(
             break;
         }
     }
-    meter.end();
+    observer.end();
     best.sort_unstable();
     Ok(Refined { landmarks: best, log_det, gain })
 }
@@ -195,7 +195,7 @@ fn complete(
 struct Drawn {
     rows: Vec<usize>,
     weights: Vec<f64>,
-    /// Places of `rows`.
+    /// LandmarkSet of `rows`.
     candidates: Vec<usize>,
 }
 

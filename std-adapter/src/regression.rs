@@ -3,16 +3,16 @@
 //! Rows are dealt into parts whose number does not depend on the threads; each part fills an
 //! accumulator of the core and these merge in order, so a result is the same on any machine.
 //! Cross-validation needs no further pass: a fold's accumulator knows the error that any weights
-//! make on it ([`dpp_nystrom_core::Ridge::squared_error`]).
+//! make on it ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
 
 use crate::approximation::independent;
 use crate::heap::zeros;
 use crate::kernel_choice::ChosenKernel;
 use crate::lanes::{Block, Lane};
-use crate::meter::Meter;
-use crate::seeds::{Stream, stream};
+use crate::observer::Observer;
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap, RidgeHeap};
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, Random, Ridge, Scalar};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, Random, RidgeRegression, Scalar};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::fmt;
@@ -21,29 +21,29 @@ use std::str::FromStr;
 /// The folds of cross-validation: the paper's ten.
 pub const FOLDS: usize = 10;
 
-/// Rows between two looks at the meter.
+/// Rows between two looks at the observer.
 const STRIDE: usize = 1_024;
 
-/// Rows between two looks of a [`Watch`].
+/// Rows between two looks of a [`FitObserver`].
 const ROUND: usize = 1 << 16;
 
 /// How the ridge γ is chosen.
 ///
 /// ```
-/// use dpp_nystrom::RidgeChoice;
+/// use dpp_nystrom::Ridge;
 ///
-/// assert_eq!("1e-6".parse(), Ok(RidgeChoice::Value(1e-6)));
-/// assert_eq!("cv".parse(), Ok(RidgeChoice::CrossValidated));
+/// assert_eq!("1e-6".parse(), Ok(Ridge::Value(1e-6)));
+/// assert_eq!("cv".parse(), Ok(Ridge::CrossValidated));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RidgeChoice {
+pub enum Ridge {
     /// This number.
     Value(f64),
     /// The one of [`ridge_grid`] with the least error in 10-fold cross-validation.
     CrossValidated,
 }
 
-impl FromStr for RidgeChoice {
+impl FromStr for Ridge {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -57,7 +57,7 @@ impl FromStr for RidgeChoice {
     }
 }
 
-impl fmt::Display for RidgeChoice {
+impl fmt::Display for Ridge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => write!(f, "{value}"),
@@ -89,13 +89,13 @@ pub struct Regression<T> {
 /// Rows with targets, and the landmarks to regress on.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a, T> {
-    /// Rows of `width` features.
+    /// Rows of `dim` features.
     pub rows: &'a [T],
     /// The number of features.
-    pub width: usize,
+    pub dim: usize,
     /// A target for each row.
     pub targets: Targets<'a>,
-    /// Landmarks of `width` features.
+    /// Landmarks of `dim` features.
     pub landmarks: &'a [T],
     /// The kernel.
     pub kernel: &'a ChosenKernel<T>,
@@ -150,23 +150,23 @@ impl<'a> From<&'a [f64]> for Targets<'a> {
 }
 
 /// Looks on while rows are learned, and may know what was learned before.
-pub(crate) trait Watch {
+pub(crate) trait FitObserver {
     /// Puts back what an earlier run had learned, and answers how many rounds that were.
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error>;
+    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error>;
 
     /// So many rounds are over.
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error>;
+    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error>;
 }
 
 /// Nobody looks on.
-pub(crate) struct Unwatched;
+pub(crate) struct NoFitObserver;
 
-impl Watch for Unwatched {
-    fn resume(&mut self, _: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
+impl FitObserver for NoFitObserver {
+    fn resume(&mut self, _: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
         Ok(0)
     }
 
-    fn look(&mut self, _: usize, _: &[Ridge<'_, f64>]) -> Result<(), Error> {
+    fn after_round(&mut self, _: usize, _: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -177,12 +177,12 @@ impl Watch for Unwatched {
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`].
 pub fn fit<T: Lane>(
     problem: Problem<'_, T>,
-    ridge: RidgeChoice,
+    ridge: Ridge,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let grid: Vec<f64> = ridge_grid().collect();
-    Ok(fit_watched(problem, ridge, &grid, seed, &mut Unwatched, meter)?.0)
+    Ok(fit_observed(problem, ridge, &grid, seed, &mut NoFitObserver, observer)?.0)
 }
 
 /// Ridges with their squared errors over all folds.
@@ -192,54 +192,54 @@ pub(crate) type Scores = Vec<(f64, f64)>;
 /// the ridge is given.
 pub(crate) fn fit_scored<T: Lane>(
     problem: Problem<'_, T>,
-    ridge: RidgeChoice,
+    ridge: Ridge,
     grid: &[f64],
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<(Regression<T>, Scores), Error> {
-    fit_watched(problem, ridge, grid, seed, &mut Unwatched, meter)
+    fit_observed(problem, ridge, grid, seed, &mut NoFitObserver, observer)
 }
 
 /// [`fit_scored`] with somebody who looks on.
-pub(crate) fn fit_watched<T: Lane>(
+pub(crate) fn fit_observed<T: Lane>(
     problem: Problem<'_, T>,
-    ridge: RidgeChoice,
+    ridge: Ridge,
     grid: &[f64],
     seed: u64,
-    watch: &mut dyn Watch,
-    meter: &dyn Meter,
+    rounds: &mut dyn FitObserver,
+    observer: &dyn Observer,
 ) -> Result<(Regression<T>, Scores), Error> {
-    let Problem { rows, width, targets, landmarks, kernel } = problem;
-    let count = rows.len().checked_div(width).unwrap_or(0);
+    let Problem { rows, dim, targets, landmarks, kernel } = problem;
+    let count = rows.len().checked_div(dim).unwrap_or(0);
     if targets.len() != count {
-        return Err(regression(CoreError::Width { expected: count, found: targets.len() }));
+        return Err(regression(CoreError::Length { expected: count, found: targets.len() }));
     }
-    if let RidgeChoice::Value(value) = ridge
+    if let Ridge::Value(value) = ridge
         && !(value * count as f64).is_finite()
     {
         return Err(regression(CoreError::Ridge));
     }
-    let ground = Points::new(landmarks, width, *kernel).map_err(|reason| Error::Landmarks { reason })?;
-    let candidates: Vec<usize> = (0..landmarks.len() / width).collect();
+    let ground = Points::new(landmarks, dim, *kernel).map_err(|reason| Error::Landmarks { reason })?;
+    let candidates: Vec<usize> = (0..landmarks.len() / dim).collect();
     let mut memory = Heap::new(candidates.len())?;
     let landmarks = independent(&ground, &candidates, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
 
     let (parts, mut deal) = match ridge {
-        RidgeChoice::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
-        RidgeChoice::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
+        Ridge::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
+        Ridge::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
     };
     let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
     let mut accumulators = heaps
         .iter_mut()
-        .map(|heap| Ridge::new(rank, heap.lend()))
+        .map(|heap| RidgeRegression::new(rank, heap.lend()))
         .collect::<Result<Vec<_>, _>>()
         .map_err(regression)?;
 
-    meter.begin("rows", count as u64);
-    let mut round = watch.resume(&mut accumulators)?;
-    meter.advance(accumulators.iter().map(Ridge::rows).sum());
+    observer.begin("rows", count as u64);
+    let mut round = rounds.resume(&mut accumulators)?;
+    observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
     // Folds share the rows of a round, other parts each have their own.
     let (longest, stride) = match deal {
         Some(_) => (count, ROUND),
@@ -268,40 +268,40 @@ pub(crate) fn fit_watched<T: Lane>(
                     if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
                         continue;
                     }
-                    let features = rows[row * width..(row + 1) * width].iter().copied();
+                    let features = rows[row * dim..(row + 1) * dim].iter().copied();
                     block.push(features, targets.at(row))?;
                     seen += 1;
                     if seen == STRIDE {
-                        meter.advance(seen as u64);
+                        observer.advance(seen as u64);
                         seen = 0;
                     }
                 }
-                meter.advance(seen as u64);
+                observer.advance(seen as u64);
                 block.end(accumulator)
             },
         )?;
         round += 1;
-        watch.look(round, &accumulators)?;
+        rounds.after_round(round, &accumulators)?;
     }
-    meter.end();
+    observer.end();
 
-    conclude(&nystrom, &mut accumulators, ridge, grid, meter)
+    conclude(&nystrom, &mut accumulators, ridge, grid, observer)
 }
 
 /// The regression that parts of the rows, or folds, have taught.
 pub(crate) fn conclude<T: Lane, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
-    accumulators: &mut [Ridge<'_, f64>],
-    ridge: RidgeChoice,
+    accumulators: &mut [RidgeRegression<'_, f64>],
+    ridge: Ridge,
     grid: &[f64],
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<(Regression<T>, Scores), Error> {
-    let count: u64 = accumulators.iter().map(Ridge::rows).sum();
+    let count: u64 = accumulators.iter().map(RidgeRegression::rows).sum();
     let root = |squares: f64| (squares / count as f64).sqrt();
     let (ridge, validation_error, scores) = match ridge {
-        RidgeChoice::Value(value) => (value, None, Vec::new()),
-        RidgeChoice::CrossValidated => {
-            let scores = validate(accumulators, grid, meter)?;
+        Ridge::Value(value) => (value, None, Vec::new()),
+        Ridge::CrossValidated => {
+            let scores = validate(accumulators, grid, observer)?;
             let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
             (best, Some(root(error)), scores)
         }
@@ -329,20 +329,20 @@ pub(crate) fn conclude<T: Lane, G: GroundSet<T> + ?Sized>(
 
 /// The squared error over all folds for each ridge, each fold predicted from the others.
 pub(crate) fn validate<T: Scalar>(
-    folds: &[Ridge<'_, T>],
+    folds: &[RidgeRegression<'_, T>],
     ridges: &[f64],
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Scores, Error> {
     if folds.len() < 2 {
         return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
     }
-    meter.begin("folds", folds.len() as u64);
+    observer.begin("folds", folds.len() as u64);
     let errors: Vec<Vec<f64>> = (0..folds.len())
         .into_par_iter()
         .map(|held_out| {
-            let rank = folds[held_out].width();
+            let rank = folds[held_out].features();
             let mut heap = RidgeHeap::new(rank)?;
-            let mut others = Ridge::new(rank, heap.lend()).map_err(regression)?;
+            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(regression)?;
             for (fold, accumulator) in folds.iter().enumerate() {
                 if fold != held_out {
                     others.merge(accumulator).map_err(regression)?;
@@ -358,11 +358,11 @@ pub(crate) fn validate<T: Scalar>(
                     Err(reason) => Err(regression(reason)),
                 })
                 .collect();
-            meter.advance(1);
+            observer.advance(1);
             errors
         })
         .collect::<Result<_, Error>>()?;
-    meter.end();
+    observer.end();
     Ok(ridges
         .iter()
         .enumerate()
@@ -392,7 +392,7 @@ struct Deal {
 
 impl Deal {
     fn new(folds: usize, seed: u64) -> Self {
-        Self { random: stream(seed, Stream::Folds), order: (0..folds as u8).collect(), dealt: folds }
+        Self { random: stream(seed, RngStream::Folds), order: (0..folds as u8).collect(), dealt: folds }
     }
 }
 

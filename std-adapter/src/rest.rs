@@ -4,7 +4,7 @@
 //! Cholesky, which has read every row (or uniform rows, if pivoted Cholesky is the one asked for). Their
 //! log-determinants are recorded, and compared when the run has doubled: the later half of each
 //! record is split in two, and the four parts are at rest when their split R̂ (Gelman et al., *Bayesian Data
-//! Analysis*, 3rd ed., §11.4) is at most [`AT_REST`].
+//! Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
 //!
 //! One chain's record alone would not do. Where a few rare rows carry the error, a chain that proposes
 //! uniformly looks settled until it meets them, after about `n` tries; the pivoted one has them from the
@@ -13,11 +13,11 @@
 
 use crate::Error;
 use crate::convergence::split_r_hat;
-use crate::meter::Meter;
+use crate::observer::Observer;
 use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
 
 /// The largest split R̂ of chains at rest.
-const AT_REST: f64 = 1.05;
+const CONVERGED: f64 = 1.05;
 
 /// Tries before the first look, for each landmark.
 const FIRST: u64 = 32;
@@ -57,10 +57,10 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
 }
 
 /// Runs both until they are at rest; answers whether they are, rather than out of tries.
-pub(crate) fn run_to_rest<T, G, E>(
+pub(crate) fn run_until_converged<T, G, E>(
     asked: &mut Recorded<'_, T, G, E>,
     other: &mut Recorded<'_, T, G, E>,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<bool, Error>
 where
     T: Scalar,
@@ -70,16 +70,16 @@ where
     let landmarks = asked.chain.landmarks();
     let most = most_tries(landmarks.ground().len());
     let mut tries = FIRST * landmarks.len() as u64;
-    meter.begin("chains", most);
-    let at_rest = loop {
+    observer.begin("chains", most);
+    let converged = loop {
         asked
             .run_to(tries)
             .and_then(|()| other.run_to(tries))
             .map_err(|reason| Error::Landmarks { reason })?;
-        meter.advance(tries / 2);
+        observer.advance(tries / 2);
         let [a, b] = asked.quarters();
         let [c, d] = other.quarters();
-        if split_r_hat(&[a, b, c, d]) <= AT_REST {
+        if split_r_hat(&[a, b, c, d]) <= CONVERGED {
             break true;
         }
         if tries >= most {
@@ -87,6 +87,6 @@ where
         }
         tries = (2 * tries).min(most);
     };
-    meter.end();
-    Ok(at_rest)
+    observer.end();
+    Ok(converged)
 }

@@ -5,7 +5,7 @@ use dpp_nystrom_core::Random;
 
 /// What random numbers are drawn for.
 #[derive(Clone, Copy, Debug)]
-pub enum Stream {
+pub enum RngStream {
     /// Which rows are used, and which are held out.
     Rows,
     /// The landmarks.
@@ -18,8 +18,8 @@ pub enum Stream {
     Folds,
     /// Which landmarks an expert gets.
     Experts,
-    /// Rows that are glanced at before a method is chosen.
-    Glance,
+    /// Rows that are pilot_rows at before a method is chosen.
+    Pilot,
     /// Rows that refinement draws.
     Refinement,
     /// Rows that refinement by targets draws.
@@ -35,21 +35,21 @@ pub enum Stream {
 }
 
 /// The generator of this seed for this use.
-pub fn stream(seed: u64, stream: Stream) -> Random {
+pub fn stream(seed: u64, stream: RngStream) -> Random {
     let tag: u64 = match stream {
-        Stream::Landmarks => 0,
-        Stream::Rows => 0x9e37_79b9_7f4a_7c15,
-        Stream::Bandwidth => 0x3c6e_f372_fe94_f82a,
-        Stream::OtherChain => 0x78dd_e6e5_fd29_f054,
-        Stream::Refinement => 0x2fe1_f8a1_c935_e2bc,
-        Stream::Supervised => 0x8d1c_4a07_63be_95f3,
-        Stream::Glance => 0x1f83_d9ab_fb41_bd6b,
-        Stream::Experts => 0xb54c_da58_fbbd_e1f2,
-        Stream::Folds => 0xdaa6_6d2c_7ddf_743f,
-        Stream::Exact => 0xb54c_da58_ddf0_0f2a,
-        Stream::Triples => 0x1715_609d_7cea_8936,
-        Stream::Coupling => 0x5384_5412_7b09_6493,
-        Stream::Chains => 0xf1bb_cdcb_fa53_e0a8,
+        RngStream::Landmarks => 0,
+        RngStream::Rows => 0x9e37_79b9_7f4a_7c15,
+        RngStream::Bandwidth => 0x3c6e_f372_fe94_f82a,
+        RngStream::OtherChain => 0x78dd_e6e5_fd29_f054,
+        RngStream::Refinement => 0x2fe1_f8a1_c935_e2bc,
+        RngStream::Supervised => 0x8d1c_4a07_63be_95f3,
+        RngStream::Pilot => 0x1f83_d9ab_fb41_bd6b,
+        RngStream::Experts => 0xb54c_da58_fbbd_e1f2,
+        RngStream::Folds => 0xdaa6_6d2c_7ddf_743f,
+        RngStream::Exact => 0xb54c_da58_ddf0_0f2a,
+        RngStream::Triples => 0x1715_609d_7cea_8936,
+        RngStream::Coupling => 0x5384_5412_7b09_6493,
+        RngStream::Chains => 0xf1bb_cdcb_fa53_e0a8,
     };
     Random::seeded(seed ^ tag)
 }

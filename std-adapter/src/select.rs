@@ -3,9 +3,9 @@
 use crate::engine::{Engine, Plain};
 use crate::heap::zeros;
 use crate::lanes::numbers_to_pivot;
-use crate::meter::Meter;
-use crate::rest::{Recorded, run_to_rest};
-use crate::seeds::{Stream, stream};
+use crate::observer::Observer;
+use crate::rest::{Recorded, run_until_converged};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::{
     Acceptance, Chain, GroundSet, Landmarks, Progress, Random, Rule, Scalar, SlotChain, start,
@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Instant;
 
-/// Steps between two looks at the meter.
+/// Steps between two looks at the observer.
 const STRIDE: u64 = 1_024;
 
 /// Numbers that a pivoted start may hold, that of `refined` and that of the chain which [`Steps::Auto`] compares
@@ -127,7 +127,7 @@ pub struct Selection {
     /// Swaps accepted.
     pub accepted: u64,
     /// Whether the chain came to rest; none where the number of steps was given.
-    pub at_rest: Option<bool>,
+    pub converged: Option<bool>,
     /// Seconds for the start and the steps.
     pub seconds: f64,
 }
@@ -150,13 +150,13 @@ pub fn select<T, G>(
     c: usize,
     method: &Method,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Selection, Error>
 where
     T: Scalar,
     G: GroundSet<T> + ?Sized,
 {
-    select_with(ground, c, method, seed, meter, || Ok(Plain))
+    select_with(ground, c, method, seed, observer, || Ok(Plain))
 }
 
 /// [`select()`] with engines of its own.
@@ -165,7 +165,7 @@ pub(crate) fn select_with<T, G, E>(
     c: usize,
     method: &Method,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
     engine: impl Fn() -> Result<E, Error>,
 ) -> Result<Selection, Error>
 where
@@ -178,12 +178,12 @@ where
         return Err(Error::Landmarks { reason });
     }
     let begin = Instant::now();
-    let mut random = stream(seed, Stream::Landmarks);
+    let mut random = stream(seed, RngStream::Landmarks);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     let engine = &engine;
     let mut progress = Progress::default();
-    let mut at_rest = None;
+    let mut converged = None;
     match *method {
         Method::Given(ref rows) => start::given(&mut landmarks, rows).map_err(refused)?,
         Method::Start(start) => first(&mut landmarks, c, start, &mut random, &engine()?)?,
@@ -191,7 +191,7 @@ where
             first_of_chain(&mut landmarks, c, start, &mut random, &engine()?)?;
             let mut chain = Chain::new(landmarks, rule);
             let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };
-            in_strides(steps, meter, |steps| chain.run(steps, &mut random).map(drop))?;
+            in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
             progress = chain.progress();
             landmarks = chain.into_landmarks();
         }
@@ -199,12 +199,12 @@ where
             let engine = engine()?;
             first_of_chain(&mut landmarks, c, start, &mut random, &engine)?;
             let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
-            in_strides(steps, meter, |steps| chain.run(steps, &mut random).map(drop))?;
+            in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
             progress = chain.progress();
             landmarks = chain.into_landmarks();
         }
         Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
-            let mut other_random = stream(seed, Stream::OtherChain);
+            let mut other_random = stream(seed, RngStream::OtherChain);
             let mut other_memory = Heap::new(c)?;
             let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
             let (engine, other_engine) = (engine()?, engine()?);
@@ -217,7 +217,7 @@ where
             first_of_chain(&mut other, c, other_start, &mut other_random, &other_engine)?;
             let mut asked = recorded(landmarks, engine, random);
             let mut other = recorded(other, other_engine, other_random);
-            at_rest = Some(run_to_rest(&mut asked, &mut other, meter)?);
+            converged = Some(run_until_converged(&mut asked, &mut other, observer)?);
             progress = asked.chain.progress();
             landmarks = asked.chain.into_landmarks();
         }
@@ -227,7 +227,7 @@ where
     let mut landmarks = landmarks.members().to_vec();
     landmarks.sort_unstable();
     let Progress { steps, accepted, .. } = progress;
-    Ok(Selection { landmarks, log_det, steps, accepted, at_rest, seconds })
+    Ok(Selection { landmarks, log_det, steps, accepted, converged, seconds })
 }
 
 /// The rows of a start in the order in which it takes them.
@@ -245,7 +245,7 @@ where
 {
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    first(&mut landmarks, c, start, &mut stream(seed, Stream::Landmarks), engine)?;
+    first(&mut landmarks, c, start, &mut stream(seed, RngStream::Landmarks), engine)?;
     Ok(landmarks.members().to_vec())
 }
 
@@ -261,18 +261,18 @@ where
 /// Runs so many steps in strides, and shows them.
 fn in_strides(
     steps: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
     mut run: impl FnMut(u64) -> Result<(), dpp_nystrom_core::Error>,
 ) -> Result<(), Error> {
-    meter.begin("chain", steps);
+    observer.begin("chain", steps);
     let mut left = steps;
     while left > 0 {
         let steps = left.min(STRIDE);
         run(steps).map_err(refused)?;
-        meter.advance(steps);
+        observer.advance(steps);
         left -= steps;
     }
-    meter.end();
+    observer.end();
     Ok(())
 }
 

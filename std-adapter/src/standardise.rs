@@ -12,38 +12,38 @@ const CONSTANT: f64 = 1e-13;
 /// Mean and standard deviation of each feature.
 ///
 /// ```
-/// use dpp_nystrom::Standardisation;
+/// use dpp_nystrom::Scaler;
 ///
 /// let mut rows = [1.0, 7.0, 3.0, 7.0];
-/// let statistics = Standardisation::of(&rows, 2);
+/// let statistics = Scaler::of(&rows, 2);
 /// statistics.apply(&mut rows);
 /// assert_eq!(rows, [-1.0, 0.0, 1.0, 0.0]);
 /// statistics.undo(&mut rows);
 /// assert_eq!(rows, [1.0, 7.0, 3.0, 7.0]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standardisation {
+pub struct Scaler {
     /// The features' means.
     pub means: Vec<f64>,
     /// Their standard deviations; 0 for a constant feature.
     pub deviations: Vec<f64>,
 }
 
-impl Standardisation {
-    /// The statistics of rows of `width` features.
-    pub fn of(rows: &[f64], width: usize) -> Self {
-        let count = rows.len().checked_div(width).unwrap_or(0).max(1) as f64;
-        let mut means = vec![0.0; width];
-        for row in rows.chunks_exact(width.max(1)) {
+impl Scaler {
+    /// The statistics of rows of `dim` features.
+    pub fn of(rows: &[f64], dim: usize) -> Self {
+        let count = rows.len().checked_div(dim).unwrap_or(0).max(1) as f64;
+        let mut means = vec![0.0; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
             for (mean, value) in means.iter_mut().zip(row) {
                 *mean += value / count;
             }
         }
         // The sum above is rounded once a row: over many rows a constant would seem to vary.
-        let mut rest = vec![0.0; width];
+        let mut rest = vec![0.0; dim];
         // Squares of very large or very small differences leave the range of doubles.
-        let mut scales = vec![0.0_f64; width];
-        for row in rows.chunks_exact(width.max(1)) {
+        let mut scales = vec![0.0_f64; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
             for (((scale, rest), value), mean) in scales.iter_mut().zip(&mut rest).zip(row).zip(&means) {
                 *scale = scale.max((value - mean).abs());
                 *rest += (value - mean) / count;
@@ -51,8 +51,8 @@ impl Standardisation {
         }
         means.iter_mut().zip(&rest).for_each(|(mean, rest)| *mean += rest);
         scales.iter_mut().for_each(|scale| *scale = power_of_two(*scale));
-        let mut deviations = vec![0.0; width];
-        for row in rows.chunks_exact(width.max(1)) {
+        let mut deviations = vec![0.0; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
             for (((square, value), mean), scale) in deviations.iter_mut().zip(row).zip(&means).zip(&scales) {
                 *square += ((value - mean) / scale).powi(2) / count;
             }
@@ -110,27 +110,27 @@ pub(crate) fn power_of_two(size: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Standardisation, power_of_two};
+    use super::{Scaler, power_of_two};
 
     #[test]
     fn size_does_not_matter() {
         let rows = [1.0, 4.0, -2.0, 7.0, 3.5];
-        let plain = Standardisation::of(&rows, 1);
+        let plain = Scaler::of(&rows, 1);
         for scale in [1e300, 1e180, 1e-180, 1e-290] {
             let rows = rows.map(|value| value * scale);
-            let scaled = Standardisation::of(&rows, 1);
+            let scaled = Scaler::of(&rows, 1);
             // A few roundings of the mean and of the products above.
             assert!((scaled.deviations[0] / scale / plain.deviations[0] - 1.0).abs() < 1e-14, "{scale}");
         }
         let rows = [f64::MAX, -f64::MAX, f64::MAX];
-        assert_eq!(Standardisation::of(&rows, 1).overflow(), Some(0));
+        assert_eq!(Scaler::of(&rows, 1).overflow(), Some(0));
         assert_eq!(plain.overflow(), None);
     }
 
     #[test]
     fn a_constant_is_one_over_many_rows() {
         for value in [4.25, 0.1, -1e9 / 3.0, 1e-300] {
-            let statistics = Standardisation::of(&vec![value; 100_000], 1);
+            let statistics = Scaler::of(&vec![value; 100_000], 1);
             assert_eq!(statistics.deviations, [0.0], "{value}");
             assert!((statistics.means[0] / value - 1.0).abs() < 1e-15);
         }

@@ -50,29 +50,29 @@ pub fn expected_trace_error(eigenvalues: &[f64], c: usize) -> Option<f64> {
 #[derive(Clone, Debug)]
 pub(crate) struct SymmetricTable {
     logs: Vec<f64>,
-    width: usize,
+    dim: usize,
 }
 
 impl SymmetricTable {
     /// The table of these values, all positive.
     pub(crate) fn new(values: &[f64], degree: usize) -> Result<Self, Error> {
-        let width = degree + 1;
-        let mut logs = zeros((values.len() + 1) * width, f64::NEG_INFINITY)?;
+        let dim = degree + 1;
+        let mut logs = zeros((values.len() + 1) * dim, f64::NEG_INFINITY)?;
         logs[0] = 0.0;
         for (m, value) in values.iter().enumerate() {
-            let (before, row) = logs[m * width..(m + 2) * width].split_at_mut(width);
+            let (before, row) = logs[m * dim..(m + 2) * dim].split_at_mut(dim);
             row[0] = 0.0;
             let log = value.ln();
-            for j in 1..width.min(m + 2) {
+            for j in 1..dim.min(m + 2) {
                 row[j] = log_sum(before[j], log + before[j - 1]);
             }
         }
-        Ok(Self { logs, width })
+        Ok(Self { logs, dim })
     }
 
     /// `log e_j` of the first `m` values.
     pub(crate) fn log(&self, m: usize, j: usize) -> f64 {
-        self.logs[m * self.width + j]
+        self.logs[m * self.dim + j]
     }
 }
 

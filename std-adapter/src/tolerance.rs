@@ -10,7 +10,7 @@
 use crate::approximation::{Ground, independent};
 use crate::methods::{self, Chosen, Selector, Task};
 use crate::train::validation_error;
-use crate::{Error, Heap, RidgeChoice, Silent};
+use crate::{Error, Heap, NoObserver, Ridge};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub enum Criterion {
     Trace,
     /// The error of ridge regression in 10-fold cross-validation, root mean square, in standard deviations of the
     /// target. The landmarks stay as they are in all folds.
-    Prediction(RidgeChoice),
+    Prediction(Ridge),
 }
 
 impl fmt::Display for Criterion {
@@ -133,30 +133,30 @@ impl Search<'_, '_> {
 
     /// Selecting anew for each number of landmarks.
     fn between(&self) -> Result<Fewest, Error> {
-        let meter = self.task.meter;
+        let observer = self.task.observer;
         let mut most = self.tolerance.most;
         let mut tried = Vec::new();
         let mut total = 0.0;
         // Those that are too few, and those that are enough.
         let (mut few, mut enough) = (0, None);
         let mut c = 1;
-        meter.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
+        observer.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
-            let (chosen, seconds) = match methods::run(self.method, &Task { c, meter: &Silent, ..*self.task })
-            {
-                Ok(selected) => selected,
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
-                    if rank > few && rank < c =>
-                {
-                    (most, c) = (rank, rank);
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let (chosen, seconds) =
+                match methods::run(self.method, &Task { c, observer: &NoObserver, ..*self.task }) {
+                    Ok(selected) => selected,
+                    Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                        if rank > few && rank < c =>
+                    {
+                        (most, c) = (rank, rank);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
             total += seconds;
             let error = self.error(&chosen)?;
             tried.push(CurvePoint { landmarks: c, error });
-            meter.advance(1);
+            observer.advance(1);
             if self.is_within(error) {
                 enough = Some((c, chosen));
             } else {
@@ -170,7 +170,7 @@ impl Search<'_, '_> {
                 None => c.saturating_mul(2).min(most),
             };
         }
-        meter.end();
+        observer.end();
         tried.sort_by_key(|point| point.landmarks);
         match enough {
             Some((landmarks, chosen)) => Ok(Fewest { chosen, landmarks, curve: tried, seconds: total }),

@@ -3,11 +3,11 @@
 use crate::Error;
 use crate::kernel_choice::KernelKind;
 use crate::lanes::{Lane, Lanes};
-use crate::meter::{Meter, Silent};
-use crate::methods::Places;
-use crate::model::{Model, Numbers, Trained};
+use crate::methods::LandmarkSet;
+use crate::model::{AnyCoefficients, Coefficients, Model};
+use crate::observer::{NoObserver, Observer};
 use crate::prepare::{Precision, Prepared};
-use crate::regression::{Problem, Regression, RidgeChoice, fit, fit_scored, ridge_grid};
+use crate::regression::{Problem, Regression, Ridge, fit, fit_scored, ridge_grid};
 use crate::select::{Method, Selection, Start, select_with, start_with};
 use dpp_nystrom_core::{Points, Scalar};
 
@@ -34,18 +34,18 @@ pub fn select_rows(
     c: usize,
     method: &Method,
     setting: Setting,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     let Setting { kernel, sigma, precision, seed } = setting;
     match precision {
         Precision::F64 => {
-            let ground = Points::new(&data.rows, data.width, kernel.build::<f64>(sigma)?)?;
-            select_with(&ground, c, method, seed, meter, || Lanes::new(c, data.width))
+            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>(sigma)?)?;
+            select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
         }
         Precision::F32 => {
             let rows = single(data);
-            let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
-            select_with(&ground, c, method, seed, meter, || Lanes::new(c, data.width))
+            let ground = Points::new(&rows, data.dim, kernel.build::<f32>(sigma)?)?;
+            select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
         }
     }
 }
@@ -60,13 +60,13 @@ pub(crate) fn start_in_order(
     let Setting { kernel, sigma, precision, seed } = setting;
     match precision {
         Precision::F64 => {
-            let ground = Points::new(&data.rows, data.width, kernel.build::<f64>(sigma)?)?;
-            start_with(&ground, c, start, seed, &Lanes::new(c, data.width)?)
+            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>(sigma)?)?;
+            start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
         }
         Precision::F32 => {
             let rows = single(data);
-            let ground = Points::new(&rows, data.width, kernel.build::<f32>(sigma)?)?;
-            start_with(&ground, c, start, seed, &Lanes::new(c, data.width)?)
+            let ground = Points::new(&rows, data.dim, kernel.build::<f32>(sigma)?)?;
+            start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
         }
     }
 }
@@ -90,11 +90,11 @@ pub struct Training {
 pub fn train(
     data: &Prepared,
     landmarks: &[usize],
-    ridge: RidgeChoice,
+    ridge: Ridge,
     setting: Setting,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Training, Error> {
-    train_at(data, &Places::Rows(landmarks.to_vec()), ridge, setting, meter)
+    train_at(data, &LandmarkSet::Indices(landmarks.to_vec()), ridge, setting, observer)
 }
 
 /// [`train`] on landmarks that may be points of their own: the model has no row numbers then.
@@ -103,14 +103,18 @@ pub fn train(
 /// Those of [`train`].
 pub fn train_at(
     data: &Prepared,
-    landmarks: &Places,
-    ridge: RidgeChoice,
+    landmarks: &LandmarkSet,
+    ridge: Ridge,
     setting: Setting,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Training, Error> {
     match setting.precision {
-        Precision::F64 => train_in(&data.rows, data, landmarks, ridge, setting, Trained::F64, meter),
-        Precision::F32 => train_in(&single(data), data, landmarks, ridge, setting, Trained::F32, meter),
+        Precision::F64 => {
+            train_in(&data.rows, data, landmarks, ridge, setting, AnyCoefficients::F64, observer)
+        }
+        Precision::F32 => {
+            train_in(&single(data), data, landmarks, ridge, setting, AnyCoefficients::F32, observer)
+        }
     }
 }
 
@@ -118,70 +122,72 @@ pub fn train_at(
 /// given or at the best of [`ridge_grid`]; in `f64`.
 pub(crate) fn validation_error(
     data: &Prepared,
-    landmarks: &Places,
-    ridge: RidgeChoice,
+    landmarks: &LandmarkSet,
+    ridge: Ridge,
     setting: Setting,
 ) -> Result<f64, Error> {
     let points = landmarks.features(data)?;
     let problem = Problem {
         rows: &data.rows,
-        width: data.width,
+        dim: data.dim,
         targets: data.learnable()?.values.as_slice().into(),
         landmarks: &points,
         kernel: &setting.kernel.build(setting.sigma)?,
     };
     let ridges = match ridge {
-        RidgeChoice::Value(value) => vec![value],
-        RidgeChoice::CrossValidated => ridge_grid().collect(),
+        Ridge::Value(value) => vec![value],
+        Ridge::CrossValidated => ridge_grid().collect(),
     };
-    let (fitted, _) = fit_scored(problem, RidgeChoice::CrossValidated, &ridges, setting.seed, &Silent)?;
+    let (fitted, _) = fit_scored(problem, Ridge::CrossValidated, &ridges, setting.seed, &NoObserver)?;
     fitted.validation_error.ok_or(Error::Folds { rows: data.len() })
 }
 
 fn train_in<T: Lane>(
     rows: &[T],
     data: &Prepared,
-    landmarks: &Places,
-    ridge: RidgeChoice,
+    landmarks: &LandmarkSet,
+    ridge: Ridge,
     setting: Setting,
-    numbers: fn(Numbers<T>) -> Trained,
-    meter: &dyn Meter,
+    numbers: fn(Coefficients<T>) -> AnyCoefficients,
+    observer: &dyn Observer,
 ) -> Result<Training, Error> {
     let Setting { kernel, sigma, seed, .. } = setting;
     let target = data.learnable()?;
     let points: Vec<T> = match landmarks {
-        Places::Rows(rows) => data.gather(rows)?,
-        Places::Points(points) => points.iter().map(|&value| T::from_f64(value)).collect(),
+        LandmarkSet::Indices(rows) => data.gather(rows)?,
+        LandmarkSet::Points(points) => points.iter().map(|&value| T::from_f64(value)).collect(),
     };
     let problem = Problem {
         rows,
-        width: data.width,
+        dim: data.dim,
         targets: target.values.as_slice().into(),
         landmarks: &points,
         kernel: &kernel.build(sigma)?,
     };
-    assemble(data, landmarks, &points, fit(problem, ridge, seed, meter)?, setting, numbers)
+    assemble(data, landmarks, &points, fit(problem, ridge, seed, observer)?, setting, numbers)
 }
 
 /// A model from what was fitted on `points`, the features of `landmarks`. The number of rows is that of `data`.
 pub(crate) fn assemble<T: Scalar>(
     data: &Prepared,
-    landmarks: &Places,
+    landmarks: &LandmarkSet,
     points: &[T],
     fitted: Regression<T>,
     setting: Setting,
-    numbers: fn(Numbers<T>) -> Trained,
+    numbers: fn(Coefficients<T>) -> AnyCoefficients,
 ) -> Result<Training, Error> {
     let Setting { kernel, sigma, .. } = setting;
     let target = data.learnable()?;
-    let dependent = points.len() / data.width - fitted.kept.len();
-    let mut kept = Vec::with_capacity(fitted.kept.len() * data.width);
+    let dependent = points.len() / data.dim - fitted.kept.len();
+    let mut kept = Vec::with_capacity(fitted.kept.len() * data.dim);
     for &place in &fitted.kept {
-        kept.extend_from_slice(&points[place * data.width..(place + 1) * data.width]);
+        kept.extend_from_slice(&points[place * data.dim..(place + 1) * data.dim]);
     }
     let landmark_rows = match landmarks {
-        Places::Rows(rows) => fitted.kept.iter().map(|&place| data.number(rows[place]) as u64).collect(),
-        Places::Points(_) => Vec::new(),
+        LandmarkSet::Indices(rows) => {
+            fitted.kept.iter().map(|&place| data.number(rows[place]) as u64).collect()
+        }
+        LandmarkSet::Points(_) => Vec::new(),
     };
     let model = Model {
         feature_names: data.feature_names.clone(),
@@ -196,7 +202,7 @@ pub(crate) fn assemble<T: Scalar>(
         trained_rows: data.len() as u64,
         landmark_rows,
         train_nrmse: fitted.train_error,
-        numbers: numbers(Numbers { landmarks: kept, weights: fitted.weights }),
+        numbers: numbers(Coefficients { landmarks: kept, weights: fitted.weights }),
     };
     Ok(Training { model, dependent, validation_nrmse: fitted.validation_error })
 }

@@ -7,11 +7,11 @@ use crate::approximation::{eigen, kernel_matrix, product};
 use crate::bandwidth::median_distance;
 use crate::exact::check_rows;
 use crate::kernel_choice::KernelKind;
-use crate::meter::Meter;
+use crate::observer::Observer;
 use crate::prepare::Prepared;
-use crate::regression::{FOLDS, Problem, RidgeChoice, deal_folds, fit_scored};
-use crate::seeds::{Stream, stream};
-use crate::{Error, Silent};
+use crate::regression::{FOLDS, Problem, Ridge, deal_folds, fit_scored};
+use crate::seeds::{RngStream, stream};
+use crate::{Error, NoObserver};
 use dpp_nystrom_core::Error as CoreError;
 use faer::Mat;
 use rand::seq::index;
@@ -82,7 +82,7 @@ pub fn tune(
     multiples: &[f64],
     ridges: &[f64],
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Surface, Error> {
     let target = data.target()?;
     if !(target.deviation > 0.0) {
@@ -92,7 +92,7 @@ pub fn tune(
         return Err(Error::Regression { reason: CoreError::Ridge });
     }
     let (median, mut sigmas) = if kernel.has_bandwidth() {
-        let median = median_distance(&data.rows, data.width, kernel, seed)?;
+        let median = median_distance(&data.rows, data.dim, kernel, seed)?;
         (Some(median), multiples.iter().map(|multiple| multiple * median).collect())
     } else {
         (None, vec![1.0])
@@ -110,7 +110,7 @@ pub fn tune(
         }
         Regressor::Nystrom { landmarks } => draw(data, landmarks, seed)?,
     };
-    meter.begin("bandwidths", sigmas.len() as u64);
+    observer.begin("bandwidths", sigmas.len() as u64);
     let mut errors = Vec::with_capacity(sigmas.len());
     for &sigma in &sigmas {
         let squares: Vec<f64> = match regressor {
@@ -118,20 +118,20 @@ pub fn tune(
             Regressor::Nystrom { .. } => {
                 let problem = Problem {
                     rows: &data.rows,
-                    width: data.width,
+                    dim: data.dim,
                     targets: target.values.as_slice().into(),
                     landmarks: &landmarks,
                     kernel: &kernel.build::<f64>(sigma)?,
                 };
-                let scores = fit_scored(problem, RidgeChoice::CrossValidated, &ridges, seed, &Silent)?.1;
+                let scores = fit_scored(problem, Ridge::CrossValidated, &ridges, seed, &NoObserver)?.1;
                 scores.into_iter().map(|(_, squares)| squares).collect()
             }
         };
         let root = |squares: f64| Some((squares / data.len() as f64).sqrt()).filter(|root| root.is_finite());
         errors.push(squares.into_iter().map(root).collect::<Vec<_>>());
-        meter.advance(1);
+        observer.advance(1);
     }
-    meter.end();
+    observer.end();
     let places = (0..sigmas.len()).flat_map(|sigma| (0..ridges.len()).map(move |ridge| (sigma, ridge)));
     let solved = places.filter_map(|(sigma, ridge)| errors[sigma][ridge].map(|error| (error, sigma, ridge)));
     let (_, best_sigma, best_ridge) =
@@ -146,7 +146,7 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
         0 => CoreError::Empty,
         _ if landmarks > rows => CoreError::TooManyLandmarks { landmarks, rows },
         _ => {
-            let mut random = stream(seed, Stream::Landmarks);
+            let mut random = stream(seed, RngStream::Landmarks);
             return data.gather(&index::sample(&mut random, rows, landmarks).into_vec());
         }
     };
@@ -191,7 +191,7 @@ fn full(
 mod tests {
     use super::{Regressor, Surface, tune};
     use crate::exact::uniform;
-    use crate::{Error, KernelKind, Prepared, Silent, Table};
+    use crate::{Error, KernelKind, NoObserver, Prepared, Table};
     use dpp_nystrom_core::Random;
 
     /// A sine with noise, over two features of which one says nothing.
@@ -203,7 +203,7 @@ mod tests {
         let table = Table {
             name: "waves".to_owned(),
             feature_names: vec!["a".to_owned(), "b".to_owned()],
-            width: 2,
+            dim: 2,
             features,
             target: Some(target),
             target_name: Some("y".to_owned()),
@@ -215,7 +215,7 @@ mod tests {
     const RIDGES: [f64; 6] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
 
     fn surface(data: &Prepared, regressor: Regressor) -> Surface {
-        tune(data, KernelKind::Gaussian, regressor, &MULTIPLES, &RIDGES, 3, &Silent).unwrap()
+        tune(data, KernelKind::Gaussian, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap()
     }
 
     /// The representer theorem: with every row a landmark the solution lies in the span of those learned
@@ -244,14 +244,14 @@ mod tests {
         let data = waves(60);
         let regressor = Regressor::Nystrom { landmarks: 30 };
         let of = |multiples: &[f64], ridges: &[f64]| {
-            tune(&data, KernelKind::Gaussian, regressor, multiples, ridges, 3, &Silent).unwrap()
+            tune(&data, KernelKind::Gaussian, regressor, multiples, ridges, 3, &NoObserver).unwrap()
         };
         let surface = of(&[4.0, 2.0, 8.0], &[1.0, 0.1, 0.1]);
         assert!(surface.sigma_at_edge() && surface.ridge_at_edge());
         assert_eq!((surface.best_sigma, surface.ridges.len(), surface.errors.len()), (0, 2, 3));
         let surface = of(&[1.0], &[0.1]);
         assert!(!surface.sigma_at_edge() && !surface.ridge_at_edge());
-        let linear = tune(&data, KernelKind::Linear, regressor, &MULTIPLES, &RIDGES, 3, &Silent).unwrap();
+        let linear = tune(&data, KernelKind::Linear, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap();
         assert_eq!((linear.sigmas, linear.median), (vec![1.0], None));
     }
 
@@ -260,7 +260,7 @@ mod tests {
         let data = waves(20);
         let of = |landmarks, ridges: &[f64]| {
             let regressor = Regressor::Nystrom { landmarks };
-            tune(&data, KernelKind::Gaussian, regressor, &MULTIPLES, ridges, 3, &Silent).unwrap_err()
+            tune(&data, KernelKind::Gaussian, regressor, &MULTIPLES, ridges, 3, &NoObserver).unwrap_err()
         };
         assert!(matches!(of(0, &RIDGES), Error::Landmarks { .. }));
         assert!(matches!(of(21, &RIDGES), Error::Landmarks { .. }));

@@ -16,9 +16,9 @@
 use crate::approximation::{
     Eigen, PARTS, RelativeError, Spectrum, TraceError, eigen, features, independent_points,
 };
-use crate::methods::{Gram, Places};
+use crate::methods::{Gram, LandmarkSet};
 use crate::orthonormal::Basis;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::GroundSet;
 use faer::linalg::matmul::matmul;
@@ -62,7 +62,7 @@ impl Approximation {
         self,
         gram: &Gram<'_>,
         spectrum: Option<&Spectrum>,
-        landmarks: &Places,
+        landmarks: &LandmarkSet,
         seed: u64,
     ) -> Result<(TraceError, Option<RelativeError>), Error> {
         let features = match self {
@@ -81,7 +81,7 @@ impl Approximation {
         let error = (trace - features.squared_norm_l2()).max(0.0);
         let trace_error = TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } };
         let relative = match spectrum {
-            Some(spectrum) => spectrum.relative_error_of(&features, landmarks.count(ground.width()))?,
+            Some(spectrum) => spectrum.relative_error_of(&features, landmarks.count(ground.features()))?,
             None => None,
         };
         Ok((trace_error, relative))
@@ -96,15 +96,15 @@ fn nystrom(gram: &Gram<'_>, points: &[f64]) -> Result<Mat<f64>, Error> {
 }
 
 /// The experts' features one below the other, each over `√p`.
-fn ensemble(gram: &Gram<'_>, landmarks: &Places, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
-    let width = gram.ground().width();
+fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
+    let dim = gram.ground().features();
     let points = landmarks.features(gram.data())?;
-    let mut order: Vec<&[f64]> = points.chunks_exact(width).collect();
+    let mut order: Vec<&[f64]> = points.chunks_exact(dim).collect();
     let count = order.len();
     if experts == 0 || experts > count {
         return Err(Error::Knob { option: "--experts", value: experts, most: count });
     }
-    order.shuffle(&mut stream(seed, Stream::Experts));
+    order.shuffle(&mut stream(seed, RngStream::Experts));
     let parts = (0..experts)
         .map(|expert| {
             nystrom(gram, &order[expert * count / experts..(expert + 1) * count / experts].concat())
@@ -122,7 +122,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &Places, experts: usize, seed: u64) -> R
 }
 
 /// `(QᵀKQ)^½ Qᵀ`, up to a rotation.
-fn modified(gram: &Gram<'_>, landmarks: &Places) -> Result<Mat<f64>, Error> {
+fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
     gram.check_whole("modified", "nystrom")?;
     let spanning = nystrom(gram, &landmarks.features(gram.data())?)?;
     let mut basis = Basis::default();
@@ -149,7 +149,7 @@ fn modified(gram: &Gram<'_>, landmarks: &Places) -> Result<Mat<f64>, Error> {
 #[cfg(test)]
 mod tests {
     use super::Approximation;
-    use crate::methods::{Gram, Places};
+    use crate::methods::{Gram, LandmarkSet};
     use crate::table::Table;
     use crate::{Error, KernelKind, Prepared, Spectrum};
     use dpp_nystrom_core::GroundSet;
@@ -160,7 +160,7 @@ mod tests {
         let features = (0..240).map(|at: usize| ((at * at * 31 + 7 * at) % 101) as f64).collect();
         let feature_names = vec!["a".to_owned(), "b".to_owned()];
         let name = String::new();
-        let table = Table { name, feature_names, width: 2, features, target: None, target_name: None };
+        let table = Table { name, feature_names, dim: 2, features, target: None, target_name: None };
         Prepared::new(table, None, 0).unwrap()
     }
 
@@ -185,7 +185,7 @@ mod tests {
         let spectrum = Spectrum::of(gram.ground()).unwrap();
         let best = spectrum.eigenvalues()[6..].iter().map(|value| value * value).sum::<f64>().sqrt();
         let rows = vec![5, 20, 41, 77, 90, 111];
-        let places = Places::Rows(rows.clone());
+        let places = LandmarkSet::Indices(rows.clone());
         let errors = |approximation: Approximation| {
             let (trace, relative) = approximation.errors(&gram, Some(&spectrum), &places, 3).unwrap();
             [trace.fraction, relative.unwrap().frobenius * best]
@@ -231,7 +231,7 @@ mod tests {
     fn experts_are_at_most_as_many_as_landmarks() {
         let data = data();
         let gram = Gram::new(&data, KernelKind::Gaussian, 0.6).unwrap();
-        let places = Places::Rows(vec![1, 2, 3]);
+        let places = LandmarkSet::Indices(vec![1, 2, 3]);
         for experts in [0, 4] {
             let refused = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);
             assert!(matches!(refused, Err(Error::Knob { most: 3, .. })), "{refused:?}");

@@ -6,9 +6,7 @@ use dpp_nystrom::theory::bounds::{self, Norms};
 use dpp_nystrom::theory::contraction::{contraction, enumerated, step_factor, theorem_3, unconditional};
 use dpp_nystrom::theory::risk::{self, Noise, Risk};
 use dpp_nystrom::theory::{Diagnostics, Effort};
-use dpp_nystrom::{
-    KernelKind, Precision, Prepared, RidgeChoice, Setting, Silent, Table, expected_trace_error,
-};
+use dpp_nystrom::{KernelKind, NoObserver, Precision, Prepared, Ridge, Setting, Table, expected_trace_error};
 use dpp_nystrom_tests::dense::{eigenvalues, product, solve};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};
@@ -444,7 +442,7 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
     let table = Table {
         name: "normal".to_owned(),
         feature_names: vec!["a".to_owned(), "b".to_owned()],
-        width: 2,
+        dim: 2,
         features: (0..2 * n).map(|_| numbers.normal()).collect(),
         target: Some((0..n).map(|_| numbers.normal()).collect()),
         target_name: Some("y".to_owned()),
@@ -459,8 +457,8 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
     let mean = expectation(&law, log_dets.iter().copied());
     let deviation = expectation(&law, log_dets.iter().map(|log| (log - mean).powi(2))).sqrt();
     let effort = Effort { samples: 400, steps: 40_000, pairs: 40, ..Effort::default() };
-    let diagnostics = Diagnostics::new(&data, setting, &Silent).unwrap();
-    let found = diagnostics.of(c, RidgeChoice::Value(1e-2), &effort, &Silent).unwrap();
+    let diagnostics = Diagnostics::new(&data, setting, &NoObserver).unwrap();
+    let found = diagnostics.of(c, Ridge::Value(1e-2), &effort, &NoObserver).unwrap();
     for chain in &found.chains {
         let worth = chain.effective_samples.unwrap();
         let off = (chain.log_det - mean).abs() / (deviation / worth.sqrt());

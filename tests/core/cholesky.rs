@@ -1,7 +1,7 @@
 //! The factor against an independent one, over sizes and conditions, and through members that come
 //! and go.
 
-use dpp_nystrom_core::{Cholesky, Error, FactorMemory, Scalar, Stack};
+use dpp_nystrom_core::{Cholesky, Error, FactorMemory, Scalar, Workspace};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::determinant::principal;
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
@@ -296,8 +296,8 @@ fn noise_is_no_pivot() {
 fn odd_inputs_are_refused_and_nothing_panics() {
     let mut room = Room::new(2);
     let mut factor = Cholesky::<f64>::new(room.lend().factor).unwrap();
-    let width = |expected, found| Error::Width { expected, found };
-    assert_eq!(factor.append(&[1.0], 1.0), Err(width(0, 1)));
+    let length = |expected, found| Error::Length { expected, found };
+    assert_eq!(factor.append(&[1.0], 1.0), Err(length(0, 1)));
     assert_eq!(factor.swap(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
     assert_eq!(factor.replace(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
     factor.remove(0);
@@ -315,8 +315,8 @@ fn odd_inputs_are_refused_and_nothing_panics() {
     factor.append(&[1.0], 2.0).unwrap();
     let before = FactorSnapshot::new(&factor);
     assert_eq!(factor.append(&[0.0, 0.0], 1.0), Err(Error::Capacity { needed: 3, have: 2 }));
-    assert_eq!(factor.append(&[0.0], 1.0), Err(width(2, 1)));
-    assert_eq!(factor.swap(0, &[0.0], 1.0), Err(width(2, 1)));
+    assert_eq!(factor.append(&[0.0], 1.0), Err(length(2, 1)));
+    assert_eq!(factor.swap(0, &[0.0], 1.0), Err(length(2, 1)));
     assert_eq!(factor.swap(2, &[0.0, 0.0], 1.0), Err(Error::OutOfRange { index: 2, len: 2 }));
     assert_eq!(factor.swap(0, &[0.0, f64::NAN], 1.0), Err(Error::NotFinite { row: 2, column: 1 }));
     assert_eq!(factor.replace(0, &[0.0, 0.0], f64::NAN), Err(Error::NotFinite { row: 2, column: 2 }));
@@ -325,9 +325,9 @@ fn odd_inputs_are_refused_and_nothing_panics() {
     assert!(factor.replace(0, &[1e200, 1e200], 1e200).is_err());
     for mut wrong in [vec![], vec![1.0], vec![1.0; 3]] {
         let found = wrong.len();
-        assert_eq!(factor.solve(&mut wrong), Err(width(2, found)));
-        assert_eq!(factor.solve_lower(&mut wrong), Err(width(2, found)));
-        assert_eq!(factor.solve_upper(&mut wrong), Err(width(2, found)));
+        assert_eq!(factor.solve(&mut wrong), Err(length(2, found)));
+        assert_eq!(factor.solve_lower(&mut wrong), Err(length(2, found)));
+        assert_eq!(factor.solve_upper(&mut wrong), Err(length(2, found)));
         assert_eq!(wrong, vec![1.0; found]);
     }
     assert_eq!(FactorSnapshot::new(&factor), before);
@@ -349,7 +349,7 @@ fn memory_is_checked_where_it_enters() {
     assert_eq!(memory(0, 0, 0), Ok(0));
 
     // A factor without capacity takes no member and does everything else.
-    let mut none = Stack::<f64, 0>::new();
+    let mut none = Workspace::<f64, 0>::new();
     let mut factor = Cholesky::new(none.lend().factor).unwrap();
     assert_eq!(factor.append(&[], 1.0), Err(Error::Capacity { needed: 1, have: 0 }));
     assert!(factor.replace(0, &[], 1.0).is_err());

@@ -5,7 +5,7 @@
 //! `DPP_NYSTROM_BLESS=1` in the environment this test writes what it finds.
 
 use dpp_nystrom::{Heap, RidgeHeap};
-use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, learn, predict, select, stream};
 use std::fs;
@@ -25,13 +25,14 @@ fn hold<const C: usize, const B: usize>(file: &str, answer: &Answer<C, B>, compi
 #[test]
 fn algorithm_1_follows_the_golden_trajectory() {
     let hold = |answer: algorithm_1::Weights| hold("golden.txt", &answer, &algorithm_1::DESKTOP);
-    let (mut memory, mut ridge) = (Stack::<f32, LANDMARKS>::new(), RidgeStack::<f32, LANDMARKS>::new());
+    let (mut memory, mut ridge) =
+        (Workspace::<f32, LANDMARKS>::new(), RidgeWorkspace::<f32, LANDMARKS>::new());
     hold(algorithm_1::run(memory.lend(), ridge.lend()).unwrap().0);
     let (mut memory, mut ridge) = (Heap::new(LANDMARKS).unwrap(), RidgeHeap::new(LANDMARKS).unwrap());
     hold(algorithm_1::run(memory.lend(), ridge.lend()).unwrap().0);
     // Memory to spare changes nothing.
     let (mut memory, mut ridge) =
-        (Heap::new(3 * LANDMARKS).unwrap(), RidgeStack::<f32, { 2 * LANDMARKS }>::new());
+        (Heap::new(3 * LANDMARKS).unwrap(), RidgeWorkspace::<f32, { 2 * LANDMARKS }>::new());
     hold(algorithm_1::run(memory.lend(), ridge.lend()).unwrap().0);
 }
 
@@ -39,7 +40,7 @@ fn algorithm_1_follows_the_golden_trajectory() {
 fn the_open_slot_chain_follows_the_golden_trajectory() {
     let hold = |answer: select::Selection| hold("golden/select.txt", &answer, &select::DESKTOP);
     let mut distances = [0.0; select::ROWS];
-    hold(select::run(Stack::<f32, LANDMARKS>::new().lend(), &mut distances).unwrap());
+    hold(select::run(Workspace::<f32, LANDMARKS>::new().lend(), &mut distances).unwrap());
     hold(select::run(Heap::new(LANDMARKS).unwrap().lend(), &mut distances).unwrap());
     hold(select::run(Heap::new(3 * LANDMARKS).unwrap().lend(), &mut distances).unwrap());
 }
@@ -48,7 +49,7 @@ fn the_open_slot_chain_follows_the_golden_trajectory() {
 fn the_chain_of_a_stream_follows_the_golden_trajectory() {
     let hold = |answer: stream::Chosen| hold("golden/stream.txt", &answer, &stream::DESKTOP);
     let mut rows = [0.0; stream::KEPT];
-    hold(stream::run(Stack::<f32, LANDMARKS>::new().lend(), &mut rows).unwrap());
+    hold(stream::run(Workspace::<f32, LANDMARKS>::new().lend(), &mut rows).unwrap());
     hold(stream::run(Heap::new(LANDMARKS).unwrap().lend(), &mut rows).unwrap());
     hold(stream::run(Heap::new(3 * LANDMARKS).unwrap().lend(), &mut [0.0; 2 * stream::KEPT]).unwrap());
 }
@@ -60,7 +61,8 @@ fn learning_follows_the_golden_trajectory() {
         assert!(error < learn::LARGEST_ERROR, "{error}");
     };
     let mut rows = [0.0; learn::KEPT];
-    let (mut memory, mut ridge) = (Stack::<f32, LANDMARKS>::new(), RidgeStack::<f32, LANDMARKS>::new());
+    let (mut memory, mut ridge) =
+        (Workspace::<f32, LANDMARKS>::new(), RidgeWorkspace::<f32, LANDMARKS>::new());
     let mut sensor = Sensor::new(1);
     let chosen = learn::choose(memory.lend(), &mut rows, || sensor.read()).unwrap();
     hold(learn::learn(&chosen, memory.lend(), ridge.lend(), &rows, || sensor.read()).unwrap());

@@ -37,7 +37,7 @@ fn raw_rows_are_standardised_and_turned_back() {
     for kernel in kernels() {
         let model = Model::new(kernel, parts()).unwrap();
         let predictor = Predictor::new(kernel, &LANDMARKS, 3, &WEIGHTS).unwrap();
-        assert_eq!(model.width(), 3);
+        assert_eq!(model.features(), 3);
         for raw in [[10.0, -2.0, 7.0], [12.5, -1.75, 7.0], [3.0, 0.0, 1e30], [f32::MAX, -2.0, 7.0]] {
             let standard = [(raw[0] - 10.0) * 0.5, (raw[1] + 2.0) * 4.0, 0.0];
             let expected = 100.0 + 3.0 * predictor.predict(&standard).unwrap();
@@ -88,20 +88,20 @@ fn parts_that_do_not_fit_are_refused() {
     let refused = |parts| Model::new(Linear, parts).unwrap_err();
     assert_eq!(refused(Parts { means: &[], scales: &[], landmarks: &[], ..parts() }), Error::Empty);
     assert_eq!(refused(Parts { weights: &[], landmarks: &[], ..parts() }), Error::Empty);
-    assert_eq!(refused(Parts { scales: &SCALES[..2], ..parts() }), Error::Width { expected: 3, found: 2 });
+    assert_eq!(refused(Parts { scales: &SCALES[..2], ..parts() }), Error::Length { expected: 3, found: 2 });
     assert_eq!(
         refused(Parts { landmarks: &LANDMARKS[..5], ..parts() }),
-        Error::Width { expected: 6, found: 5 }
+        Error::Length { expected: 6, found: 5 }
     );
-    assert_eq!(refused(Parts { weights: &[1.0; 3], ..parts() }), Error::Width { expected: 9, found: 6 });
+    assert_eq!(refused(Parts { weights: &[1.0; 3], ..parts() }), Error::Length { expected: 9, found: 6 });
 }
 
 #[test]
 fn rows_that_cannot_be_predicted_are_refused() {
     let model = Model::new(Gaussian::new(1.0_f32).unwrap(), parts()).unwrap();
     let refused = |raw: &[f32], room: &mut [f32]| model.predict(raw, room).unwrap_err();
-    assert_eq!(refused(&[1.0; 2], &mut [0.0; 3]), Error::Width { expected: 3, found: 2 });
-    assert_eq!(refused(&[1.0; 4], &mut [0.0; 4]), Error::Width { expected: 3, found: 4 });
+    assert_eq!(refused(&[1.0; 2], &mut [0.0; 3]), Error::Length { expected: 3, found: 2 });
+    assert_eq!(refused(&[1.0; 4], &mut [0.0; 4]), Error::Length { expected: 3, found: 4 });
     assert_eq!(refused(&[1.0; 3], &mut [0.0; 2]), Error::Capacity { needed: 3, have: 2 });
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for column in 0..3 {

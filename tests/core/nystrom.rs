@@ -217,7 +217,7 @@ fn odd_inputs_are_refused() {
     assert_eq!(nystrom.features(3, &mut phi), Err(Error::NotFinite { row: 3, column: 1 }));
     assert_eq!(nystrom.trace_error(&mut phi), Err(Error::NotFinite { row: 3, column: 1 }));
     for mut wrong in [vec![], vec![0.0], vec![0.0; 3]] {
-        let error = Error::Width { expected: 2, found: wrong.len() };
+        let error = Error::Length { expected: 2, found: wrong.len() };
         assert_eq!(nystrom.features(2, &mut wrong), Err(error));
         assert_eq!(nystrom.residual(2, &mut wrong), Err(error));
         assert_eq!(nystrom.trace_error(&mut wrong), Err(error));

@@ -97,6 +97,6 @@ fn a_matrix_that_has_no_factor_is_refused() {
         spoilt[row * N + row] = -1.0;
         assert_eq!(refused(&spoilt, N), Error::NotPositive { pivot: row });
     }
-    assert_eq!(refused(&matrix, N - 1), Error::Width { expected: (N - 1) * (N - 1), found: N * N });
+    assert_eq!(refused(&matrix, N - 1), Error::Length { expected: (N - 1) * (N - 1), found: N * N });
     assert_eq!(refused(&matrix, N + 1), Error::Capacity { needed: N + 1, have: N });
 }

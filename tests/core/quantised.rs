@@ -41,17 +41,17 @@ struct Owned {
 
 impl Owned {
     /// A model of random numbers, whose kernel falls to `2^-31` at this distance in levels.
-    fn random(noise: &mut Noise, width: usize, count: usize, reach: f64) -> Self {
+    fn random(noise: &mut Noise, dim: usize, count: usize, reach: f64) -> Self {
         let limit = (reach * reach).min(f64::from(u32::MAX)) as u32;
         let shift = limit.leading_zeros();
         let multiplier = (31.0 / f64::from(limit) * (58.0 - f64::from(shift)).exp2()).floor() as u32;
         let most = (1_u64 << 31) / count as u64;
         Self {
-            centres: (0..width).map(|_| noise.below(1 << 30) as i32 - (1 << 29)).collect(),
-            factors: (0..width).map(|_| (1 << 16) + noise.below(1 << 18) as i32).collect(),
-            exponents: (0..width).map(|_| noise.below(40) as i32 - 10).collect(),
-            wide: (0..width * count).map(|_| noise.below(1 << 15) as i32 as i16 - (1 << 14)).collect(),
-            narrow: (0..width * count).map(|_| noise.bits() as i8).collect(),
+            centres: (0..dim).map(|_| noise.below(1 << 30) as i32 - (1 << 29)).collect(),
+            factors: (0..dim).map(|_| (1 << 16) + noise.below(1 << 18) as i32).collect(),
+            exponents: (0..dim).map(|_| noise.below(40) as i32 - 10).collect(),
+            wide: (0..dim * count).map(|_| noise.below(1 << 15) as i32 as i16 - (1 << 14)).collect(),
+            narrow: (0..dim * count).map(|_| noise.bits() as i8).collect(),
             weights: (0..count).map(|_| noise.between(-(most as f64), most as f64) as i32).collect(),
             limit,
             multiplier,
@@ -118,10 +118,10 @@ const SCALE: f32 = 1.0 / (1_u64 << 31) as f32;
 fn the_error_is_the_stated_one() {
     let mut noise = Noise(1);
     let (mut worst, mut seen) = (0.0_f64, 0);
-    for width in [1, 2, 3, 4, 5, 8, 13, 40] {
+    for dim in [1, 2, 3, 4, 5, 8, 13, 40] {
         for count in [1, 2, 32, 65] {
             for reach in [70_000.0, 20_000.0, 2_000.0, 40.0, 1.5] {
-                let owned = Owned::random(&mut noise, width, count, reach);
+                let owned = Owned::random(&mut noise, dim, count, reach);
                 let (wide, narrow) = (owned.wide().unwrap(), owned.narrow().unwrap());
                 let landmarks: [Vec<f64>; 2] = [
                     owned.wide.iter().map(|&value| f64::from(value)).collect(),
@@ -129,7 +129,7 @@ fn the_error_is_the_stated_one() {
                 ];
                 for row in 0..20 {
                     // Rows about the landmarks, near one of them, and far from all.
-                    let raw: Vec<f32> = (0..width)
+                    let raw: Vec<f32> = (0..dim)
                         .map(|i| {
                             let level = match row % 3 {
                                 0 => noise.between(-20_000.0, 20_000.0),
@@ -149,7 +149,7 @@ fn the_error_is_the_stated_one() {
                         let exact = owned.exact(landmarks, &double);
                         let off = (f64::from(found.unwrap()) - exact).abs();
                         let bound = owned.bound(exact);
-                        assert!(off <= bound, "{width} {count} {reach}: {off} over {bound}");
+                        assert!(off <= bound, "{dim} {count} {reach}: {off} over {bound}");
                         worst = worst.max(off / bound);
                         seen += usize::from(exact != 0.0);
                     }
@@ -164,26 +164,26 @@ fn the_error_is_the_stated_one() {
 /// A distance of more than 32 bits must not come round as a small one.
 #[test]
 fn opposite_corners_are_far_apart() {
-    for width in 1..40 {
-        let mut owned = Owned::random(&mut Noise(2), width, 1, 70_000.0);
+    for dim in 1..40 {
+        let mut owned = Owned::random(&mut Noise(2), dim, 1, 70_000.0);
         owned.limit = u32::MAX;
         owned.shift = 0;
         owned.multiplier = 2_080_374_784;
         owned.weights = vec![i32::MIN];
-        owned.wide = vec![-16_384; width];
-        owned.centres = vec![0; width];
-        owned.exponents = vec![0; width];
-        owned.factors = vec![1 << 30; width];
+        owned.wide = vec![-16_384; dim];
+        owned.centres = vec![0; dim];
+        owned.exponents = vec![0; dim];
+        owned.factors = vec![1 << 30; dim];
         let model = owned.wide().unwrap();
-        let raw = vec![f32::MAX; width];
+        let raw = vec![f32::MAX; dim];
         let found = f64::from(model.predict(&raw, &mut [0; 40]).unwrap());
-        let exact = owned.exact(&vec![-16_384.0; width], &vec![f64::from(f32::MAX); width]);
-        assert!((found - exact).abs() <= owned.bound(exact), "{width}: {found} {exact}");
+        let exact = owned.exact(&vec![-16_384.0; dim], &vec![f64::from(f32::MAX); dim]);
+        assert!((found - exact).abs() <= owned.bound(exact), "{dim}: {found} {exact}");
         // Four features at their ends are under 2^32, five are over.
-        assert_eq!(exact != 0.0, width <= 4, "{width}");
+        assert_eq!(exact != 0.0, dim <= 4, "{dim}");
         // At the landmark itself the kernel is 1, exactly.
-        assert_eq!(model.predict(&vec![f32::MIN; width], &mut [0; 40]).unwrap(), i32::MIN as f32);
-        assert_eq!(model.predict_counts(&vec![i32::MIN; width], &mut [0; 40]).unwrap(), i32::MIN as f32);
+        assert_eq!(model.predict(&vec![f32::MIN; dim], &mut [0; 40]).unwrap(), i32::MIN as f32);
+        assert_eq!(model.predict_counts(&vec![i32::MIN; dim], &mut [0; 40]).unwrap(), i32::MIN as f32);
     }
 }
 
@@ -237,16 +237,16 @@ fn numbers_out_of_range_are_refused() {
     full.weights = vec![1 << 30, -(1 << 30), 0];
     assert!(full.wide().is_ok());
 
-    let width = |expected, found| Error::Width { expected, found };
+    let length = |expected, found| Error::Length { expected, found };
     let mut changed = sound.clone();
     changed.factors.pop();
-    assert_eq!(changed.wide().unwrap_err(), width(2, 1));
+    assert_eq!(changed.wide().unwrap_err(), length(2, 1));
     let mut changed = sound.clone();
     changed.exponents.pop();
-    assert_eq!(changed.wide().unwrap_err(), width(2, 1));
+    assert_eq!(changed.wide().unwrap_err(), length(2, 1));
     let mut changed = sound.clone();
     changed.wide.pop();
-    assert_eq!(changed.wide().unwrap_err(), width(6, 5));
+    assert_eq!(changed.wide().unwrap_err(), length(6, 5));
     let mut changed = sound.clone();
     changed.weights.clear();
     changed.wide.clear();
@@ -257,8 +257,8 @@ fn numbers_out_of_range_are_refused() {
 fn rows_that_cannot_be_predicted_are_refused() {
     let owned = Owned::random(&mut Noise(5), 3, 4, 9_000.0);
     let model = owned.wide().unwrap();
-    assert_eq!(model.width(), 3);
-    assert_eq!(model.predict(&[1.0; 2], &mut [0; 3]).unwrap_err(), Error::Width { expected: 3, found: 2 });
+    assert_eq!(model.features(), 3);
+    assert_eq!(model.predict(&[1.0; 2], &mut [0; 3]).unwrap_err(), Error::Length { expected: 3, found: 2 });
     assert_eq!(model.predict(&[1.0; 3], &mut [0; 2]).unwrap_err(), Error::Capacity { needed: 3, have: 2 });
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for column in 0..3 {
@@ -269,7 +269,7 @@ fn rows_that_cannot_be_predicted_are_refused() {
     }
     assert_eq!(
         model.predict_counts(&[1; 4], &mut [0; 4]).unwrap_err(),
-        Error::Width { expected: 3, found: 4 }
+        Error::Length { expected: 3, found: 4 }
     );
 }
 

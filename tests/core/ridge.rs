@@ -2,7 +2,7 @@
 //! equations, least squares by QR.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Matern32};
-use dpp_nystrom_core::{Error, Landmarks, Nystrom, Points, Predictor, Ridge, Scalar};
+use dpp_nystrom_core::{Error, Landmarks, Nystrom, Points, Predictor, RidgeRegression, Scalar};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::ground::{converted, normal_points};
 use dpp_nystrom_tests::room::{RidgeRoom, Room};
@@ -12,29 +12,29 @@ use dpp_nystrom_tests::snapshot::bits;
 /// Features and targets, row-major.
 struct Data<T> {
     rows: Vec<T>,
-    width: usize,
+    dim: usize,
     targets: Vec<T>,
 }
 
 impl<T: Scalar> Data<T> {
     /// A smooth function of normal points, with a little noise.
-    fn smooth(n: usize, width: usize, seed: u64) -> Self {
-        let rows: Vec<T> = normal_points(n, width, seed);
+    fn smooth(n: usize, dim: usize, seed: u64) -> Self {
+        let rows: Vec<T> = normal_points(n, dim, seed);
         let mut numbers = Numbers::seeded(seed ^ 1);
         let targets = rows
-            .chunks(width)
+            .chunks(dim)
             .map(|row| {
                 let signal: f64 = row.iter().map(|x| x.to_f64().sin()).sum();
                 T::from_f64(signal + 0.1 * numbers.normal())
             })
             .collect();
-        Self { rows, width, targets }
+        Self { rows, dim, targets }
     }
 
     /// The same numbers in `f64`, exactly.
     fn wide(&self) -> Data<f64> {
         let wide = |numbers: &[T]| numbers.iter().map(|number| number.to_f64()).collect();
-        Data { rows: wide(&self.rows), width: self.width, targets: wide(&self.targets) }
+        Data { rows: wide(&self.rows), dim: self.dim, targets: wide(&self.targets) }
     }
 }
 
@@ -51,7 +51,7 @@ struct Fit<T> {
 
 /// Fits with the production code alone; dependent landmarks are left out.
 fn fit<T: Scalar, K: Kernel<T> + Copy>(data: &Data<T>, kernel: K, landmarks: &[usize], ridge: T) -> Fit<T> {
-    let ground = Points::new(&data.rows, data.width, kernel).unwrap();
+    let ground = Points::new(&data.rows, data.dim, kernel).unwrap();
     let mut room = Room::new(landmarks.len());
     let mut chosen = Landmarks::new(&ground, room.lend()).unwrap();
     for &landmark in landmarks {
@@ -63,7 +63,7 @@ fn fit<T: Scalar, K: Kernel<T> + Copy>(data: &Data<T>, kernel: K, landmarks: &[u
     let c = chosen.len();
     let nystrom = Nystrom::new(&chosen);
     let mut ridge_room = RidgeRoom::new(c);
-    let mut learned = Ridge::new(c, ridge_room.lend()).unwrap();
+    let mut learned = RidgeRegression::new(c, ridge_room.lend()).unwrap();
     let mut phi = vec![T::ZERO; c];
     for (i, &target) in data.targets.iter().enumerate() {
         nystrom.features(i, &mut phi).unwrap();
@@ -85,20 +85,17 @@ fn predictions<T: Scalar, K: Kernel<T> + Copy>(
     kernel: K,
     at: &[T],
 ) -> Vec<f64> {
-    let width = data.width;
-    let landmarks: Vec<T> = fit
-        .members
-        .iter()
-        .flat_map(|&member| data.rows[member * width..(member + 1) * width].to_vec())
-        .collect();
-    let model = Predictor::new(kernel, &landmarks, width, &fit.weights).unwrap();
-    at.chunks(width).map(|x| model.predict(x).unwrap().to_f64()).collect()
+    let dim = data.dim;
+    let landmarks: Vec<T> =
+        fit.members.iter().flat_map(|&member| data.rows[member * dim..(member + 1) * dim].to_vec()).collect();
+    let model = Predictor::new(kernel, &landmarks, dim, &fit.weights).unwrap();
+    at.chunks(dim).map(|x| model.predict(x).unwrap().to_f64()).collect()
 }
 
 /// `K` between rows and landmarks, row-major.
-fn kernel_matrix<K: Kernel<f64>>(kernel: K, rows: &[f64], landmarks: &[f64], width: usize) -> Vec<f64> {
-    rows.chunks(width)
-        .flat_map(|x| landmarks.chunks(width).map(move |y| (x, y)))
+fn kernel_matrix<K: Kernel<f64>>(kernel: K, rows: &[f64], landmarks: &[f64], dim: usize) -> Vec<f64> {
+    rows.chunks(dim)
+        .flat_map(|x| landmarks.chunks(dim).map(move |y| (x, y)))
         .map(|(x, y)| kernel.value(x, y))
         .collect()
 }
@@ -143,11 +140,11 @@ fn normal_equations<K: Kernel<f64> + Copy>(
     ridge: f64,
 ) -> Vec<f64> {
     let c = members.len();
-    let width = data.width;
+    let dim = data.dim;
     let landmarks: Vec<f64> =
-        members.iter().flat_map(|&member| data.rows[member * width..(member + 1) * width].to_vec()).collect();
-    let tall = kernel_matrix(kernel, &data.rows, &landmarks, width);
-    let inner = kernel_matrix(kernel, &landmarks, &landmarks, width);
+        members.iter().flat_map(|&member| data.rows[member * dim..(member + 1) * dim].to_vec()).collect();
+    let tall = kernel_matrix(kernel, &data.rows, &landmarks, dim);
+    let inner = kernel_matrix(kernel, &landmarks, &landmarks, dim);
     let mut system = vec![0.0; c * c];
     let mut right = vec![0.0; c];
     let penalty = data.targets.len() as f64 * ridge;
@@ -211,8 +208,13 @@ fn squared_error<T: Scalar>(features: &[T], c: usize, targets: &[T], beta: &[T])
         .sum()
 }
 
-fn learn<'a, T: Scalar>(room: &'a mut RidgeRoom<T>, features: &[T], c: usize, targets: &[T]) -> Ridge<'a, T> {
-    let mut ridge = Ridge::new(c, room.lend()).unwrap();
+fn learn<'a, T: Scalar>(
+    room: &'a mut RidgeRoom<T>,
+    features: &[T],
+    c: usize,
+    targets: &[T],
+) -> RidgeRegression<'a, T> {
+    let mut ridge = RidgeRegression::new(c, room.lend()).unwrap();
     for (row, &target) in features.chunks(c).zip(targets) {
         ridge.add(row, target).unwrap();
     }
@@ -245,7 +247,7 @@ fn merged_parts_are_one_pass<T: Scalar>(bound: f64) {
         for cuts in [vec![0, 117, n], vec![0, 3, 40, 40, 99, 100, 180, n]] {
             let mut rooms: Vec<RidgeRoom<T>> = cuts.windows(2).map(|_| RidgeRoom::new(c)).collect();
             let mut total_room = RidgeRoom::new(c);
-            let mut total = Ridge::new(c, total_room.lend()).unwrap();
+            let mut total = RidgeRegression::new(c, total_room.lend()).unwrap();
             for (room, cut) in rooms.iter_mut().zip(cuts.windows(2)) {
                 let part = learn(room, &features[cut[0] * c..cut[1] * c], c, &targets[cut[0]..cut[1]]);
                 total.merge(&part).unwrap();
@@ -328,7 +330,7 @@ fn a_solution_does_not_disturb_what_follows() {
     // What is merged from an accumulator that was solved is its triangle, not its solution's.
     let (mut first, mut second) = (RidgeRoom::new(5), RidgeRoom::new(5));
     let (mut first, mut second) =
-        (Ridge::new(5, first.lend()).unwrap(), Ridge::new(5, second.lend()).unwrap());
+        (RidgeRegression::new(5, first.lend()).unwrap(), RidgeRegression::new(5, second.lend()).unwrap());
     let mut never_solved = RidgeRoom::new(5);
     first.merge(&between).unwrap();
     second.merge(&learn(&mut never_solved, &features, 5, &targets)).unwrap();
@@ -340,7 +342,7 @@ fn a_solution_does_not_disturb_what_follows() {
 /// A naive `f32` solver of the paper's normal equations: products summed, then Cholesky.
 fn naive_f32<K: Kernel<f32> + Copy>(data: &Data<f32>, kernel: K, members: &[usize], ridge: f32) -> Vec<f32> {
     let c = members.len();
-    let row = |i: usize| &data.rows[i * data.width..(i + 1) * data.width];
+    let row = |i: usize| &data.rows[i * data.dim..(i + 1) * data.dim];
     let mut system = vec![0.0_f32; c * c];
     let mut right = vec![0.0_f32; c];
     for (n, &target) in data.targets.iter().enumerate() {
@@ -542,7 +544,7 @@ fn a_tiny_feature_disturbs_nothing<T: Scalar>(exponents: std::ops::RangeInclusiv
         for mantissa in [1.0, 2.3, 4.7] {
             let tiny = T::from_f64(mantissa * 10.0_f64.powi(exponent));
             let mut room = RidgeRoom::new(3);
-            let mut ridge = Ridge::new(3, room.lend()).unwrap();
+            let mut ridge = RidgeRegression::new(3, room.lend()).unwrap();
             for (row, &target) in features.chunks(2).zip(&targets) {
                 ridge.add(&[tiny, row[0], row[1]], target).unwrap();
             }
@@ -584,7 +586,7 @@ fn features_of_any_magnitude_are_learned() {
 #[test]
 fn without_a_ridge_what_is_determined_is_met_and_what_is_not_is_refused() {
     let mut room = RidgeRoom::<f64>::new(3);
-    let mut ridge = Ridge::new(3, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(3, room.lend()).unwrap();
     let mut beta = [f64::NAN; 3];
     ridge.add(&[2.0, 0.0, 1.0], 1.0).unwrap();
     // One row: the second feature is the first that it leaves undetermined.
@@ -605,7 +607,7 @@ fn without_a_ridge_what_is_determined_is_met_and_what_is_not_is_refused() {
     assert!(ridge.squared_error(&beta).unwrap() < 1e-28);
     // Targets of zero have weights of zero.
     let mut room = RidgeRoom::<f64>::new(1);
-    let mut ridge = Ridge::new(1, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
     ridge.add(&[0.0], 5.0).unwrap();
     let mut beta = [1.0];
     assert_eq!(ridge.solve(0.0, &mut beta), Err(Error::NotPositive { pivot: 0 }));
@@ -617,7 +619,7 @@ fn without_a_ridge_what_is_determined_is_met_and_what_is_not_is_refused() {
 fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     // Two rows of one feature: (1·1 + 2·3) / (1 + 4 + 2γ), γ = 1/2.
     let mut room = RidgeRoom::<f64>::new(1);
-    let mut ridge = Ridge::new(1, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
     ridge.add(&[1.0], 1.0).unwrap();
     ridge.add(&[2.0], 3.0).unwrap();
     let mut beta = [0.0];
@@ -625,7 +627,7 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     assert!((beta[0] - 7.0 / 6.0).abs() < 1e-15, "{beta:?}");
     // Rows that came by merging count as well: 14 / (10 + 4γ).
     let mut other_room = RidgeRoom::new(1);
-    let mut other = Ridge::new(1, other_room.lend()).unwrap();
+    let mut other = RidgeRegression::new(1, other_room.lend()).unwrap();
     other.merge(&ridge).unwrap();
     other.merge(&ridge).unwrap();
     assert_eq!(other.rows(), 4);
@@ -639,14 +641,14 @@ fn numbers_bring_everything_back<T: Scalar>() {
     let (before, after) = data.rows.split_at(25 * 5);
     let mut rooms = [RidgeRoom::new(5), RidgeRoom::new(5), RidgeRoom::new(5)];
     let [room, other_room, stale_room] = &mut rooms;
-    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(5, room.lend()).unwrap();
     for (row, &target) in before.chunks(5).zip(&data.targets) {
         ridge.add(row, target).unwrap();
     }
     let kept: Vec<T> = ridge.numbers().collect();
-    assert_eq!(kept.len(), Ridge::<T>::numbers_kept(5));
+    assert_eq!(kept.len(), RidgeRegression::<T>::numbers_kept(5));
     // What was learned before is forgotten.
-    let mut restored = Ridge::new(5, other_room.lend()).unwrap();
+    let mut restored = RidgeRegression::new(5, other_room.lend()).unwrap();
     restored.add(&[T::ONE; 5], T::ONE).unwrap();
     restored.restore(ridge.rows(), &kept).unwrap();
     let mut weights = [[T::ZERO; 5]; 2];
@@ -659,10 +661,10 @@ fn numbers_bring_everything_back<T: Scalar>() {
     assert_eq!(bits(&weights[0]), bits(&weights[1]));
     assert_eq!(ridge.rows(), restored.rows());
     assert_eq!(ridge.squared_error(&weights[0]), restored.squared_error(&weights[0]));
-    // Numbers of another width, and numbers that are none, change nothing.
-    let mut stale = Ridge::new(4, stale_room.lend()).unwrap();
-    let expected = Ridge::<T>::numbers_kept(4);
-    assert_eq!(stale.restore(1, &kept), Err(Error::Width { expected, found: kept.len() }));
+    // Numbers of another dim, and numbers that are none, change nothing.
+    let mut stale = RidgeRegression::new(4, stale_room.lend()).unwrap();
+    let expected = RidgeRegression::<T>::numbers_kept(4);
+    assert_eq!(stale.restore(1, &kept), Err(Error::Length { expected, found: kept.len() }));
     let numbers: Vec<T> = restored.numbers().collect();
     for at in [0, 7, kept.len() - 1] {
         let mut broken = kept.clone();
@@ -686,11 +688,11 @@ fn numbers_bring_everything_back_in_f64() {
 #[test]
 fn odd_inputs_are_refused() {
     let mut room = RidgeRoom::<f32>::new(3);
-    assert_eq!(Ridge::new(0, room.lend()).unwrap_err(), Error::Empty);
-    assert_eq!(Ridge::new(4, room.lend()).unwrap_err(), Error::Capacity { needed: 4, have: 3 });
+    assert_eq!(RidgeRegression::new(0, room.lend()).unwrap_err(), Error::Empty);
+    assert_eq!(RidgeRegression::new(4, room.lend()).unwrap_err(), Error::Capacity { needed: 4, have: 3 });
     let mut short = room.clone();
     short.square.truncate(8);
-    assert_eq!(Ridge::new(3, short.lend()).unwrap_err(), Error::Capacity { needed: 9, have: 8 });
+    assert_eq!(RidgeRegression::new(3, short.lend()).unwrap_err(), Error::Capacity { needed: 9, have: 8 });
     for shorten in [
         |room: &mut RidgeRoom<f32>| room.diagonal.truncate(2),
         |room: &mut RidgeRoom<f32>| room.targets.truncate(2),
@@ -698,15 +700,18 @@ fn odd_inputs_are_refused() {
     ] {
         let mut short = room.clone();
         shorten(&mut short);
-        assert_eq!(Ridge::new(3, short.lend()).unwrap_err(), Error::Capacity { needed: 3, have: 2 });
+        assert_eq!(
+            RidgeRegression::new(3, short.lend()).unwrap_err(),
+            Error::Capacity { needed: 3, have: 2 }
+        );
     }
     // More room than needed is fine.
-    let mut ridge = Ridge::new(2, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
     let mut beta = [7.0; 2];
-    assert_eq!(ridge.width(), 2);
+    assert_eq!(ridge.features(), 2);
     assert_eq!(ridge.solve(1.0, &mut beta), Err(Error::NoRows));
     assert_eq!(ridge.squared_error(&beta), Ok(0.0));
-    assert_eq!(ridge.add(&[1.0], 1.0), Err(Error::Width { expected: 2, found: 1 }));
+    assert_eq!(ridge.add(&[1.0], 1.0), Err(Error::Length { expected: 2, found: 1 }));
     assert_eq!(ridge.add(&[1.0, f32::NAN], 1.0), Err(Error::NotFinite { row: 0, column: 1 }));
     assert_eq!(ridge.add(&[1.0, 1.0], f32::NAN), Err(Error::NotFinite { row: 0, column: 2 }));
     ridge.add(&[1.0, 2.0], 1.0).unwrap();
@@ -715,22 +720,22 @@ fn odd_inputs_are_refused() {
     for gamma in [-1.0, -f32::MIN_POSITIVE, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         assert_eq!(ridge.solve(gamma, &mut beta), Err(Error::Ridge));
     }
-    assert_eq!(ridge.solve(1.0, &mut beta[..1]), Err(Error::Width { expected: 2, found: 1 }));
-    assert_eq!(ridge.squared_error(&[1.0; 3]), Err(Error::Width { expected: 2, found: 3 }));
+    assert_eq!(ridge.solve(1.0, &mut beta[..1]), Err(Error::Length { expected: 2, found: 1 }));
+    assert_eq!(ridge.squared_error(&[1.0; 3]), Err(Error::Length { expected: 2, found: 3 }));
     let mut other_room = RidgeRoom::<f32>::new(3);
-    let other = Ridge::new(3, other_room.lend()).unwrap();
-    assert_eq!(ridge.merge(&other), Err(Error::Width { expected: 2, found: 3 }));
+    let other = RidgeRegression::new(3, other_room.lend()).unwrap();
+    assert_eq!(ridge.merge(&other), Err(Error::Length { expected: 2, found: 3 }));
     assert_eq!(ridge.rows(), 1);
 
     let kernel = Gaussian::new(1.0_f32).unwrap();
-    let model = |landmarks: &'static [f32], width, weights: &'static [f32]| {
-        Predictor::new(kernel, landmarks, width, weights).map(|model| model.width())
+    let model = |landmarks: &'static [f32], dim, weights: &'static [f32]| {
+        Predictor::new(kernel, landmarks, dim, weights).map(|model| model.features())
     };
     assert_eq!(model(&[0.0, 1.0], 1, &[1.0, 2.0]), Ok(1));
     assert_eq!(model(&[0.0, 1.0], 0, &[1.0]), Err(Error::Empty));
     assert_eq!(model(&[], 1, &[]), Err(Error::Empty));
-    assert_eq!(model(&[0.0], 1, &[1.0, 2.0]), Err(Error::Width { expected: 2, found: 1 }));
+    assert_eq!(model(&[0.0], 1, &[1.0, 2.0]), Err(Error::Length { expected: 2, found: 1 }));
     let model = Predictor::new(kernel, &[0.0, 1.0], 2, &[1.0]).unwrap();
-    assert_eq!(model.predict(&[1.0]), Err(Error::Width { expected: 2, found: 1 }));
+    assert_eq!(model.predict(&[1.0]), Err(Error::Length { expected: 2, found: 1 }));
     assert_eq!(model.predict(&[0.0, 1.0]), Ok(1.0));
 }

@@ -160,8 +160,8 @@ struct Seen {
     singular: u64,
 }
 
-fn long_run<T: Lane>(rows: &[T], width: usize, evaluator: &mut Evaluator<T>, singly: bool) -> Seen {
-    let ground = linear(rows, width);
+fn long_run<T: Lane>(rows: &[T], dim: usize, evaluator: &mut Evaluator<T>, singly: bool) -> Seen {
+    let ground = linear(rows, dim);
     let mut random = Random::seeded(101);
     let mut room = Room::new(C);
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();

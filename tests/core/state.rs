@@ -2,7 +2,7 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Error, Landmarks, Nystrom, Points, Ridge, Scalar, StateProblem, digest, start, state_bytes,
+    Error, Landmarks, Nystrom, Points, RidgeRegression, Scalar, StateProblem, digest, start, state_bytes,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::room::{RidgeRoom, Room};
@@ -19,7 +19,7 @@ fn learned<T: Scalar>(rows: &[T], range: std::ops::Range<usize>) -> (Vec<u8>, u6
     start::given(&mut landmarks, &LANDMARKS).unwrap();
     let nystrom = Nystrom::new(&landmarks);
     let mut ridge_room = RidgeRoom::new(LANDMARKS.len());
-    let mut ridge = Ridge::new(LANDMARKS.len(), ridge_room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(LANDMARKS.len(), ridge_room.lend()).unwrap();
     let mut phi = [T::ZERO; LANDMARKS.len()];
     for i in range {
         nystrom.features(i, &mut phi).unwrap();
@@ -40,8 +40,8 @@ fn learned<T: Scalar>(rows: &[T], range: std::ops::Range<usize>) -> (Vec<u8>, u6
 fn merged<T: Scalar>(states: &[Vec<u8>], digest: u64) -> (u64, Vec<T>) {
     let mut rooms = [RidgeRoom::new(5), RidgeRoom::new(5)];
     let [room, part_room] = &mut rooms;
-    let mut whole = Ridge::new(5, room.lend()).unwrap();
-    let mut part = Ridge::new(5, part_room.lend()).unwrap();
+    let mut whole = RidgeRegression::new(5, room.lend()).unwrap();
+    let mut part = RidgeRegression::new(5, part_room.lend()).unwrap();
     for state in states {
         part.read_state(digest, state).unwrap();
         whole.merge(&part).unwrap();
@@ -79,7 +79,7 @@ fn a_state_is_a_round_trip() {
     let rows: Vec<f32> = normal_points(60, WIDTH, 2);
     let (bytes, digest) = learned(&rows, 0..60);
     let mut room = RidgeRoom::<f32>::new(5);
-    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(5, room.lend()).unwrap();
     // Anywhere in memory, and with more after it.
     for offset in 0..4 {
         let mut shifted = vec![0; offset];
@@ -96,7 +96,7 @@ fn a_state_is_a_round_trip() {
 #[test]
 fn the_layout_is_pinned() {
     let mut room = RidgeRoom::<f32>::new(1);
-    let mut ridge = Ridge::new(1, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
     ridge.add(&[3.0], 2.0).unwrap();
     let mut bytes = [0; state_bytes::<f32>(1)];
     ridge.write_state(0x0102_0304_0506_0708, &mut bytes).unwrap();
@@ -118,7 +118,7 @@ fn damage_is_refused_and_changes_nothing() {
     let rows: Vec<f32> = normal_points(60, WIDTH, 2);
     let (bytes, digest) = learned(&rows, 0..60);
     let mut room = RidgeRoom::<f32>::new(5);
-    let mut ridge = Ridge::new(5, room.lend()).unwrap();
+    let mut ridge = RidgeRegression::new(5, room.lend()).unwrap();
     ridge.read_state(digest, &bytes).unwrap();
     let before: Vec<f32> = ridge.numbers().collect();
     for at in 0..bytes.len() {
@@ -138,11 +138,11 @@ fn damage_is_refused_and_changes_nothing() {
     assert_eq!(ridge.rows(), 60);
 
     let mut wide_room = RidgeRoom::<f64>::new(5);
-    let mut wide = Ridge::new(5, wide_room.lend()).unwrap();
+    let mut wide = RidgeRegression::new(5, wide_room.lend()).unwrap();
     assert_eq!(wide.read_state(digest, &bytes), refused(StateProblem::Precision));
     let mut other_room = RidgeRoom::<f32>::new(4);
-    let mut other = Ridge::new(4, other_room.lend()).unwrap();
-    assert_eq!(other.read_state(digest, &bytes), Err(Error::Width { expected: 4, found: 5 }));
+    let mut other = RidgeRegression::new(4, other_room.lend()).unwrap();
+    assert_eq!(other.read_state(digest, &bytes), Err(Error::Length { expected: 4, found: 5 }));
     let have = bytes.len() - 1;
     let needed = bytes.len();
     assert_eq!(ridge.write_state(digest, &mut vec![0; have]), Err(Error::Capacity { needed, have }));

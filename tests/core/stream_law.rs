@@ -49,7 +49,7 @@ fn transition<T: Scalar>(
 
 fn check<T: Scalar>(gram: &Gram, c: usize, weights: &[f64]) {
     let n = gram.n;
-    let source = Source { rows: gram.points::<T>(), width: n };
+    let source = Source { rows: gram.points::<T>(), dim: n };
     let exact: Vec<f64> = gram.to();
     // det of √p_i k(i, j) √p_j over C is det K_CC · Π p_i.
     let weighted: Vec<f64> =

@@ -2,7 +2,7 @@
 //! a chi-square test on their counts is valid.
 
 use dpp_nystrom_core::kernel::Gaussian;
-use dpp_nystrom_core::{Acceptance, Random, Scalar, Stack, StreamChain};
+use dpp_nystrom_core::{Acceptance, Random, Scalar, StreamChain, Workspace};
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::script::Numbers;
@@ -14,7 +14,7 @@ const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
 /// From exact draws of π a few rows lead to draws of π, if π is stationary.
 fn stationary<T: Scalar>(name: &str, gram: &Gram, c: usize) {
     const DRAWS: usize = 20_000;
-    let source = Source { rows: gram.points::<T>(), width: gram.n };
+    let source = Source { rows: gram.points::<T>(), dim: gram.n };
     let law = Law::new(&gram.to::<f64>(), gram.n, c);
     for acceptance in RULES {
         let (mut numbers, mut random) = (Numbers::seeded(81), Random::seeded(82));
@@ -76,7 +76,7 @@ fn two_landmarks_of_a_continuous_stream_have_their_density() {
         let mut counts = vec![0; CELLS * CELLS];
         let mut starts = vec![0; CELLS * CELLS];
         for _ in 0..DRAWS {
-            let (mut room, mut memory) = ([0.0; 3], Stack::<f64, 2>::new());
+            let (mut room, mut memory) = ([0.0; 3], Workspace::<f64, 2>::new());
             let kernel = Gaussian::new(SIGMA).unwrap();
             let mut chain = StreamChain::new(kernel, 2, 1, &mut room, memory.lend(), acceptance).unwrap();
             let count = |counts: &mut [u64], chain: &StreamChain<'_, f64, Gaussian<f64>>| {

@@ -4,7 +4,7 @@
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Linear, Polynomial};
 use dpp_nystrom_core::{
     Acceptance, Error, FactorMemory, Landmarks, Memory, Offer, Points, Progress, Random, Scalar, Scan,
-    SlotChain, Stack, StreamChain, start,
+    SlotChain, StreamChain, Workspace, start,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::script::{Counting, Numbers, Script};
@@ -26,12 +26,12 @@ fn snapshot<T: Scalar, K: Kernel<T>>(
 fn as_the_open_slot_chain<T: Scalar>() {
     const N: usize = 40;
     const C: usize = 6;
-    let source = Source { rows: normal_points::<T>(N, 3, 5), width: 3 };
+    let source = Source { rows: normal_points::<T>(N, 3, 5), dim: 3 };
     let kernel = || Gaussian::new(T::from_f64(1.2)).unwrap();
     let ground = Points::new(&source.rows, 3, kernel()).unwrap();
     for acceptance in RULES {
         let mut numbers = Numbers::seeded(61);
-        let (mut memory, mut room) = (Stack::<T, C>::new(), Stack::<T, C>::new());
+        let (mut memory, mut room) = (Workspace::<T, C>::new(), Workspace::<T, C>::new());
         let mut rows = vec![T::from_f64(f64::NAN); (C + 1) * 3];
         let mut stream = StreamChain::new(kernel(), C, 3, &mut rows, room.lend(), acceptance).unwrap();
         let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
@@ -105,7 +105,7 @@ fn a_row_is_tried_at_the_slot_drawn_against_the_ratio() {
     for slot in 0..3 {
         for (acceptance, probability) in [(Acceptance::Metropolis, 0.25), (Acceptance::Barker, 0.2)] {
             let offer = |draw: u32| {
-                let source = Source { rows: vec![2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], width: 3 };
+                let source = Source { rows: vec![2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], dim: 3 };
                 let mut room = StreamRoom::<f64>::new(3, 3);
                 let mut chain = source.started(&mut room, &[0, 1, 2], acceptance);
                 let mut row = [0.0; 3];
@@ -131,7 +131,7 @@ fn a_row_is_tried_at_the_slot_drawn_against_the_ratio() {
 
 #[test]
 fn a_copy_of_another_landmark_is_declined_and_one_of_the_occupant_changes_nothing() {
-    let source = Source { rows: normal_points::<f64>(4, 4, 3), width: 4 };
+    let source = Source { rows: normal_points::<f64>(4, 4, 3), dim: 4 };
     for acceptance in RULES {
         for slot in 0..4 {
             for copied in 0..4 {
@@ -151,13 +151,13 @@ fn a_copy_of_another_landmark_is_declined_and_one_of_the_occupant_changes_nothin
 /// After an error a chain goes on as a twin that never met it.
 #[test]
 fn an_error_leaves_landmarks_counters_and_generator() {
-    let source = Source { rows: normal_points::<f32>(200, 2, 4), width: 2 };
+    let source = Source { rows: normal_points::<f32>(200, 2, 4), dim: 2 };
     // 1e30 to the power of three is infinite in f32.
     let kernel = || Polynomial::new(3, 1.0_f32).unwrap();
     let acceptance = Acceptance::Metropolis;
     for full in [false, true] {
         let (mut rows, mut twin_rows) = ([f32::NAN; 10], [f32::NAN; 10]);
-        let (mut memory, mut twin_memory) = (Stack::<f32, 4>::new(), Stack::<f32, 4>::new());
+        let (mut memory, mut twin_memory) = (Workspace::<f32, 4>::new(), Workspace::<f32, 4>::new());
         let mut chain = StreamChain::new(kernel(), 4, 2, &mut rows, memory.lend(), acceptance).unwrap();
         let mut twin =
             StreamChain::new(kernel(), 4, 2, &mut twin_rows, twin_memory.lend(), acceptance).unwrap();
@@ -170,8 +170,8 @@ fn an_error_leaves_landmarks_counters_and_generator() {
         }
         assert_eq!(chain.len() == 4, full);
         let refused = [
-            (&[1.0][..], Error::Width { expected: 2, found: 1 }),
-            (&[1.0, 2.0, 3.0], Error::Width { expected: 2, found: 3 }),
+            (&[1.0][..], Error::Length { expected: 2, found: 1 }),
+            (&[1.0, 2.0, 3.0], Error::Length { expected: 2, found: 3 }),
             (&[f32::NAN, 0.0], Error::NotFinite { row: first, column: 0 }),
             (&[0.0, f32::INFINITY], Error::NotFinite { row: first, column: 1 }),
         ];
@@ -202,19 +202,12 @@ fn an_error_leaves_landmarks_counters_and_generator() {
 
 #[test]
 fn too_little_memory_is_refused_with_what_is_needed() {
-    fn refused(
-        c: usize,
-        width: usize,
-        rows: usize,
-        square: usize,
-        rotations: usize,
-        indices: usize,
-    ) -> Error {
+    fn refused(c: usize, dim: usize, rows: usize, square: usize, rotations: usize, indices: usize) -> Error {
         let (mut rows, mut square, mut column) = (vec![0.0_f64; rows], vec![0.0; square], vec![0.0; 3]);
         let (mut rotations, mut landmarks) = (vec![[0.0; 2]; rotations], vec![0; indices]);
         let factor = FactorMemory { square: &mut square, column: &mut column, rotations: &mut rotations };
         let memory = Memory { factor, landmarks: &mut landmarks };
-        StreamChain::new(Linear, c, width, &mut rows, memory, Acceptance::Metropolis).unwrap_err()
+        StreamChain::new(Linear, c, dim, &mut rows, memory, Acceptance::Metropolis).unwrap_err()
     }
     assert_eq!(refused(0, 2, 8, 9, 3, 3), Error::Empty);
     assert_eq!(refused(3, 0, 8, 9, 3, 3), Error::Empty);
@@ -229,7 +222,7 @@ fn too_little_memory_is_refused_with_what_is_needed() {
 /// Spare memory of every kind, and the heap's memory, change nothing.
 #[test]
 fn memory_to_spare_changes_nothing() {
-    let source = Source { rows: normal_points::<f32>(600, 3, 8), width: 3 };
+    let source = Source { rows: normal_points::<f32>(600, 3, 8), dim: 3 };
     let kernel = || Gaussian::new(1.0_f32).unwrap();
     fn run<'a>(
         source: &Source<f32>,
@@ -242,7 +235,7 @@ fn memory_to_spare_changes_nothing() {
         let factor = (0..chain.len()).map(|i| bits(chain.factor().row(i))).collect();
         (bits(chain.rows()), chain.members().to_vec(), factor)
     }
-    let (mut rows, mut memory) = ([f32::NAN; 18], Stack::<f32, 5>::new());
+    let (mut rows, mut memory) = ([f32::NAN; 18], Workspace::<f32, 5>::new());
     let acceptance = Acceptance::Metropolis;
     let exact = run(&source, StreamChain::new(kernel(), 5, 3, &mut rows, memory.lend(), acceptance).unwrap());
     let (mut rows, mut memory) = (vec![f32::NAN; 50], dpp_nystrom::Heap::new(12).unwrap());
@@ -256,7 +249,7 @@ fn does_not_drift<T: Scalar>() {
     const C: usize = 12;
     let mut numbers = Numbers::seeded(17);
     let kernel = Gaussian::new(T::from_f64(1.0)).unwrap();
-    let (mut rows, mut memory) = (vec![T::ZERO; (C + 1) * 3], Stack::<T, C>::new());
+    let (mut rows, mut memory) = (vec![T::ZERO; (C + 1) * 3], Workspace::<T, C>::new());
     let mut chain = StreamChain::new(kernel, C, 3, &mut rows, memory.lend(), Acceptance::Metropolis).unwrap();
     let mut random = Random::seeded(18);
     for _ in 0..20_000 {
@@ -265,7 +258,7 @@ fn does_not_drift<T: Scalar>() {
     }
     assert!(chain.progress().accepted > 1_000);
     let ground = Points::new(chain.rows(), 3, kernel).unwrap();
-    let mut fresh_memory = Stack::<T, C>::new();
+    let mut fresh_memory = Workspace::<T, C>::new();
     let mut fresh = Landmarks::new(&ground, fresh_memory.lend()).unwrap();
     start::given(&mut fresh, chain.members()).unwrap();
     for i in 0..C {

@@ -2,7 +2,7 @@
 //! them.
 
 use dpp_nystrom_core::{
-    Acceptance, Chain, GroundSet, Landmarks, Matrix, Random, Rule, Scalar, Stack, Step, start,
+    Acceptance, Chain, GroundSet, Landmarks, Matrix, Random, Rule, Scalar, Step, Workspace, start,
 };
 use dpp_nystrom_tests::ground::{Gram, converted};
 use dpp_nystrom_tests::law::Law;
@@ -93,7 +93,7 @@ fn step_by<T: Scalar>(rule: Rule, draws: &[u32]) -> (Step, Vec<usize>) {
     }
     let matrix: Vec<T> = converted(&matrix);
     let ground = Matrix::new(&matrix).unwrap();
-    let mut memory = Stack::<T, 2>::new();
+    let mut memory = Workspace::<T, 2>::new();
     let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
     start::given(&mut landmarks, &[3, 1]).unwrap();
     let before = Snapshot::new(&landmarks);
@@ -194,7 +194,7 @@ fn a_dependent_row_is_refused_even_at_u_zero() {
     let matrix = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let ground = Matrix::new(&matrix).unwrap();
     for acceptance in [Acceptance::Barker, Acceptance::Metropolis] {
-        let mut memory = Stack::<f64, 2>::new();
+        let mut memory = Workspace::<f64, 2>::new();
         let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
         start::given(&mut landmarks, &[0, 2]).unwrap();
         let mut chain = Chain::new(landmarks, Rule { acceptance, lazy: false });
@@ -209,7 +209,7 @@ fn a_step_draws_three_numbers_and_one_more_for_the_coin() {
     let entries: Vec<f64> = Gram::well_conditioned(8).to();
     let ground = Matrix::new(&entries).unwrap();
     for rule in RULES {
-        let mut memory = Stack::<f64, 4>::new();
+        let mut memory = Workspace::<f64, 4>::new();
         let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
         start::given(&mut landmarks, &[0, 2, 4, 6]).unwrap();
         let mut chain = Chain::new(landmarks, rule);
@@ -239,7 +239,7 @@ fn with_nothing_to_swap_the_chain_holds_and_draws_nothing() {
     let ground = Matrix::new(&matrix).unwrap();
     for members in [&[][..], &[1, 0]] {
         for rule in RULES {
-            let mut memory = Stack::<f64, 2>::new();
+            let mut memory = Workspace::<f64, 2>::new();
             let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
             start::given(&mut landmarks, members).unwrap();
             let mut chain = Chain::new(landmarks, rule);
@@ -271,7 +271,7 @@ fn a_step_that_meets_no_number_changes_nothing_but_the_generator() {
     let entries: Vec<f64> = Gram::well_conditioned(6).to();
     for (pair, place) in [([1, 4], (4, 1)), ([4, 4], (4, 4))] {
         let ground = Broken { inner: Matrix::new(&entries).unwrap(), pair };
-        let mut memory = Stack::<f64, 3>::new();
+        let mut memory = Workspace::<f64, 3>::new();
         let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
         start::given(&mut landmarks, &[0, 1, 2]).unwrap();
         let mut chain = Chain::new(landmarks, Rule::METROPOLIS);

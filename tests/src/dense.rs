@@ -39,9 +39,9 @@ pub fn solve(matrix: &[f64], n: usize, right: &[f64]) -> Vec<f64> {
     values(&square(matrix, n).partial_piv_lu().solve(&column(right)))
 }
 
-/// `min ‖A x - b‖` for a tall row-major `A` of `width` columns, by QR.
-pub fn least_squares(rows: &[f64], width: usize, right: &[f64]) -> Vec<f64> {
-    let tall = Mat::from_fn(right.len(), width, |i, j| rows[i * width + j]);
+/// `min ‖A x - b‖` for a tall row-major `A` of `dim` columns, by QR.
+pub fn least_squares(rows: &[f64], dim: usize, right: &[f64]) -> Vec<f64> {
+    let tall = Mat::from_fn(right.len(), dim, |i, j| rows[i * dim + j]);
     values(&tall.qr().solve_lstsq(&column(right)))
 }
 
@@ -72,11 +72,11 @@ pub fn pseudo_inverse(matrix: &[f64], n: usize, relative: f64) -> Vec<f64> {
 }
 
 /// `A B`, row-major, `A` of `inner` columns.
-pub fn product(a: &[f64], inner: usize, b: &[f64], width: usize) -> Vec<f64> {
-    let mut out = Vec::with_capacity(a.len() / inner * width);
+pub fn product(a: &[f64], inner: usize, b: &[f64], dim: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity(a.len() / inner * dim);
     for row in a.chunks(inner) {
-        for j in 0..width {
-            out.push(row.iter().enumerate().map(|(k, &entry)| entry * b[k * width + j]).sum());
+        for j in 0..dim {
+            out.push(row.iter().enumerate().map(|(k, &entry)| entry * b[k * dim + j]).sum());
         }
     }
     out

@@ -16,17 +16,17 @@ pub enum Evaluator<T> {
 }
 
 impl<T: Lane> Evaluator<T> {
-    /// The adapter's, with room for `c` landmarks of `width` features.
+    /// The adapter's, with room for `c` landmarks of `dim` features.
     ///
     /// # Panics
     /// Without memory.
-    pub fn lanes(c: usize, width: usize) -> Self {
-        Self::Lanes(Lanes::new(c, width).expect("memory for a small block"))
+    pub fn lanes(c: usize, dim: usize) -> Self {
+        Self::Lanes(Lanes::new(c, dim).expect("memory for a small block"))
     }
 
     /// All of them.
-    pub fn all(c: usize, width: usize) -> [Self; 2] {
-        [Self::OneByOne, Self::lanes(c, width)]
+    pub fn all(c: usize, dim: usize) -> [Self; 2] {
+        [Self::OneByOne, Self::lanes(c, dim)]
     }
 
     /// What to call it in a message.
@@ -65,7 +65,7 @@ impl<T: Lane> Evaluate<T, Ground<'_, T>> for &mut Evaluator<T> {
 ///
 /// # Panics
 /// When the rows are none.
-pub fn linear<T: Lane>(rows: &[T], width: usize) -> Ground<'_, T> {
+pub fn linear<T: Lane>(rows: &[T], dim: usize) -> Ground<'_, T> {
     let kernel = KernelKind::Linear.build(1.0).expect("a kernel without parameters");
-    Points::new(rows, width, kernel).expect("rows of this width")
+    Points::new(rows, dim, kernel).expect("rows of this dim")
 }

@@ -75,10 +75,10 @@ fn small_rows(seed: usize, n: usize, most: i64) -> Vec<Vec<i64>> {
     (0..n).map(|i| (0..n).map(|j| draw() + if i == j { 2 * most + 1 } else { 0 }).collect()).collect()
 }
 
-/// `n` standard normal points of `width` features, row-major.
-pub fn normal_points<T: Scalar>(n: usize, width: usize, seed: u64) -> Vec<T> {
+/// `n` standard normal points of `dim` features, row-major.
+pub fn normal_points<T: Scalar>(n: usize, dim: usize, seed: u64) -> Vec<T> {
     let mut numbers = Numbers::seeded(seed);
-    (0..n * width).map(|_| T::from_f64(numbers.normal())).collect()
+    (0..n * dim).map(|_| T::from_f64(numbers.normal())).collect()
 }
 
 /// The row-major symmetric matrix `Q diag(spectrum) Qᵀ` with a random orthogonal `Q`, a product of

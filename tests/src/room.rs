@@ -56,13 +56,13 @@ pub struct RidgeRoom<T> {
 
 impl<T: Scalar> RidgeRoom<T> {
     /// Room for as many features, filled with NaN.
-    pub fn new(width: usize) -> Self {
+    pub fn new(dim: usize) -> Self {
         let nan = T::from_f64(f64::NAN);
         Self {
-            square: vec![nan; width * width],
-            diagonal: vec![nan; width],
-            targets: vec![nan; width],
-            row: vec![nan; width],
+            square: vec![nan; dim * dim],
+            diagonal: vec![nan; dim],
+            targets: vec![nan; dim],
+            row: vec![nan; dim],
         }
     }
 

@@ -11,7 +11,7 @@ pub struct Source<T> {
     /// The rows, one after the other.
     pub rows: Vec<T>,
     /// The number of features of a row.
-    pub width: usize,
+    pub dim: usize,
 }
 
 /// What a chain works on.
@@ -22,17 +22,17 @@ pub struct StreamRoom<T> {
 }
 
 impl<T: Scalar> StreamRoom<T> {
-    /// For `c` landmarks of `width` features; filled with NaN.
-    pub fn new(c: usize, width: usize) -> Self {
-        Self { rows: vec![T::from_f64(f64::NAN); (c + 1) * width], room: Room::new(c) }
+    /// For `c` landmarks of `dim` features; filled with NaN.
+    pub fn new(c: usize, dim: usize) -> Self {
+        Self { rows: vec![T::from_f64(f64::NAN); (c + 1) * dim], room: Room::new(c) }
     }
 
     /// A chain in this memory.
     ///
     /// # Panics
     /// When the room is for fewer landmarks.
-    pub fn chain(&mut self, c: usize, width: usize, acceptance: Acceptance) -> StreamChain<'_, T, Linear> {
-        StreamChain::new(Linear, c, width, &mut self.rows, self.room.lend(), acceptance)
+    pub fn chain(&mut self, c: usize, dim: usize, acceptance: Acceptance) -> StreamChain<'_, T, Linear> {
+        StreamChain::new(Linear, c, dim, &mut self.rows, self.room.lend(), acceptance)
             .expect("the room is for c")
     }
 }
@@ -40,7 +40,7 @@ impl<T: Scalar> StreamRoom<T> {
 impl<T: Scalar> Source<T> {
     /// Row `i`.
     pub fn row(&self, i: usize) -> &[T] {
-        &self.rows[i * self.width..(i + 1) * self.width]
+        &self.rows[i * self.dim..(i + 1) * self.dim]
     }
 
     /// The number of the row that has these features.
@@ -48,12 +48,12 @@ impl<T: Scalar> Source<T> {
     /// # Panics
     /// When none has.
     pub fn number_of(&self, row: &[T]) -> usize {
-        self.rows.chunks(self.width).position(|other| other == row).expect("a row of the source")
+        self.rows.chunks(self.dim).position(|other| other == row).expect("a row of the source")
     }
 
     /// The numbers of the rows that are landmarks, in the factor's order.
     pub fn members(&self, chain: &StreamChain<'_, T, Linear>) -> Vec<usize> {
-        let rows: Vec<&[T]> = chain.rows().chunks(self.width).collect();
+        let rows: Vec<&[T]> = chain.rows().chunks(self.dim).collect();
         chain.members().iter().map(|&place| self.number_of(rows[place])).collect()
     }
 
@@ -67,7 +67,7 @@ impl<T: Scalar> Source<T> {
         members: &[usize],
         acceptance: Acceptance,
     ) -> StreamChain<'r, T, Linear> {
-        let mut chain = room.chain(members.len(), self.width, acceptance);
+        let mut chain = room.chain(members.len(), self.dim, acceptance);
         for (place, &row) in members.iter().enumerate() {
             let offer = chain.offer(self.row(row), &mut Script::new(&[]));
             assert_eq!(offer, Ok(Offer::Joined { place }), "row {row}");
@@ -84,7 +84,7 @@ impl<T: Scalar> Source<T> {
         entering: usize,
         acceptance: Acceptance,
     ) -> u64 {
-        let mut room = StreamRoom::new(members.len(), self.width);
+        let mut room = StreamRoom::new(members.len(), self.dim);
         let mut admits = |draw: u32| {
             let mut chain = self.started(&mut room, members, acceptance);
             let mut script = Script::new(&[Script::choosing(slot, members.len()), draw]);

@@ -2,7 +2,7 @@
 
 use super::Cholesky;
 use super::solve::forward;
-use crate::memory::{check_capacity, check_width, row_mut};
+use crate::memory::{check_capacity, check_length, row_mut};
 use crate::scalar::dot;
 use crate::{Error, Scalar};
 
@@ -10,7 +10,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// Adds a member, given its entries with the present ones in their order, and its own.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `column` has an entry per member, [`Error::Capacity`] when full,
+    /// [`Error::Length`] unless `column` has an entry per member, [`Error::Capacity`] when full,
     /// [`Error::NotFinite`], and [`Error::NotPositive`] when the new member depends on the others.
     pub fn append(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
         self.load(column, diagonal)?;
@@ -19,7 +19,7 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// Copies a checked column to the working column.
     pub(super) fn load(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
-        check_width(self.order, column.len())?;
+        check_length(self.order, column.len())?;
         let entries = column.iter().chain(core::iter::once(&diagonal));
         if let Some(at) = entries.into_iter().position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: self.order, column: at });

@@ -25,9 +25,9 @@ use crate::{Error, Scalar};
 /// The lower triangular factor of a symmetric positive definite matrix, on lent memory.
 ///
 /// ```
-/// use dpp_nystrom_core::{Cholesky, Stack};
+/// use dpp_nystrom_core::{Cholesky, Workspace};
 ///
-/// let mut memory = Stack::<f64, 3>::new();
+/// let mut memory = Workspace::<f64, 3>::new();
 /// let mut factor = Cholesky::new(memory.lend().factor)?;
 /// factor.append(&[], 4.0)?;
 /// factor.append(&[2.0], 5.0)?;

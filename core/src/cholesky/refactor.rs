@@ -6,7 +6,7 @@
 //! `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the root of what is left of `a_kk`.
 
 use super::Cholesky;
-use crate::memory::{check_capacity, check_width};
+use crate::memory::{check_capacity, check_length};
 use crate::{Error, Scalar};
 
 /// Rows and columns of a tile.
@@ -37,9 +37,9 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// another in `matrix`, whose lower triangle is read. The cost of [`refactor`](Self::refactor).
     ///
     /// ```
-    /// use dpp_nystrom_core::{Cholesky, Stack};
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
     ///
-    /// let mut memory = Stack::<f64, 2>::new();
+    /// let mut memory = Workspace::<f64, 2>::new();
     /// let mut factor = Cholesky::new(memory.lend().factor)?;
     /// factor.factor(2, &[4.0, 2.0, 2.0, 5.0])?;
     /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 2.0][..]));
@@ -47,11 +47,11 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Width`] unless there are `order²`
+    /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Length`] unless there are `order²`
     /// entries; the factor is as it was.
     pub fn factor(&mut self, order: usize, matrix: &[T]) -> Result<(), Error> {
         check_capacity(order, self.stride)?;
-        check_width(order.saturating_mul(order), matrix.len())?;
+        check_length(order.saturating_mul(order), matrix.len())?;
         let given = Given { matrix, order };
         // What is not finite leaves a residual that is not positive: it is looked for where one was found.
         let error = |k| match given.row(k).and_then(|row| row.iter().take(k + 1).position(|x| !x.is_finite()))

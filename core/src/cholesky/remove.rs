@@ -8,7 +8,7 @@
 use super::Cholesky;
 use crate::Scalar;
 use crate::memory::{row, row_mut};
-use crate::scalar::{rotation, turn};
+use crate::scalar::{apply_givens, rotation};
 use core::cell::Cell;
 use core::mem::swap;
 
@@ -46,7 +46,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         let Some(mut carried) = tail.first().copied() else { return };
         let rotations = self.rotations.get(place + 1..order).unwrap_or(&[]);
         for (entry, &rotation) in tail.iter_mut().zip(rotations) {
-            *entry = turn(T::ZERO, &mut carried, rotation);
+            *entry = apply_givens(T::ZERO, &mut carried, rotation);
         }
         if let Some(pivot) = tail.last_mut() {
             *pivot = carried;
@@ -92,10 +92,10 @@ impl<T: Scalar> Cholesky<'_, T> {
             let read = read_a.iter().zip(read_b).zip(read_c.iter().zip(read_d));
             let known = self.rotations.get(place + 1..k)?;
             for ((((to, to_a), (to_b, to_c)), ((a, b), (c, d))), &rotation) in write.zip(read).zip(known) {
-                *to = turn(a.get(), &mut a0, rotation);
-                to_a.set(turn(b.get(), &mut b0, rotation));
-                to_b.set(turn(c.get(), &mut c0, rotation));
-                to_c.set(turn(*d, &mut d0, rotation));
+                *to = apply_givens(a.get(), &mut a0, rotation);
+                to_a.set(apply_givens(b.get(), &mut b0, rotation));
+                to_b.set(apply_givens(c.get(), &mut c0, rotation));
+                to_c.set(apply_givens(*d, &mut d0, rotation));
             }
         }
         finish(a, leaving, a0, k, k, self.rotations)?;
@@ -129,7 +129,7 @@ fn finish<T: Scalar>(
 ) -> Option<()> {
     let (last, turned) = to.get_mut(from - 1..k)?.split_last_mut()?;
     for ((turned, &entry), &rotation) in turned.iter_mut().zip(row.get(from..)?).zip(rotations.get(from..)?) {
-        *turned = turn(entry, &mut carried, rotation);
+        *turned = apply_givens(entry, &mut carried, rotation);
     }
     let (own, pivot) = rotation(*row.get(k)?, carried);
     *last = pivot;

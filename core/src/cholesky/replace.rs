@@ -8,7 +8,7 @@
 use super::Cholesky;
 use super::solve::{TILE, forward, forward_from};
 use crate::memory::{row, row_mut};
-use crate::scalar::{dot, rotation, turn};
+use crate::scalar::{apply_givens, dot, rotation};
 use crate::swap::Swap;
 use crate::{Error, Scalar};
 
@@ -20,7 +20,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// entering member's entries with all present ones; that with the leaving one is not used.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for the place, [`Error::Width`] unless `column` has an entry per
+    /// [`Error::OutOfRange`] for the place, [`Error::Length`] unless `column` has an entry per
     /// member, [`Error::NotFinite`].
     pub fn swap(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
         if place >= self.order {
@@ -74,7 +74,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         let mut sum = dot(head, z_head);
         let mut carried = first;
         for ((&entry, &rotation), &z) in tail.iter().zip(known.iter()).zip(z_tail) {
-            sum += turn(entry, &mut carried, rotation) * z;
+            sum += apply_givens(entry, &mut carried, rotation) * z;
         }
         let (rotation, pivot) = rotation(pivot, carried);
         *slot.first_mut()? = rotation;

@@ -1,7 +1,7 @@
 //! Triangular systems: `c²/2` multiply-adds each.
 
 use super::Cholesky;
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::{Error, Scalar};
 
 /// Rows and columns of a tile: as many independent sums as hide the latency of each, and what they share is
@@ -112,9 +112,9 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// `L z = b`, in place.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `b` has an entry per member.
+    /// [`Error::Length`] unless `b` has an entry per member.
     pub fn solve_lower(&self, b: &mut [T]) -> Result<(), Error> {
-        check_width(self.order, b.len())?;
+        check_length(self.order, b.len())?;
         forward(self.square, self.stride, self.order, b);
         Ok(())
     }
@@ -122,9 +122,9 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// `Lᵀ x = z`, in place.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `z` has an entry per member.
+    /// [`Error::Length`] unless `z` has an entry per member.
     pub fn solve_upper(&self, z: &mut [T]) -> Result<(), Error> {
-        check_width(self.order, z.len())?;
+        check_length(self.order, z.len())?;
         for k in (0..self.order).rev() {
             let Some((&pivot, left)) = self.row(k).split_last() else { break };
             let Some((before, rest)) = z.split_at_mut_checked(k) else { break };
@@ -140,7 +140,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// `K_YY x = b`, in place.
     ///
     /// # Errors
-    /// [`Error::Width`] unless `b` has an entry per member.
+    /// [`Error::Length`] unless `b` has an entry per member.
     pub fn solve(&self, b: &mut [T]) -> Result<(), Error> {
         self.solve_lower(b)?;
         self.solve_upper(b)

@@ -53,10 +53,10 @@ pub enum BytesProblem {
     },
     /// The checksum does not agree.
     Corrupt,
-    /// A quantised model where one in single precision was expected, one of another width, or the other way round.
+    /// A quantised model where one in single precision was expected, one of another width of integers, or the other way round.
     Kind,
     /// Intact, but its parts do not make a model.
-    Unsound,
+    Malformed,
     /// This processor reads numbers from their other end.
     BigEndian,
 }
@@ -74,7 +74,7 @@ impl fmt::Display for BytesProblem {
             }
             Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
             Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
-            Self::Unsound => f.write_str("the bytes are intact, but their parts do not make a model"),
+            Self::Malformed => f.write_str("the bytes are intact, but their parts do not make a model"),
             Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
         }
     }
@@ -90,7 +90,7 @@ pub(crate) enum Kind {
 
 /// What the header says, and the arrays after it.
 pub(crate) struct Content<'a> {
-    pub(crate) width: usize,
+    pub(crate) dim: usize,
     pub(crate) landmarks: usize,
     pub(crate) kernel: u32,
     /// What belongs to the kernel.
@@ -103,17 +103,17 @@ pub(crate) struct Content<'a> {
 impl<'a> Content<'a> {
     /// The next array of so many elements, and of as many words as they fill.
     pub(crate) fn take<N: AnyBitPattern>(&mut self, count: usize) -> Result<&'a [N], Error> {
-        let unsound = Error::ModelBytes(BytesProblem::Unsound);
-        let words = count.checked_mul(size_of::<N>()).ok_or(unsound)?.div_ceil(size_of::<u32>());
-        let (array, rest) = self.rest.split_at_checked(words).ok_or(unsound)?;
+        let malformed = Error::ModelBytes(BytesProblem::Malformed);
+        let words = count.checked_mul(size_of::<N>()).ok_or(malformed)?.div_ceil(size_of::<u32>());
+        let (array, rest) = self.rest.split_at_checked(words).ok_or(malformed)?;
         self.rest = rest;
         let array: &[N] = try_cast_slice(array).unwrap_or(&[]);
-        array.get(..count).ok_or(unsound)
+        array.get(..count).ok_or(malformed)
     }
 
     /// Refuses words after the last array.
     pub(crate) fn end(&self) -> Result<(), Error> {
-        if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Unsound)) }
+        if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
     }
 }
 
@@ -134,9 +134,9 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     }
     let header = bytes.get(..HEADER * size_of::<u32>()).ok_or(cut(HEADER * size_of::<u32>()))?;
     let header: &[u32] = try_cast_slice(header).map_err(|_| BytesProblem::Misaligned)?;
-    let &[_, _, checksum, version, length, found, width, landmarks, kernel, a, b, c, d, mean, scale] = header
+    let &[_, _, checksum, version, length, found, dim, landmarks, kernel, a, b, c, d, mean, scale] = header
     else {
-        return Err(BytesProblem::Unsound);
+        return Err(BytesProblem::Malformed);
     };
     if version != VERSION {
         return Err(BytesProblem::Version(version));
@@ -148,15 +148,15 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
-    let words: &[u32] = try_cast_slice(content).map_err(|_| BytesProblem::Unsound)?;
+    let words: &[u32] = try_cast_slice(content).map_err(|_| BytesProblem::Malformed)?;
     Ok(Content {
-        width: width as usize,
+        dim: dim as usize,
         landmarks: landmarks as usize,
         kernel,
         numbers: [a, b, c, d],
         target_mean: f32::from_bits(mean),
         target_scale: f32::from_bits(scale),
-        rest: words.get(HEADER..).ok_or(BytesProblem::Unsound)?,
+        rest: words.get(HEADER..).ok_or(BytesProblem::Malformed)?,
     })
 }
 
@@ -182,8 +182,8 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     /// ```
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut content = open(bytes, Kind::Single)?;
-        let (d, c) = (content.width, content.landmarks);
-        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Unsound))?;
+        let (d, c) = (content.dim, content.landmarks);
+        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
         let parts = Parts {
             means: content.take(d)?,
             scales: content.take(d)?,
@@ -194,7 +194,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
         };
         content.end()?;
         if !parts.are_finite() {
-            return Err(Error::ModelBytes(BytesProblem::Unsound));
+            return Err(Error::ModelBytes(BytesProblem::Malformed));
         }
         let [number, degree, ..] = content.numbers;
         let number = f32::from_bits(number);
@@ -205,11 +205,11 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
             3 => Matern52::from_rate(number).map(ChosenKernel::Matern52),
             4 => Polynomial::constant(degree, number).map(ChosenKernel::Polynomial),
             5 => Ok(ChosenKernel::Linear(Linear)),
-            _ => return Err(Error::ModelBytes(BytesProblem::Unsound)),
+            _ => return Err(Error::ModelBytes(BytesProblem::Malformed)),
         };
         kernel
             .and_then(|kernel| Self::new(kernel, parts))
-            .map_err(|_| Error::ModelBytes(BytesProblem::Unsound))
+            .map_err(|_| Error::ModelBytes(BytesProblem::Malformed))
     }
 }
 

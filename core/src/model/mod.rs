@@ -16,7 +16,7 @@ pub(crate) use bytes::{Content, Kind, open};
 pub(crate) use checksum::crc32;
 
 use crate::kernel::Kernel;
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::state::digest;
 use crate::{Cholesky, Error, Predictor, Scalar};
 
@@ -78,7 +78,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features or no weights, [`Error::Width`] unless there are as many scales as
+    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many scales as
     /// means, and as many landmarks of so many features as weights.
     pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
         let Parts { means, scales, landmarks, weights, target_mean, target_scale } = parts;
@@ -90,7 +90,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     }
 
     /// The number of features of a row.
-    pub const fn width(&self) -> usize {
+    pub const fn features(&self) -> usize {
         self.means.len()
     }
 
@@ -109,9 +109,9 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// # Errors
     /// Those of [`predict`](Self::predict).
     pub fn standardise<'r>(&self, raw: &[T], room: &'r mut [T]) -> Result<&'r [T], Error> {
-        check_width(self.width(), raw.len())?;
+        check_length(self.features(), raw.len())?;
         let have = room.len();
-        let row = room.get_mut(..self.width()).ok_or(Error::Capacity { needed: self.width(), have })?;
+        let row = room.get_mut(..self.features()).ok_or(Error::Capacity { needed: self.features(), have })?;
         let statistics = self.means.iter().zip(self.scales);
         for (column, ((slot, &value), (&mean, &scale))) in row.iter_mut().zip(raw).zip(statistics).enumerate()
         {
@@ -123,7 +123,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         Ok(row)
     }
 
-    /// A target in the units that [`crate::Ridge`] learns in, of which [`predict`](Self::predict) is the inverse; 0
+    /// A target in the units that [`crate::RidgeRegression`] learns in, of which [`predict`](Self::predict) is the inverse; 0
     /// for a target that was constant.
     pub fn standard_target(&self, target: T) -> T {
         if self.target_scale == T::ZERO { T::ZERO } else { (target - self.target_mean) / self.target_scale }
@@ -133,7 +133,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// fleet that learns on one model, all have the same.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, Ridge, RidgeStack, Stack};
+    /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, RidgeRegression, RidgeWorkspace, Workspace};
     /// use dpp_nystrom_core::{kernel::Gaussian, start, state_bytes};
     ///
     /// // In flash, as exported.
@@ -143,12 +143,12 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// };
     /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
     ///
-    /// let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
-    /// let (mut memory, mut ridge_memory) = (Stack::<f32, 2>::new(), RidgeStack::<f32, 2>::new());
+    /// let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
+    /// let (mut memory, mut ridge_memory) = (Workspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
     /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
     /// start::given(&mut landmarks, &[0, 1])?;
     /// let nystrom = Nystrom::new(&landmarks);
-    /// let mut ridge = Ridge::new(2, ridge_memory.lend())?;
+    /// let mut ridge = RidgeRegression::new(2, ridge_memory.lend())?;
     /// let (mut room, mut phi) = ([0.0; 1], [0.0; 2]);
     /// for (reading, target) in [([19.0], 4.0), ([22.0], 6.5), ([20.5], 5.0)] {
     ///     let row = model.standardise(&reading, &mut room)?;
@@ -170,7 +170,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// Costs what [`Predictor::predict`] does, and a subtraction and a multiplication a feature.
     ///
     /// # Errors
-    /// [`Error::Width`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
     /// [`Error::NotFinite`] (of row 0) for a feature that is no number, infinite, or so far from its mean that the
     /// difference is.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
@@ -190,11 +190,11 @@ pub(crate) const fn check_shape(
         return Err(Error::Empty);
     }
     if scales != means {
-        return Err(Error::Width { expected: means, found: scales });
+        return Err(Error::Length { expected: means, found: scales });
     }
     let expected = means.saturating_mul(weights);
     if landmarks != expected {
-        return Err(Error::Width { expected, found: landmarks });
+        return Err(Error::Length { expected, found: landmarks });
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ impl<'a> QuantisedModel<'a, i16> {
     /// # Errors
     /// [`Error::ModelBytes`] with what is wrong.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        parts(open(bytes, Kind::Bits16)?).and_then(|parts| Self::new(parts).map_err(unsound))
+        parts(open(bytes, Kind::Bits16)?).and_then(|parts| Self::new(parts).map_err(malformed))
     }
 }
 
@@ -21,17 +21,17 @@ impl<'a> QuantisedModel<'a, i8> {
     /// # Errors
     /// [`Error::ModelBytes`] with what is wrong.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        parts(open(bytes, Kind::Bits8)?).and_then(|parts| Self::new(parts).map_err(unsound))
+        parts(open(bytes, Kind::Bits8)?).and_then(|parts| Self::new(parts).map_err(malformed))
     }
 }
 
-fn unsound(_: Error) -> Error {
-    Error::ModelBytes(BytesProblem::Unsound)
+fn malformed(_: Error) -> Error {
+    Error::ModelBytes(BytesProblem::Malformed)
 }
 
 fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_, L>, Error> {
-    let (d, c) = (content.width, content.landmarks);
-    let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Unsound))?;
+    let (d, c) = (content.dim, content.landmarks);
+    let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
     let [limit, multiplier, shift, step] = content.numbers;
     let parts = QuantisedParts {
         centres: content.take(d)?,
@@ -49,5 +49,5 @@ fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_
     content.end()?;
     // The Gaussian alone is quantised.
     let sound = content.kernel == 0 && parts.target_mean.is_finite() && parts.target_scale.is_finite();
-    if sound { Ok(parts) } else { Err(Error::ModelBytes(BytesProblem::Unsound)) }
+    if sound { Ok(parts) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
 }

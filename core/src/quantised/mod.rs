@@ -27,7 +27,7 @@ mod exponential;
 mod input;
 
 use crate::Error;
-use crate::memory::check_width;
+use crate::memory::check_length;
 use crate::model::check_shape;
 pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
@@ -128,7 +128,7 @@ impl<'a> QuantisedModel<'a, i16> {
     /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features or no weights, [`Error::Width`] unless there is a centre, a factor and an exponent
+    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there is a centre, a factor and an exponent
     /// for each feature and as many landmarks as weights, [`Error::Quantisation`] for numbers with which sums could
     /// overflow: landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors under 0.
     pub const fn new(parts: QuantisedParts<'a, i16>) -> Result<Self, Error> {
@@ -162,7 +162,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
             return Err(error);
         }
         if exponents.len() != centres.len() {
-            return Err(Error::Width { expected: centres.len(), found: exponents.len() });
+            return Err(Error::Length { expected: centres.len(), found: exponents.len() });
         }
         let (mut centres, mut factors, mut weights) = (centres, factors, weights);
         while let (Some((&centre, more_centres)), Some((&factor, more_factors))) =
@@ -189,7 +189,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     }
 
     /// The number of features of a row.
-    pub const fn width(&self) -> usize {
+    pub const fn features(&self) -> usize {
         self.parts.centres.len()
     }
 
@@ -198,7 +198,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     /// Integer arithmetic, but for one conversion, one multiplication and one addition at the end.
     ///
     /// # Errors
-    /// [`Error::Width`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
     /// [`Error::NotFinite`] (of row 0) for a feature that is no number or infinite.
     pub fn predict(&self, raw: &[f32], room: &mut [i16]) -> Result<f32, Error> {
         self.predict_from(raw, room, fixed)
@@ -208,7 +208,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     /// counts.
     ///
     /// # Errors
-    /// [`Error::Width`] and [`Error::Capacity`] as there.
+    /// [`Error::Length`] and [`Error::Capacity`] as there.
     pub fn predict_counts(&self, counts: &[i32], room: &mut [i16]) -> Result<f32, Error> {
         self.predict_from(counts, room, |count, exponent| Some(fixed_count(count, exponent)))
     }
@@ -220,7 +220,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         room: &mut [i16],
         fixed: impl Fn(X, i32) -> Option<i32>,
     ) -> Result<f32, Error> {
-        check_width(self.width(), raw.len())?;
+        check_length(self.features(), raw.len())?;
         let have = room.len();
         let levels = room.get_mut(..raw.len()).ok_or(Error::Capacity { needed: raw.len(), have })?;
         let QuantisedParts { centres, factors, exponents, .. } = self.parts;

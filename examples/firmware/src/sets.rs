@@ -2,8 +2,8 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Error, Landmarks, Nystrom, Points, Predictor, Random, Ridge, RidgeStack, SlotChain, Stack,
-    start,
+    Acceptance, Error, Landmarks, Nystrom, Points, Predictor, Random, RidgeRegression, RidgeWorkspace,
+    SlotChain, Workspace, start,
 };
 
 /// Features of a row.
@@ -16,7 +16,7 @@ pub const WIDTH: usize = 4;
 /// Those of the core.
 #[inline(never)]
 pub fn select<const C: usize>(
-    memory: &mut Stack<f32, C>,
+    memory: &mut Workspace<f32, C>,
     rows: &[f32],
     random: &mut Random,
 ) -> Result<(), Error> {
@@ -34,15 +34,15 @@ pub fn select<const C: usize>(
 /// Those of the core.
 #[inline(never)]
 pub fn learn<const C: usize>(
-    memory: &mut Stack<f32, C>,
-    ridge: &mut RidgeStack<f32, C>,
+    memory: &mut Workspace<f32, C>,
+    ridge: &mut RidgeWorkspace<f32, C>,
     rows: &[f32],
     weights: &mut [f32; C],
 ) -> Result<(), Error> {
     let ground = Points::new(rows, WIDTH, Gaussian::new(0.5)?)?;
     let landmarks = Landmarks::resume(&ground, C, memory.lend())?;
     let nystrom = Nystrom::new(&landmarks);
-    let mut ridge = Ridge::new(C, ridge.lend())?;
+    let mut ridge = RidgeRegression::new(C, ridge.lend())?;
     // The weights' place serves the features until there are weights.
     for row in 0..rows.len() / WIDTH {
         nystrom.features(row, weights)?;

@@ -23,8 +23,8 @@ pub(crate) fn named(name: &str) -> Result<Option<Prepared>, Error> {
 }
 
 /// Rows of independent features, uniform in [-1, 1).
-pub(crate) fn generated<T: Scalar>(count: usize, width: usize, seed: u64) -> Vec<T> {
+pub(crate) fn generated<T: Scalar>(count: usize, dim: usize, seed: u64) -> Vec<T> {
     let mut random = Random::seeded(seed);
     let two = T::ONE + T::ONE;
-    (0..count * width).map(|_| two * T::from_draw(random.next_u32()) - T::ONE).collect()
+    (0..count * dim).map(|_| two * T::from_draw(random.next_u32()) - T::ONE).collect()
 }

@@ -16,7 +16,7 @@ use crate::timing::Times;
 use crate::{Error, Request};
 use dpp_nystrom::core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
 use dpp_nystrom::{
-    ChosenKernel, Heap, KernelKind, Lane, Lanes, Prepared, Spectrum, Stream, expected_trace_error,
+    ChosenKernel, Heap, KernelKind, Lane, Lanes, Prepared, RngStream, Spectrum, expected_trace_error,
     median_distance, stream, trace_error,
 };
 use serde_json::Value;
@@ -90,9 +90,9 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             continue;
         }
         let Some(data) = named(name)? else { continue };
-        let Prepared { rows, width, .. } = &data;
+        let Prepared { rows, dim, .. } = &data;
         let rows_single: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
-        let median = median_distance(rows, *width, KernelKind::Gaussian, 0)?;
+        let median = median_distance(rows, *dim, KernelKind::Gaussian, 0)?;
         for medians in [1.0, 3.0, 10.0] {
             let sigma = medians * median;
             let double = data.ground(KernelKind::Gaussian, sigma)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
                 let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum.eigenvalues(), c));
-                let single = Points::new(&rows_single, *width, KernelKind::Gaussian.build(sigma)?)?;
+                let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
                 let double = data.ground(KernelKind::Gaussian, sigma)?;
                 let seeds = if request.quick { 5 } else { 10 };
                 let case = Case { name, c, medians, sigma, exact, double, single, seeds };
@@ -122,10 +122,10 @@ fn expectation(eigenvalues: &[f64], c: usize) -> Option<f64> {
 fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Result<Vec<usize>, Error> {
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    let mut random = stream(seed, Stream::Landmarks);
+    let mut random = stream(seed, RngStream::Landmarks);
     match from {
         From::Uniform => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
-        From::Pivoted => Lanes::new(c, ground.width())?.pivot(&mut landmarks, c, None, &mut random)?,
+        From::Pivoted => Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random)?,
     }
     Ok(landmarks.members().to_vec())
 }
@@ -154,7 +154,7 @@ fn slot_chain<'g, T: Lane>(
 ) -> Result<SlotChain<'g, T, Ground<'g, T>, Lanes<T>>, Error> {
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     start::given(&mut landmarks, members).map_err(refused)?;
-    let lanes = Lanes::new(members.len(), ground.width())?;
+    let lanes = Lanes::new(members.len(), ground.features())?;
     Ok(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes))
 }
 
@@ -162,7 +162,7 @@ fn slot_chain<'g, T: Lane>(
 fn run_slots<T: Lane>(ground: &Ground<'_, T>, members: &[usize], tries: u64, seed: u64) -> Result<(), Error> {
     let mut memory = Heap::new(members.len())?;
     let mut chain = slot_chain(ground, &mut memory, members)?;
-    chain.run(tries, &mut stream(seed, Stream::OtherChain)).map(drop).map_err(refused)
+    chain.run(tries, &mut stream(seed, RngStream::OtherChain)).map(drop).map_err(refused)
 }
 
 fn run_paper<'g>(
@@ -174,7 +174,7 @@ fn run_paper<'g>(
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     start::given(&mut landmarks, members).map_err(refused)?;
     let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
-    chain.run(PAPER_STEPS, &mut stream(seed, Stream::OtherChain)).map_err(refused)?;
+    chain.run(PAPER_STEPS, &mut stream(seed, RngStream::OtherChain)).map_err(refused)?;
     Ok(chain.landmarks().members().to_vec())
 }
 
@@ -204,7 +204,7 @@ impl Case<'_> {
         }
         let mut chains = Vec::new();
         for ((memory, members), seed) in memories.iter_mut().zip(starts).zip(0..) {
-            chains.push((slot_chain(ground, memory, members)?, stream(seed, Stream::OtherChain)));
+            chains.push((slot_chain(ground, memory, members)?, stream(seed, RngStream::OtherChain)));
         }
         let mut errors: Vec<f64> = Vec::new();
         for tries in CHECKPOINTS {
@@ -276,7 +276,7 @@ impl Case<'_> {
                 },
                 &mut |seed| {
                     let mut chain = Fresh::new(double, start_of(seed))?;
-                    let mut random = stream(seed, Stream::OtherChain);
+                    let mut random = stream(seed, RngStream::OtherChain);
                     for _ in 0..FRESH_STEPS {
                         chain.step(&mut random);
                     }

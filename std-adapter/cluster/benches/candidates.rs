@@ -9,7 +9,7 @@ use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;
 use dpp_nystrom::methods::find;
 use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{Bandwidth, KernelKind, RidgeChoice, Silent, trace_error_of_points};
+use dpp_nystrom::{Bandwidth, KernelKind, NoObserver, Ridge, trace_error_of_points};
 use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
 use std::fs::File;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ async fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let parquet = folder.path().join("rows.parquet");
     let column = |at: usize| (0..rows).map(|row| table.row(row)[at]).collect::<Vec<f64>>();
-    let features = (0..table.width).map(|at| (format!("x{at}"), column(at)));
+    let features = (0..table.dim).map(|at| (format!("x{at}"), column(at)));
     let all = features.chain([("y".to_owned(), table.target.clone().expect("a target"))]);
     let arrays = all.map(|(name, values)| (name, Arc::new(Float64Array::from(values)) as ArrayRef));
     let batch = RecordBatch::try_from_iter(arrays).expect("columns of one length");
@@ -44,7 +44,7 @@ async fn main() {
     let query = session.rows(None, None).await.expect("rows");
     // All rows, none of them twice.
     let whole = query.survey(rows, 0).await.expect("a survey").prepared();
-    println!("{path}: {} different rows x {}, {landmarks} landmarks", whole.len(), whole.width);
+    println!("{path}: {} different rows x {}, {landmarks} landmarks", whole.len(), whole.dim);
     for name in ["kdpp", "refined", "uniform"] {
         let mut among_all = f64::NAN;
         for candidates in [rows, 16_384, 4_096, 1_024, 256] {
@@ -59,10 +59,10 @@ async fn main() {
                     method: find(name).expect("a method"),
                     kernel: KernelKind::Gaussian,
                     bandwidth: Bandwidth::Value(bandwidth(&whole)),
-                    ridge: RidgeChoice::Value(1e-6),
+                    ridge: Ridge::Value(1e-6),
                     seed,
                 };
-                let lesson = choose(&survey, &wanted, &Silent).expect("landmarks").lesson;
+                let lesson = choose(&survey, &wanted, &NoObserver).expect("landmarks").lesson;
                 let ground = whole.ground(lesson.kernel, lesson.sigma).expect("rows");
                 errors.push(trace_error_of_points(&ground, &lesson.landmarks).expect("an error").fraction);
             }
@@ -82,6 +82,6 @@ async fn main() {
 
 /// Twice the median distance: the same for all.
 fn bandwidth(data: &dpp_nystrom::Prepared) -> f64 {
-    2.0 * dpp_nystrom::median_distance(&data.rows, data.width, KernelKind::Gaussian, 0)
+    2.0 * dpp_nystrom::median_distance(&data.rows, data.dim, KernelKind::Gaussian, 0)
         .expect("rows that differ")
 }

@@ -11,8 +11,8 @@ use datafusion::arrow::datatypes::Float64Type;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::file::properties::WriterProperties;
-use dpp_nystrom::partial::{Learned, Lesson};
-use dpp_nystrom::{Bandwidth, Error, KernelKind, RidgeChoice, Silent};
+use dpp_nystrom::partial::{FitSpec, Learned};
+use dpp_nystrom::{Bandwidth, Error, KernelKind, NoObserver, Ridge};
 use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
 use rayon::prelude::*;
 use std::fs::File;
@@ -58,7 +58,7 @@ fn write(folder: &Path, rows: usize) {
 }
 
 /// All row groups, dealt to all threads.
-fn by_hand(folder: &Path, lesson: &Lesson) -> Learned {
+fn by_hand(folder: &Path, lesson: &FitSpec) -> Learned {
     let mut groups = Vec::new();
     for entry in folder.read_dir().expect("the folder") {
         let path = entry.expect("a file").path();
@@ -68,7 +68,7 @@ fn by_hand(folder: &Path, lesson: &Lesson) -> Learned {
             (0..metadata.metadata().num_row_groups()).map(|group| (path.clone(), metadata.clone(), group)),
         );
     }
-    let nothing = || lesson.nothing().expect("landmarks");
+    let nothing = || lesson.empty().expect("landmarks");
     groups
         .par_iter()
         .try_fold(nothing, |mut learned, (path, metadata, group)| {
@@ -146,10 +146,10 @@ fn main() {
                 method: dpp_nystrom::methods::find("uniform").expect("a method"),
                 kernel: KernelKind::Gaussian,
                 bandwidth: Bandwidth::Median(1.0),
-                ridge: RidgeChoice::Value(1e-6),
+                ridge: Ridge::Value(1e-6),
                 seed: 1,
             };
-            (choose(&survey, &wanted, &Silent).expect("landmarks").lesson, session)
+            (choose(&survey, &wanted, &NoObserver).expect("landmarks").lesson, session)
         });
         let mut best = [f64::INFINITY; 2];
         let mut learned = [None, None];

@@ -14,7 +14,7 @@ use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
-use dpp_nystrom::partial::{Learned, Lesson};
+use dpp_nystrom::partial::{FitSpec, Learned};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) const LEARN: &str = "dpp_nystrom_learn";
 #[derive(Debug)]
 enum Work {
     Survey(Question),
-    Learn { lesson: Lesson, names: Vec<String> },
+    Learn { lesson: FitSpec, names: Vec<String> },
 }
 
 /// An aggregate over the features and the target, in this order.
@@ -58,7 +58,7 @@ impl Aggregate {
         Ok(Self::of(parameters, Work::Survey(question.clone())))
     }
 
-    pub(crate) fn learn(lesson: &Lesson) -> Result<AggregateUDF> {
+    pub(crate) fn learn(lesson: &FitSpec) -> Result<AggregateUDF> {
         let parameters = lesson.to_bytes().map_err(inside)?;
         let names = lesson.feature_names.iter().chain([&lesson.target_name]).cloned().collect();
         Ok(Self::of(parameters, Work::Learn { lesson: lesson.clone(), names }))
@@ -84,7 +84,7 @@ impl Aggregate {
                 let question = postcard::from_bytes(parameters).map_err(|_| inside(Error::Answer))?;
                 Self::survey(&question).map(Some)
             }
-            LEARN => Self::learn(&Lesson::from_bytes(parameters).map_err(inside)?).map(Some),
+            LEARN => Self::learn(&FitSpec::from_bytes(parameters).map_err(inside)?).map(Some),
             _ => Ok(None),
         }
     }
@@ -187,7 +187,7 @@ struct Taught {
 }
 
 impl Taught {
-    fn lesson(work: &Work) -> Result<(&Lesson, &[String])> {
+    fn lesson(work: &Work) -> Result<(&FitSpec, &[String])> {
         match work {
             Work::Learn { lesson, names } => Ok((lesson, names)),
             Work::Survey(_) => Err(inside(Error::Answer)),
@@ -208,7 +208,7 @@ impl Accumulator for Taught {
         let Some((targets, features)) = columns.split_last() else { return Err(inside(Error::NoFeatures)) };
         let learned = match &mut self.learned {
             Some(learned) => learned,
-            None => self.learned.insert(lesson.nothing().map_err(inside)?),
+            None => self.learned.insert(lesson.empty().map_err(inside)?),
         };
         lesson.learn(learned, features, targets).map_err(inside)
     }

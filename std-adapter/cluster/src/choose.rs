@@ -1,9 +1,9 @@
 //! From a survey to what is to be learned.
 
 use crate::{Error, Survey};
-use dpp_nystrom::methods::{self, Gram, Options, Places, Selector, Task};
-use dpp_nystrom::partial::Lesson;
-use dpp_nystrom::{Bandwidth, FOLDS, KernelKind, Meter, Precision, RidgeChoice, Setting, choose_bandwidth};
+use dpp_nystrom::methods::{self, Gram, LandmarkSet, Options, Selector, Task};
+use dpp_nystrom::partial::FitSpec;
+use dpp_nystrom::{Bandwidth, FOLDS, KernelKind, Observer, Precision, Ridge, Setting, choose_bandwidth};
 
 /// What landmarks are wanted.
 pub struct Wanted<'a> {
@@ -16,7 +16,7 @@ pub struct Wanted<'a> {
     /// Its bandwidth.
     pub bandwidth: Bandwidth,
     /// The ridge of the regression that follows.
-    pub ridge: RidgeChoice,
+    pub ridge: Ridge,
     /// The seed.
     pub seed: u64,
 }
@@ -25,7 +25,7 @@ pub struct Wanted<'a> {
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// What rows are to teach.
-    pub lesson: Lesson,
+    pub lesson: FitSpec,
     /// The landmarks among the sample's rows; none for points of their own.
     pub rows: Vec<usize>,
     /// `log det K_CC`.
@@ -35,7 +35,7 @@ pub struct Choice {
     /// What a method that chooses among others chose, and why.
     pub reason: Option<String>,
     /// Whether the chain came to rest, where there was one.
-    pub at_rest: Option<bool>,
+    pub converged: Option<bool>,
 }
 
 /// Landmarks among the sample of a survey.
@@ -45,20 +45,20 @@ pub struct Choice {
 ///
 /// # Errors
 /// [`Error::Adapter`]: those of the bandwidth and of the method.
-pub fn choose(survey: &Survey, wanted: &Wanted<'_>, meter: &dyn Meter) -> Result<Choice, Error> {
+pub fn choose(survey: &Survey, wanted: &Wanted<'_>, observer: &dyn Observer) -> Result<Choice, Error> {
     let sample = survey.prepared();
     let Wanted { landmarks, method, kernel, bandwidth, ridge, seed } = *wanted;
-    let sigma = choose_bandwidth(bandwidth, kernel, &sample, seed, meter)?.sigma;
+    let sigma = choose_bandwidth(bandwidth, kernel, &sample, seed, observer)?.sigma;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
     let gram = Gram::new(&sample, kernel, sigma)?;
     let given = match ridge {
-        RidgeChoice::Value(value) => Some(value),
-        RidgeChoice::CrossValidated => None,
+        Ridge::Value(value) => Some(value),
+        Ridge::CrossValidated => None,
     };
     let options = Options::default();
-    let task = Task { gram: &gram, c: landmarks, setting, ridge: given, options: &options, meter };
+    let task = Task { gram: &gram, c: landmarks, setting, ridge: given, options: &options, observer };
     let (chosen, seconds) = methods::run(method, &task)?;
-    let lesson = Lesson {
+    let lesson = FitSpec {
         feature_names: survey.feature_names.clone(),
         target_name: survey.target_name.clone(),
         features: survey.features.clone(),
@@ -70,8 +70,8 @@ pub fn choose(survey: &Survey, wanted: &Wanted<'_>, meter: &dyn Meter) -> Result
         seed,
     };
     let rows = match chosen.places {
-        Places::Rows(rows) => rows,
-        Places::Points(_) => Vec::new(),
+        LandmarkSet::Indices(rows) => rows,
+        LandmarkSet::Points(_) => Vec::new(),
     };
     Ok(Choice {
         lesson,
@@ -79,14 +79,14 @@ pub fn choose(survey: &Survey, wanted: &Wanted<'_>, meter: &dyn Meter) -> Result
         log_det: chosen.log_det,
         seconds,
         reason: chosen.choice.map(|choice| format!("{}: {}", choice.method, choice.reason)),
-        at_rest: chosen.at_rest,
+        converged: chosen.converged,
     })
 }
 
 /// Folds to keep apart for this choice of the ridge.
-pub(crate) fn folds(ridge: RidgeChoice) -> u8 {
+pub(crate) fn folds(ridge: Ridge) -> u8 {
     match ridge {
-        RidgeChoice::Value(_) => 1,
-        RidgeChoice::CrossValidated => FOLDS as u8,
+        Ridge::Value(_) => 1,
+        Ridge::CrossValidated => FOLDS as u8,
     }
 }

@@ -7,7 +7,7 @@
 //! | tables and SQL to features and a target | [`Session::add`], [`Session::rows`] |
 //! | the statistics of all rows, and some of them | [`Rows::survey`] |
 //! | some rows to landmarks | [`choose`] |
-//! | all rows to a model | [`Rows::learn`], [`dpp_nystrom::partial::Lesson`] |
+//! | all rows to a model | [`Rows::learn`], [`dpp_nystrom::partial::FitSpec`] |
 //! | rows to predictions | [`Rows::predict`] |
 //! | the cluster itself | [`roles`] |
 //!

@@ -87,7 +87,7 @@ impl ScalarUDFImpl for Predict {
         let table = Table {
             name: String::new(),
             feature_names: names.clone(),
-            width: names.len(),
+            dim: names.len(),
             features,
             target: None,
             target_name: None,

@@ -15,7 +15,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dpp_nystrom::Model;
-use dpp_nystrom::partial::{Learned, Lesson};
+use dpp_nystrom::partial::{FitSpec, Learned};
 
 /// Rows to a batch: enough that factoring the landmarks for each of them does not count.
 const BATCH: usize = 16_384;
@@ -180,7 +180,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// As [`survey`](Self::survey); [`Error::Adapter`] with what the regression refuses.
-    pub async fn learn(&self, lesson: &Lesson) -> Result<Learned, Error> {
+    pub async fn learn(&self, lesson: &FitSpec) -> Result<Learned, Error> {
         let bytes = self.ask(Aggregate::learn(lesson)?).await?.ok_or(Error::NoRows)?;
         Ok(lesson.read(&bytes)?)
     }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use dpp_nystrom::partial::draw;
-use dpp_nystrom::{Moments, Prepared, StandardTarget, Standardisation};
+use dpp_nystrom::{Moments, Prepared, Scaler, StandardTarget};
 use serde::{Deserialize, Serialize};
 
 /// Bits that a mean and a deviation are kept to, relative to the deviation: sums in another order then mostly give
@@ -35,17 +35,17 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn add(&mut self, question: &Question, columns: &[&[f64]]) {
-        let (width, count) = (columns.len(), columns.first().map_or(0, |column| column.len()));
+        let (dim, count) = (columns.len(), columns.first().map_or(0, |column| column.len()));
         if count == 0 {
             return;
         }
-        let mut rows = Vec::with_capacity(width * count);
+        let mut rows = Vec::with_capacity(dim * count);
         for row in 0..count {
             rows.extend(columns.iter().map(|column| column[row]));
         }
-        let moments = self.moments.get_or_insert_with(|| Moments::about(&Standardisation::of(&rows, width)));
+        let moments = self.moments.get_or_insert_with(|| Moments::about(&Scaler::of(&rows, dim)));
         moments.add(&rows);
-        for row in rows.chunks_exact(width) {
+        for row in rows.chunks_exact(dim) {
             self.offer(question, draw(question.seed, row.iter().copied()), row);
         }
     }
@@ -93,7 +93,7 @@ impl Part {
         for (mean, deviation) in all.means.iter_mut().zip(&mut all.deviations) {
             (*mean, *deviation) = rounded(*mean, *deviation);
         }
-        let width = names.len();
+        let dim = names.len();
         let overflow = all
             .means
             .iter()
@@ -103,19 +103,19 @@ impl Part {
             let column = question.names[column].clone();
             return Err(dpp_nystrom::Error::Spread { column }.into());
         }
-        let part = |from: usize, to: usize| Standardisation {
+        let part = |from: usize, to: usize| Scaler {
             means: all.means[from..to].to_vec(),
             deviations: all.deviations[from..to].to_vec(),
         };
-        let rows = self.sample.iter().flat_map(|(_, row)| row[..width].iter().copied()).collect();
+        let rows = self.sample.iter().flat_map(|(_, row)| row[..dim].iter().copied()).collect();
         Ok(Survey {
             feature_names: names.to_vec(),
             target_name: target.clone(),
-            features: part(0, width),
-            target: part(width, width + 1),
+            features: part(0, dim),
+            target: part(dim, dim + 1),
             rows: moments.rows(),
             sample: rows,
-            targets: self.sample.iter().map(|(_, row)| row[width]).collect(),
+            targets: self.sample.iter().map(|(_, row)| row[dim]).collect(),
         })
     }
 }
@@ -140,9 +140,9 @@ pub struct Survey {
     /// The target's name.
     pub target_name: String,
     /// The features' statistics over all rows, to 24 bits of the deviation.
-    pub features: Standardisation,
+    pub features: Scaler,
     /// The target's.
-    pub target: Standardisation,
+    pub target: Scaler,
     /// All rows.
     pub rows: u64,
     /// The features of the sample in their own units, one row after the other, no two the same with their targets.
@@ -162,7 +162,7 @@ impl Survey {
         Prepared {
             name: String::new(),
             feature_names: self.feature_names.clone(),
-            width: self.feature_names.len(),
+            dim: self.feature_names.len(),
             rows,
             statistics: self.features.clone(),
             target: Some(StandardTarget {

@@ -5,7 +5,7 @@ use super::tolerance::ToleranceArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::methods::Selector;
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Bandwidth, Checkpoint, KernelKind, Precision, RidgeChoice};
+use dpp_nystrom::{Bandwidth, Checkpoint, KernelKind, Precision, Ridge};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -246,7 +246,7 @@ pub(crate) struct Fit {
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
-    pub(crate) ridge: RidgeChoice,
+    pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(
         long,
@@ -326,7 +326,7 @@ pub(crate) struct Evaluate {
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
-    pub(crate) ridge: RidgeChoice,
+    pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
     pub(crate) given: Option<PathBuf>,

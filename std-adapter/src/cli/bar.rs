@@ -1,6 +1,6 @@
 //! Progress bars on stderr, for anything over a second, on a terminal only.
 
-use dpp_nystrom::Meter;
+use dpp_nystrom::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Task {
     }
 }
 
-impl Meter for Bar {
+impl Observer for Bar {
     fn begin(&self, task: &str, steps: u64) {
         self.end();
         if let Ok(mut slot) = self.task.lock() {

@@ -249,8 +249,8 @@ fn span(places: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     if !(least <= most) {
         return (0.0, 1.0);
     }
-    let width = if most > least { most - least } else { 0.5_f64.max(most.abs() * 0.1) };
-    (least - room * width, most + room * width)
+    let dim = if most > least { most - least } else { 0.5_f64.max(most.abs() * 0.1) };
+    (least - room * dim, most + room * dim)
 }
 
 /// The colour, and the dashes and gaps of the line; none for a whole one.

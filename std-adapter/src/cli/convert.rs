@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     let report = Report {
         store: &arguments.out,
         rows: description.rows,
-        dim: made.width(),
+        dim: made.features(),
         target,
         precision: name,
         seconds: begin.elapsed().as_secs_f64(),

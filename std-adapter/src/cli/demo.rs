@@ -11,8 +11,8 @@ use super::evaluate::{mean, table_of_means};
 use super::output::{print_line, short, write_column};
 use dpp_nystrom::methods::{Options, find};
 use dpp_nystrom::{
-    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Precision, Prepared,
-    RidgeChoice, Setting, Silent, Start, Steps, Table, Trial, choose_bandwidth, evaluate, model_file,
+    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, NoObserver, Precision,
+    Prepared, Ridge, Setting, Start, Steps, Table, Trial, choose_bandwidth, evaluate, model_file,
     root_mean_square, select_rows, train,
 };
 use std::fs;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
         "{} red wines, {} measurements each; the target is their quality.\n\n\
          1. Landmarks: a c-DPP's against uniform ones, {SEEDS} seeds each, {HELD_OUT} wines held out.\n",
         table.rows(),
-        table.width
+        table.dim
     ))?;
     let wide = compare(&table, WIDE, "a wide kernel: sigma = 4 median distances")?;
     let narrow = compare(&table, Bandwidth::Median(1.0), "a narrow kernel: sigma = 1 median distance")?;
@@ -62,7 +62,7 @@ fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Er
         test: HELD_OUT,
         kernel: KERNEL,
         bandwidth,
-        ridge: RidgeChoice::CrossValidated,
+        ridge: Ridge::CrossValidated,
         precision: Precision::F64,
         approximation: Approximation::Nystrom,
     };
@@ -109,13 +109,13 @@ fn verdict(trials: &[Trial]) -> String {
 fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let test = part(table, table.rows() - HELD_OUT..table.rows());
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
-    let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &Silent)?.sigma;
+    let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &NoObserver)?.sigma;
     let setting = Setting { kernel: KERNEL, sigma, precision: Precision::F64, seed: 0 };
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, MODEL_LANDMARKS, &method, setting, &Bar::default())?;
     write_column(Some(&out.join("landmarks.csv")), "row", selection.landmarks.iter())?;
 
-    let training = train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Bar::default())?;
+    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &Bar::default())?;
     let path = out.join("model.dpp");
     model_file::save(&training.model, &path)?;
 
@@ -138,7 +138,7 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
 /// Some of a table's rows.
 fn part(table: &Table, rows: std::ops::Range<usize>) -> Table {
     Table {
-        features: table.features[rows.start * table.width..rows.end * table.width].to_vec(),
+        features: table.features[rows.start * table.dim..rows.end * table.dim].to_vec(),
         target: table.target.as_ref().map(|target| target[rows].to_vec()),
         ..table.clone()
     }
@@ -148,14 +148,14 @@ fn wines() -> Result<Table, Error> {
     let wines = linfa_datasets::winequality();
     let features: Vec<f64> = wines.records.iter().copied().collect();
     let target: Vec<f64> = wines.targets.iter().map(|&quality| quality as f64).collect();
-    let width = wines.records.ncols();
-    if width == 0 || features.len() != width * target.len() || target.len() <= HELD_OUT {
+    let dim = wines.records.ncols();
+    if dim == 0 || features.len() != dim * target.len() || target.len() <= HELD_OUT {
         return Err(Error::BuiltIn { reason: "they have another shape than expected".to_owned() });
     }
     Ok(Table {
         name: "winequality".to_owned(),
         feature_names: wines.feature_names().to_vec(),
-        width,
+        dim,
         features,
         target: Some(target),
         target_name: Some("quality".to_owned()),

@@ -6,7 +6,7 @@ use super::output::{aligned, print, print_json, short, short_or_dash};
 use super::source;
 use clap::Args;
 use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
-use dpp_nystrom::{Error, RidgeChoice};
+use dpp_nystrom::{Error, Ridge};
 
 /// Rows used where nobody says: as many as evaluate's.
 const ROWS: usize = 4_000;
@@ -31,7 +31,7 @@ pub(crate) struct Diagnose {
     kernel: KernelArguments,
     /// The ridge γ of Theorem 2, which is multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
-    ridge: RidgeChoice,
+    ridge: Ridge,
     /// Exact samples to measure
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
         value_parser = clap::value_parser!(u64).range(2..), allow_negative_numbers = true)]
@@ -77,11 +77,11 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
-    let meter = Bar::default();
+    let observer = Bar::default();
     let seed = arguments.source.seed;
     let data = source::at_most(&arguments.source, ROWS)?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
-    let diagnostics = Diagnostics::new(&data, setting, &meter)?;
+    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
+    let diagnostics = Diagnostics::new(&data, setting, &observer)?;
     let effort = Effort {
         samples: arguments.samples,
         triples: arguments.triples,
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
         diagnostics.check(c)?;
     }
     for (at, &c) in arguments.landmarks.iter().enumerate() {
-        let diagnosis = diagnostics.of(c, arguments.ridge, &effort, &meter)?;
+        let diagnosis = diagnostics.of(c, arguments.ridge, &effort, &observer)?;
         if arguments.json {
             print_json(&diagnosis)?;
         } else {

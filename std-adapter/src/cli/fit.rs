@@ -6,8 +6,8 @@ use super::output::{aligned, keep_inputs, note, print, print_json, short, short_
 use super::source::{self, ChoiceReport};
 use super::stored::{Picked, Stored, Wanted};
 use super::tolerance::Curve;
-use dpp_nystrom::methods::{self, Gram, Places, Task};
-use dpp_nystrom::{Error, RidgeChoice, Training, check_writable, model_file, train_at};
+use dpp_nystrom::methods::{self, Gram, LandmarkSet, Task};
+use dpp_nystrom::{Error, Ridge, Training, check_writable, model_file, train_at};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -66,18 +66,18 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     if let Some(path) = &arguments.checkpoint {
         return Err(Error::CheckpointInMemory { path: path.clone() });
     }
-    let meter = Bar::default();
+    let observer = Bar::default();
     let seed = arguments.source.seed;
     let data = source::prepared(&arguments.source, arguments.source.rows)?;
     data.target()?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
+    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
     let own = match &given {
         Some((path, rows)) => Some(source::among(&data, path, rows)?),
         None => None,
     };
     let (name, landmarks, select_seconds, choice, curve) = match own {
         Some(rows) if arguments.knobs.refinement().is_none() => {
-            ("given", Places::Rows(rows), 0.0, None, None)
+            ("given", LandmarkSet::Indices(rows), 0.0, None, None)
         }
         own => {
             let method = own.as_ref().and_then(|_| methods::find("given")).unwrap_or(arguments.method);
@@ -87,11 +87,11 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
                 c: 0,
                 setting,
                 ridge: match arguments.ridge {
-                    RidgeChoice::Value(gamma) => Some(gamma),
-                    RidgeChoice::CrossValidated => None,
+                    Ridge::Value(gamma) => Some(gamma),
+                    Ridge::CrossValidated => None,
                 },
                 options: &arguments.knobs.options(&own),
-                meter: &meter,
+                observer: &observer,
             };
             let count = arguments.landmarks.or((!own.is_empty()).then_some(own.len()));
             let (chosen, seconds, curve) =
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         }
     };
     let begin = Instant::now();
-    let training = train_at(&data, &landmarks, arguments.ridge, setting, &meter)?;
+    let training = train_at(&data, &landmarks, arguments.ridge, setting, &observer)?;
     let fit_seconds = begin.elapsed().as_secs_f64();
     tell_dependent(&training);
     model_file::save(&training.model, &arguments.model)?;
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         sigma: setting.sigma,
         ridge: training.model.ridge,
         rows: training.model.trained_rows,
-        dim: data.width,
+        dim: data.dim,
         train_nrmse: training.model.train_nrmse,
         cv_nrmse: training.validation_nrmse,
         dependent: training.dependent,
@@ -156,7 +156,7 @@ fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>
         sigma: stored.setting.sigma,
         ridge: training.model.ridge,
         rows: training.model.trained_rows,
-        dim: stored.store.width(),
+        dim: stored.store.features(),
         train_nrmse: training.model.train_nrmse,
         cv_nrmse: training.validation_nrmse,
         dependent: training.dependent,

@@ -3,7 +3,7 @@
 use super::bar::Bar;
 use super::output::{aligned, keep_inputs, print, print_json, short, short_or_dash};
 use clap::Args;
-use dpp_nystrom::{Error, Fleet, Learned, RidgeChoice, model_file, table, write_whole};
+use dpp_nystrom::{Error, Fleet, Learned, Ridge, model_file, table, write_whole};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(crate) struct Merge {
     of: PathBuf,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv [default: that of the model]
     #[arg(long, value_name = "F|cv", allow_negative_numbers = true)]
-    ridge: Option<RidgeChoice>,
+    ridge: Option<Ridge>,
     /// Where to write the merged model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -104,7 +104,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let fleet = Fleet::of(&model)?;
     let learned: Vec<Learned> =
         arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
-    let ridge = arguments.ridge.unwrap_or(RidgeChoice::Value(model.ridge));
+    let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
     let merged = fleet.merge(&learned, ridge, &Bar::default())?;
     model_file::save(&merged.model, &arguments.model)?;
     let report = MergeReport {

@@ -2,7 +2,7 @@
 
 use super::arguments::Info;
 use super::output::{aligned, print, print_json, short};
-use dpp_nystrom::{Error, KernelKind, Model, Trained, model_file};
+use dpp_nystrom::{AnyCoefficients, Error, KernelKind, Model, model_file};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 fn report(model: &Model) -> Report<'_> {
     let (c, d) = (model.landmarks(), model.feature_names.len());
     let (precision, bytes) = match model.numbers {
-        Trained::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
-        Trained::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
+        AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
+        AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
     };
     Report {
         features: &model.feature_names,

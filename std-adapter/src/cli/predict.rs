@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
 /// What a device answers from these bytes, bit for bit. They hold no names: columns are found by place.
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
-    let names: Vec<String> = (0..model.width()?).map(|feature| format!("x{feature}")).collect();
+    let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
     let rows = table::read_features(&arguments.data, &names, None)?;
     let predictions = model.predict(&rows)?;
     write_column(arguments.out.as_deref(), "prediction", predictions.iter())?;

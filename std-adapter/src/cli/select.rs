@@ -6,8 +6,8 @@ use super::output::{aligned, keep_inputs, print, print_json, short, write_column
 use super::source::{self, ChoiceReport};
 use super::stored::{Picked, Stored, Wanted};
 use super::tolerance::Curve;
-use dpp_nystrom::methods::{Gram, Objective, Places, Task};
-use dpp_nystrom::{Error, Gain, RidgeChoice, check_writable};
+use dpp_nystrom::methods::{Gram, LandmarkSet, Objective, Task};
+use dpp_nystrom::{Error, Gain, Ridge, check_writable};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     measured_rows: Option<usize>,
     /// Whether the chain came to rest; null without one, and where the number of steps was given.
-    at_rest: Option<bool>,
+    converged: Option<bool>,
     #[serde(flatten)]
     choice: Option<ChoiceReport>,
     #[serde(flatten)]
@@ -109,24 +109,20 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
         return run_stored(arguments, &stored);
     }
-    let meter = Bar::default();
+    let observer = Bar::default();
     let seed = arguments.source.seed;
     let data = source::prepared(&arguments.source, arguments.source.rows)?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &meter)?;
+    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
     let gram = Gram::new(&data, setting.kernel, setting.sigma)?;
-    let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, meter: &meter };
-    let (chosen, seconds, curve) = arguments.tolerance.select(
-        arguments.method,
-        &task,
-        arguments.landmarks,
-        RidgeChoice::CrossValidated,
-    )?;
+    let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, observer: &observer };
+    let (chosen, seconds, curve) =
+        arguments.tolerance.select(arguments.method, &task, arguments.landmarks, Ridge::CrossValidated)?;
     source::tell_rest(&chosen);
     source::tell_choice(&chosen);
     let trace = gram.trace_error(&chosen.places)?;
     let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.places {
-        Places::Rows(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
-        Places::Points(mut points) => {
+        LandmarkSet::Indices(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
+        LandmarkSet::Points(mut points) => {
             data.statistics.undo(&mut points);
             (Vec::new(), points)
         }
@@ -141,17 +137,17 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let report = Report {
         method: arguments.method.name(),
         landmarks: &landmarks,
-        points: (!points.is_empty()).then(|| points.chunks_exact(data.width).collect()),
+        points: (!points.is_empty()).then(|| points.chunks_exact(data.dim).collect()),
         sigma: setting.sigma,
         rows: data.len(),
-        dim: data.width,
+        dim: data.dim,
         steps: chosen.steps,
         accepted: chosen.accepted,
         log_det: chosen.log_det,
         trace_error: trace.error,
         trace_fraction: trace.fraction,
         measured_rows: None,
-        at_rest: chosen.at_rest,
+        converged: chosen.converged,
         choice: chosen.choice.map(ChoiceReport::from),
         curve,
         objective: chosen.gain.map(|gain| objective(gain.objective)),
@@ -167,7 +163,7 @@ fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
     let options = arguments.knobs.options(&[]);
     let picked = stored.choose(arguments.landmarks.unwrap_or_default(), arguments.method, &options)?;
     let missed = stored.missed(&picked.landmarks)?;
-    let Picked { landmarks, log_det, steps, accepted, at_rest, seconds, gain, choice, among } = picked;
+    let Picked { landmarks, log_det, steps, accepted, converged, seconds, gain, choice, among } = picked;
     if let Some(path) = &arguments.out {
         write_column(Some(path), "row", landmarks.iter())?;
     }
@@ -177,14 +173,14 @@ fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
         points: None,
         sigma: stored.setting.sigma,
         rows: stored.store.len(),
-        dim: stored.store.width(),
+        dim: stored.store.features(),
         steps,
         accepted,
         log_det,
         trace_error: missed.of_all.error,
         trace_fraction: missed.of_all.fraction,
         measured_rows: (missed.rows < stored.store.len()).then_some(missed.rows),
-        at_rest,
+        converged,
         choice: choice.map(ChoiceReport::from),
         curve: None,
         objective: gain.map(|gain| objective(gain.objective)),

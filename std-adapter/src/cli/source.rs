@@ -5,7 +5,7 @@ use super::output::note;
 use dpp_nystrom::methods::{Choice, Chosen};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    ChosenBandwidth, Error, Meter, Prepared, SIGMA_GRID, Setting, Store, Table, choose_bandwidth,
+    ChosenBandwidth, Error, Observer, Prepared, SIGMA_GRID, Setting, Store, Table, choose_bandwidth,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -94,10 +94,10 @@ pub(crate) fn setting(
     data: &Prepared,
     arguments: &KernelArguments,
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Setting, Error> {
     let kernel = arguments.kind();
-    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(arguments.sigma, kernel, data, seed, meter)?;
+    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(arguments.sigma, kernel, data, seed, observer)?;
     if at_edge {
         note(&format!(
             "warning: the cross-validated bandwidth {sigma} is at the edge of the grid ({} to {} medians); \
@@ -111,12 +111,12 @@ pub(crate) fn setting(
 
 /// Tells of a chain that ran out of steps.
 pub(crate) fn tell_rest(chosen: &Chosen) {
-    tell_unrest(chosen.at_rest, chosen.steps);
+    tell_unrest(chosen.converged, chosen.steps);
 }
 
 /// [`tell_rest`] from the two figures alone.
-pub(crate) fn tell_unrest(at_rest: Option<bool>, steps: u64) {
-    if at_rest == Some(false) {
+pub(crate) fn tell_unrest(converged: Option<bool>, steps: u64) {
+    if converged == Some(false) {
         note(&format!(
             "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
              ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",

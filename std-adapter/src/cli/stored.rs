@@ -3,13 +3,13 @@
 use super::arguments::{Fit, KernelArguments, Source};
 use super::bar::Bar;
 use super::source;
-use dpp_nystrom::methods::{self, Choice, Gram, Places, Selector, Task};
+use dpp_nystrom::methods::{self, Choice, Gram, LandmarkSet, Selector, Task};
 use dpp_nystrom::store::MeasuredError;
 use dpp_nystrom::{Error, Gain, Method, Setting, Start, Store, Training};
 use std::path::Path;
 
 /// Rows from which a bandwidth is estimated.
-const GLANCE: usize = 2_000;
+const PILOT_ROWS: usize = 2_000;
 
 /// Rows among which `auto` selects.
 const AUTO_ROWS: usize = 1 << 17;
@@ -32,7 +32,7 @@ pub(crate) enum Wanted {
 pub(crate) struct Stored {
     pub(crate) store: Store,
     pub(crate) setting: Setting,
-    meter: Bar,
+    observer: Bar,
 }
 
 /// Landmarks, and how they were found.
@@ -41,7 +41,7 @@ pub(crate) struct Picked {
     pub(crate) log_det: f64,
     pub(crate) steps: u64,
     pub(crate) accepted: u64,
-    pub(crate) at_rest: Option<bool>,
+    pub(crate) converged: Option<bool>,
     pub(crate) seconds: f64,
     pub(crate) gain: Option<Gain>,
     pub(crate) choice: Option<Choice>,
@@ -73,7 +73,7 @@ impl Stored {
             Wanted::Tolerance => Some("--tolerance".to_owned()),
         };
         if let Some(what) = in_memory {
-            if store.len().saturating_mul(store.width()) <= IN_MEMORY {
+            if store.len().saturating_mul(store.features()) <= IN_MEMORY {
                 return Ok(None);
             }
             return Err(Error::InMemory { what, rows: store.len() });
@@ -81,11 +81,11 @@ impl Stored {
         if matches!(wanted, Wanted::Method(method) if method.name() == "auto") && store.len() <= AUTO_ROWS {
             return Ok(None);
         }
-        let meter = Bar::default();
-        let glance = store.glance(GLANCE, source.seed)?;
-        let setting = source::setting(&glance, kernel, source.seed, &meter)?;
+        let observer = Bar::default();
+        let pilot = store.pilot(PILOT_ROWS, source.seed)?;
+        let setting = source::setting(&pilot, kernel, source.seed, &observer)?;
         let setting = Setting { precision: store.precision(), ..setting };
-        Ok(Some(Self { store, setting, meter }))
+        Ok(Some(Self { store, setting, observer }))
     }
 
     /// What the landmarks miss of all rows.
@@ -105,14 +105,14 @@ impl Stored {
         let Some(plain) = plain(method, options) else {
             return self.choose_among_some(c, method, options);
         };
-        let selection = self.store.select(c, &plain, kernel, sigma, seed, &self.meter)?;
-        source::tell_unrest(selection.at_rest, selection.steps);
+        let selection = self.store.select(c, &plain, kernel, sigma, seed, &self.observer)?;
+        source::tell_unrest(selection.converged, selection.steps);
         Ok(Picked {
             landmarks: selection.landmarks,
             log_det: selection.log_det,
             steps: selection.steps,
             accepted: selection.accepted,
-            at_rest: selection.at_rest,
+            converged: selection.converged,
             seconds: selection.seconds,
             gain: None,
             choice: None,
@@ -126,24 +126,25 @@ impl Stored {
         method: &dyn Selector,
         options: &methods::Options,
     ) -> Result<Picked, Error> {
-        let some = self.store.glance(AUTO_ROWS, self.setting.seed)?;
+        let some = self.store.pilot(AUTO_ROWS, self.setting.seed)?;
         let gram = Gram::new(&some, self.setting.kernel, self.setting.sigma)?;
-        let task = Task { gram: &gram, c, setting: self.setting, ridge: None, options, meter: &self.meter };
+        let task =
+            Task { gram: &gram, c, setting: self.setting, ridge: None, options, observer: &self.observer };
         let (chosen, seconds) = methods::run(method, &task)?;
         super::output::note(&format!("landmarks are selected among {} rows drawn at random", some.len()));
         source::tell_rest(&chosen);
         source::tell_choice(&chosen);
         let landmarks = match chosen.places {
-            Places::Rows(rows) => rows.iter().map(|&row| some.number(row)).collect(),
+            LandmarkSet::Indices(rows) => rows.iter().map(|&row| some.number(row)).collect(),
             // `auto` selects rows.
-            Places::Points(_) => return Err(Error::NoRows { method: method.name() }),
+            LandmarkSet::Points(_) => return Err(Error::NoRows { method: method.name() }),
         };
         Ok(Picked {
             landmarks,
             log_det: chosen.log_det,
             steps: chosen.steps,
             accepted: chosen.accepted,
-            at_rest: chosen.at_rest,
+            converged: chosen.converged,
             seconds,
             gain: chosen.gain,
             choice: chosen.choice,
@@ -153,8 +154,13 @@ impl Stored {
 
     pub(crate) fn train(&self, arguments: &Fit, landmarks: &[usize]) -> Result<Training, Error> {
         let mut checkpoint = arguments.checkpoint();
-        let training =
-            self.store.train(landmarks, arguments.ridge, self.setting, checkpoint.as_mut(), &self.meter)?;
+        let training = self.store.train(
+            landmarks,
+            arguments.ridge,
+            self.setting,
+            checkpoint.as_mut(),
+            &self.observer,
+        )?;
         if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.resumed() > 0) {
             super::output::note(&format!(
                 "the first {} rows had been learned before the fit was cut off",
@@ -174,7 +180,7 @@ impl Stored {
             log_det: 0.0,
             steps: 0,
             accepted: 0,
-            at_rest: None,
+            converged: None,
             seconds: 0.0,
             gain: None,
             choice: None,

@@ -133,9 +133,8 @@ fn heat(area: &Area<'_, '_>, surface: &Surface, range: &Range) -> Result<(), Box
         Rectangle::new(corners, colour.filled())
     }))?;
     let (sigma, ridge) = (surface.sigmas[surface.best_sigma], surface.ridges[surface.best_ridge]);
-    let ring = |colour: &RGBColor, width| {
-        Circle::new((sigma, ridge), 8, ShapeStyle::from(colour).stroke_width(width))
-    };
+    let ring =
+        |colour: &RGBColor, dim| Circle::new((sigma, ridge), 8, ShapeStyle::from(colour).stroke_width(dim));
     chart.draw_series([ring(&BLACK, 6), ring(&WHITE, 2)])?;
     Ok(())
 }

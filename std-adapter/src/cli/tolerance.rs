@@ -6,7 +6,7 @@ use super::output::{aligned, short};
 use clap::{Args, ValueEnum};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::methods::{self, Chosen, Selector, Task};
-use dpp_nystrom::{Criterion, CurvePoint, Error, RidgeChoice, Tolerance, fewest};
+use dpp_nystrom::{Criterion, CurvePoint, Error, Ridge, Tolerance, fewest};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ impl ToleranceArguments {
         method: &dyn Selector,
         task: &Task<'_>,
         landmarks: Option<usize>,
-        ridge: RidgeChoice,
+        ridge: Ridge,
     ) -> Result<(Chosen, f64, Option<Curve>), Error> {
         let Some(error) = self.tolerance else {
             let c = landmarks.ok_or(Error::Landmarks { reason: CoreError::Empty })?;

@@ -76,11 +76,11 @@ impl DeviceModel {
     ///
     /// # Errors
     /// None that reading has not told.
-    pub fn width(&self) -> Result<usize, Error> {
+    pub fn features(&self) -> Result<usize, Error> {
         Ok(match self.kind {
-            Kind::Single => self.single()?.width(),
-            Kind::Bits16 => QuantisedModel::<i16>::from_bytes(self.bytes())?.width(),
-            Kind::Bits8 => QuantisedModel::<i8>::from_bytes(self.bytes())?.width(),
+            Kind::Single => self.single()?.features(),
+            Kind::Bits16 => QuantisedModel::<i16>::from_bytes(self.bytes())?.features(),
+            Kind::Bits8 => QuantisedModel::<i8>::from_bytes(self.bytes())?.features(),
         })
     }
 
@@ -93,17 +93,17 @@ impl DeviceModel {
         match self.kind {
             Kind::Single => {
                 let model = self.single()?;
-                let mut room = vec![0.0; table.width];
+                let mut room = vec![0.0; table.dim];
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
             Kind::Bits16 => {
                 let model = QuantisedModel::<i16>::from_bytes(bytes)?;
-                let mut room = vec![0; table.width];
+                let mut room = vec![0; table.dim];
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
             Kind::Bits8 => {
                 let model = QuantisedModel::<i8>::from_bytes(bytes)?;
-                let mut room = vec![0; table.width];
+                let mut room = vec![0; table.dim];
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
         }
@@ -115,7 +115,7 @@ pub(super) fn predict_rows(
     table: &Table,
     mut predict: impl FnMut(&[f32]) -> Result<f32, CoreError>,
 ) -> Result<Vec<f64>, Error> {
-    let mut raw = vec![0.0_f32; table.width];
+    let mut raw = vec![0.0_f32; table.dim];
     (0..table.rows())
         .map(|row| {
             for (column, (slot, &value)) in raw.iter_mut().zip(table.row(row)).enumerate() {

@@ -6,13 +6,13 @@
 //!
 //! ```
 //! use dpp_nystrom::export::{Bits, Exported};
-//! # use dpp_nystrom::{KernelKind, Model, Numbers, Standardisation, Trained};
+//! # use dpp_nystrom::{KernelKind, Model, Coefficients, Scaler, AnyCoefficients};
 //! # let model = Model {
 //! #     feature_names: vec!["x".into()], target_name: "y".into(),
-//! #     features: Standardisation { means: vec![2.0], deviations: vec![0.5] },
+//! #     features: Scaler { means: vec![2.0], deviations: vec![0.5] },
 //! #     target_mean: 1.0, target_deviation: 3.0, kernel: KernelKind::Gaussian, sigma: 1.0, ridge: 0.1,
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
-//! #     numbers: Trained::F64(Numbers { landmarks: vec![0.5], weights: vec![1.0] }),
+//! #     numbers: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -185,15 +185,15 @@ impl Exported {
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match self {
             Self::Single(model) => {
-                let (model, mut room) = (model.lend()?, vec![0.0; table.width]);
+                let (model, mut room) = (model.lend()?, vec![0.0; table.dim]);
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
             Self::Bits16(model) => {
-                let (model, mut room) = (model.lend()?, vec![0; table.width]);
+                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
             Self::Bits8(model) => {
-                let (model, mut room) = (model.lend()?, vec![0; table.width]);
+                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
                 predict_rows(table, |raw| model.predict(raw, &mut room))
             }
         }
@@ -275,14 +275,14 @@ impl Exported {
 /// The model's landmarks as raw rows: what a cost can be measured on when there is no data.
 pub fn landmark_rows(model: &Model) -> Table {
     let mut features: Vec<f64> = match &model.numbers {
-        crate::Trained::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
-        crate::Trained::F64(numbers) => numbers.landmarks.clone(),
+        crate::AnyCoefficients::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
+        crate::AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
     };
     model.features.undo(&mut features);
     Table {
         name: model.trained_on.clone(),
         feature_names: model.feature_names.clone(),
-        width: model.feature_names.len(),
+        dim: model.feature_names.len(),
         features,
         target: None,
         target_name: None,

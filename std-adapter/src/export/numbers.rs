@@ -2,7 +2,7 @@
 
 use super::Exported;
 use super::name::remark;
-use crate::{Model, Trained};
+use crate::{AnyCoefficients, Model};
 use std::fmt::Write;
 
 /// Width of a line.
@@ -27,8 +27,8 @@ pub(super) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> Stri
 /// What the file is, for whoever opens it: a line each.
 pub(super) fn about(exported: &Exported, model: &Model) -> Vec<String> {
     let precision = match model.numbers {
-        Trained::F32(_) => "single",
-        Trained::F64(_) => "double",
+        AnyCoefficients::F32(_) => "single",
+        AnyCoefficients::F64(_) => "double",
     };
     let stored = match exported {
         Exported::Single(_) => "single precision",
@@ -44,7 +44,7 @@ pub(super) fn about(exported: &Exported, model: &Model) -> Vec<String> {
             exported.features()
         ),
         format!(
-            "Trained on {} rows of {} in {precision} precision; here in {stored}.",
+            "AnyCoefficients on {} rows of {} in {precision} precision; here in {stored}.",
             model.trained_rows,
             remark(&model.trained_on)
         ),

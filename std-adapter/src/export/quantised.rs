@@ -11,7 +11,7 @@
 use super::Problem;
 use super::single::single;
 use crate::approximation::independent_points;
-use crate::{Error, Heap, KernelKind, Model, Trained};
+use crate::{AnyCoefficients, Error, Heap, KernelKind, Model};
 use dpp_nystrom_core as core;
 use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Level, Nystrom, Points};
@@ -82,10 +82,10 @@ impl<L: Stored> Quantised<L> {
             let kernel = format!("{:?}", model.kernel).to_lowercase();
             return Err(Problem::Kernel { kernel }.into());
         }
-        let width = model.feature_names.len();
+        let dim = model.feature_names.len();
         let (landmarks, weights) = match &model.numbers {
-            Trained::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
-            Trained::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
+            AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
+            AnyCoefficients::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
         };
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
         let step = (reach + MARGIN * model.sigma) / LEVELS;
@@ -97,13 +97,13 @@ impl<L: Stored> Quantised<L> {
             landmarks.iter().map(|value| L::nearest(value / (f64::from(unit) * step))).collect();
         let moved: Vec<f64> = stored.iter().map(|value| f64::from(value.level(unit)) * step).collect();
         let (kept, weights) = weights_of_moved(model, &landmarks, &weights, &moved)?;
-        let kept_rows = kept.iter().flat_map(|&row| &stored[row * width..(row + 1) * width]);
+        let kept_rows = kept.iter().flat_map(|&row| &stored[row * dim..(row + 1) * dim]);
         let landmarks: Vec<L> = kept_rows.copied().collect();
 
         let mut quantised = Self {
-            centres: Vec::with_capacity(width),
-            factors: Vec::with_capacity(width),
-            exponents: Vec::with_capacity(width),
+            centres: Vec::with_capacity(dim),
+            factors: Vec::with_capacity(dim),
+            exponents: Vec::with_capacity(dim),
             landmarks,
             weights: Vec::new(),
             limit: 0,
@@ -113,7 +113,7 @@ impl<L: Stored> Quantised<L> {
             target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
             target_scale: 0.0,
         };
-        for feature in 0..width {
+        for feature in 0..dim {
             quantised.push_feature(model, feature, step)?;
         }
         quantised.set_decay(step / model.sigma);
@@ -225,17 +225,17 @@ fn weights_of_moved(
     weights: &[f64],
     moved: &[f64],
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
-    let width = model.feature_names.len();
+    let dim = model.feature_names.len();
     let kernel = model.kernel.build::<f64>(model.sigma)?;
-    let home = Points::new(moved, width, kernel)?;
+    let home = Points::new(moved, dim, kernel)?;
     let mut memory = Heap::new(weights.len())?;
     let independent = independent_points(&home, &mut memory)?;
     let kept = independent.members().to_vec();
-    let at = |row: usize| &moved[row * width..(row + 1) * width];
+    let at = |row: usize| &moved[row * dim..(row + 1) * dim];
     let mut values: Vec<f64> = kept
         .iter()
         .map(|&row| {
-            let terms = landmarks.chunks_exact(width).zip(weights);
+            let terms = landmarks.chunks_exact(dim).zip(weights);
             terms.map(|(landmark, weight)| weight * kernel.value(at(row), landmark)).sum()
         })
         .collect();

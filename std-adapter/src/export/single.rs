@@ -2,7 +2,7 @@
 
 use super::Problem;
 use crate::kernel_choice::ChosenKernel;
-use crate::{Error, Model, Trained};
+use crate::{AnyCoefficients, Error, Model};
 use dpp_nystrom_core as core;
 
 /// The numbers of a [`core::Model`] in single precision, on the heap.
@@ -60,8 +60,8 @@ impl Single {
             .map(|&deviation| if deviation > 0.0 { 1.0 / deviation } else { 0.0 })
             .collect();
         let (landmarks, weights) = match &model.numbers {
-            Trained::F32(trained) => (trained.landmarks.clone(), trained.weights.clone()),
-            Trained::F64(trained) => {
+            AnyCoefficients::F32(trained) => (trained.landmarks.clone(), trained.weights.clone()),
+            AnyCoefficients::F64(trained) => {
                 (numbers("coordinate", &trained.landmarks)?, numbers("weight", &trained.weights)?)
             }
         };

@@ -1,6 +1,6 @@
 //! Ridge regression's accumulator, a block of rows at a time.
 //!
-//! The core turns one row after the other into its triangle `R` ([`dpp_nystrom_core::Ridge::add`]): `3c²` multiply-adds
+//! The core turns one row after the other into its triangle `R` ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²` multiply-adds
 //! with a square root and a division at every entry, which a vector unit waits for. Here the features of many rows
 //! are computed in lanes, and the triangle of `[R; Φ]` is found by Householder's reflections, blocked into products
 //! of matrices: `2c²` multiply-adds a row, and never the product `ΦᵀΦ`. Both triangles are that of the same rows, with
@@ -14,7 +14,7 @@ use super::number::Lane;
 use super::pivots::Pass;
 use crate::Error;
 use crate::heap::zeros;
-use dpp_nystrom_core::{Error as CoreError, Landmarks, Ridge, TRIES};
+use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::{Mat, MatMut, Par, Spec};
@@ -54,7 +54,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     /// # Errors
     /// [`Error::Memory`].
     pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>) -> Result<Self, Error> {
-        let (rank, width) = (landmarks.len(), landmarks.ground().width());
+        let (rank, dim) = (landmarks.len(), landmarks.ground().features());
         let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
         let (rows, columns) = (rank + 1 + room, rank + 1);
         let block = recommended_block_size::<f64>(rows, columns);
@@ -63,7 +63,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
             landmarks,
             arch: Arch::new(),
             room,
-            values: zeros(room * width, T::ZERO)?,
+            values: zeros(room * dim, T::ZERO)?,
             substitutions: zeros(room * rank, T::ZERO)?,
             diagonals: zeros(room, T::ZERO)?,
             residuals: zeros(room, T::ZERO)?,
@@ -72,14 +72,14 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
             reflections: Mat::zeros(block, columns),
             scratch: MemBuffer::try_new(scratch)
                 .map_err(|_| Error::Memory { bytes: scratch.size_bytes() })?,
-            numbers: zeros(Ridge::<f64>::numbers_kept(rank), 0.0)?,
+            numbers: zeros(RidgeRegression::<f64>::numbers_kept(rank), 0.0)?,
             waiting: 0,
             rows: 0,
         })
     }
 
     /// Goes on from what an accumulator has learned, which must be of as many features as there are landmarks.
-    pub(crate) fn begin(&mut self, ridge: &Ridge<'_, f64>) {
+    pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
         self.waiting = 0;
@@ -112,9 +112,9 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     /// [`Error::Regression`] with [`CoreError::NotFinite`], rows counted in the accumulator and the target as the entry
     /// after the last; perhaps only when later rows come.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = T>, target: f64) -> Result<(), Error> {
-        let width = self.landmarks.ground().width();
+        let dim = self.landmarks.ground().features();
         let (block, lane) = (self.waiting / TRIES, self.waiting % TRIES);
-        let slots = self.values[block * TRIES * width..].iter_mut().skip(lane).step_by(TRIES);
+        let slots = self.values[block * TRIES * dim..].iter_mut().skip(lane).step_by(TRIES);
         for (slot, value) in slots.zip(row) {
             *slot = value;
         }
@@ -128,7 +128,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub(crate) fn end(&mut self, ridge: &mut Ridge<'_, f64>) -> Result<(), Error> {
+    pub(crate) fn end(&mut self, ridge: &mut RidgeRegression<'_, f64>) -> Result<(), Error> {
         self.absorb()?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
@@ -154,14 +154,14 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         if self.waiting == 0 {
             return Ok(());
         }
-        let (rank, width) = (self.landmarks.len(), self.landmarks.ground().width());
+        let (rank, dim) = (self.landmarks.len(), self.landmarks.ground().features());
         let blocks = self.waiting.div_ceil(TRIES);
         self.arch.dispatch(Pass {
             landmarks: self.landmarks,
             first: 0,
-            features: width * TRIES,
+            features: dim * TRIES,
             z: rank * TRIES,
-            values: &self.values[..blocks * width * TRIES],
+            values: &self.values[..blocks * dim * TRIES],
             substitutions: &mut self.substitutions[..blocks * rank * TRIES],
             diagonals: &self.diagonals[..blocks * TRIES],
             residuals: &mut self.residuals[..blocks * TRIES],
@@ -206,20 +206,20 @@ mod tests {
     use crate::approximation::independent;
     use crate::lanes::Lane;
     use crate::{Error, Heap, RidgeHeap};
-    use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, Ridge};
+    use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
 
     /// Rows of a generator that is not the project's, and a target of them that no landmarks meet.
-    fn rows<T: Lane>(count: usize, width: usize) -> (Vec<T>, Vec<f64>) {
+    fn rows<T: Lane>(count: usize, dim: usize) -> (Vec<T>, Vec<f64>) {
         let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0 + (i as f64 * 0.31).sin();
-        let rows: Vec<T> = (0..count * width).map(|i| T::from_f64(value(i))).collect();
+        let rows: Vec<T> = (0..count * dim).map(|i| T::from_f64(value(i))).collect();
         let target = |row: &[T]| row.iter().map(|value| (value.to_f64() * 3.0).sin()).sum();
-        let targets = rows.chunks(width).map(target).collect();
+        let targets = rows.chunks(dim).map(target).collect();
         (rows, targets)
     }
 
     /// `[Φ y]ᵀ[Φ y]` by what an accumulator keeps.
-    fn products(ridge: &Ridge<'_, f64>) -> Vec<f64> {
-        let c = ridge.width();
+    fn products(ridge: &RidgeRegression<'_, f64>) -> Vec<f64> {
+        let c = ridge.features();
         let numbers: Vec<f64> = ridge.numbers().collect();
         let mut triangle = vec![vec![0.0; c + 1]; c + 1];
         let mut next = numbers.into_iter();
@@ -235,36 +235,38 @@ mod tests {
     }
 
     /// Learns the rows in two runs with another accumulator's in between, and holds what was learned to the core's.
-    fn agree<T: Lane>(kind: KernelKind, c: usize, width: usize, count: usize, tolerance: f64) {
-        agree_on_different::<T>(kind, c, width, count, count, tolerance);
+    fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
+        agree_on_different::<T>(kind, c, dim, count, count, tolerance);
     }
 
     /// [`agree`], of so many different rows again and again.
     fn agree_on_different<T: Lane>(
         kind: KernelKind,
         c: usize,
-        width: usize,
+        dim: usize,
         count: usize,
         different: usize,
         tolerance: f64,
     ) {
-        let (home, _) = rows::<T>(c, width);
-        let ground = Points::new(&home, width, kind.build::<T>(0.7).unwrap()).unwrap();
+        let (home, _) = rows::<T>(c, dim);
+        let ground = Points::new(&home, dim, kind.build::<T>(0.7).unwrap()).unwrap();
         let mut memory = Heap::new(c).unwrap();
         let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
         let (rank, nystrom) = (landmarks.len(), Nystrom::new(&landmarks));
-        let (rows, targets) = rows::<T>(different, width);
+        let (rows, targets) = rows::<T>(different, dim);
 
         let (mut heap, mut other) = (RidgeHeap::new(rank).unwrap(), RidgeHeap::new(rank).unwrap());
-        let (mut one, mut elsewhere) =
-            (Ridge::new(rank, heap.lend()).unwrap(), Ridge::new(rank, other.lend()).unwrap());
+        let (mut one, mut elsewhere) = (
+            RidgeRegression::new(rank, heap.lend()).unwrap(),
+            RidgeRegression::new(rank, other.lend()).unwrap(),
+        );
         let mut block = Block::new(&landmarks).unwrap();
-        let pairs = rows.chunks(width).zip(targets.iter().copied()).cycle().take(count);
+        let pairs = rows.chunks(dim).zip(targets.iter().copied()).cycle().take(count);
         let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
             if part == 1 {
                 block.begin(&elsewhere);
-                block.push(home[..width].iter().copied(), 1e3).unwrap();
+                block.push(home[..dim].iter().copied(), 1e3).unwrap();
                 block.end(&mut elsewhere).unwrap();
             }
             block.begin(&one);
@@ -274,7 +276,7 @@ mod tests {
         assert_eq!((one.rows(), elsewhere.rows()), (count as u64, 1));
 
         let mut heap = RidgeHeap::new(rank).unwrap();
-        let mut core = Ridge::new(rank, heap.lend()).unwrap();
+        let mut core = RidgeRegression::new(rank, heap.lend()).unwrap();
         let mut phi = vec![T::ZERO; rank];
         for (row, target) in pairs {
             ground.column_at(row, landmarks.members(), &mut phi);
@@ -327,7 +329,7 @@ mod tests {
             [([1.0, 2.0, f64::NAN], 2, 0), ([1.0, f64::INFINITY, 1.0], 1, 0), ([1.0, 2.0, 3.0], 4, 1)]
         {
             let mut heap = RidgeHeap::new(1).unwrap();
-            let mut ridge = Ridge::new(1, heap.lend()).unwrap();
+            let mut ridge = RidgeRegression::new(1, heap.lend()).unwrap();
             let mut block = Block::new(&landmarks).unwrap();
             block.begin(&ridge);
             values.iter().for_each(|&value| block.push([value], 1.0).unwrap());

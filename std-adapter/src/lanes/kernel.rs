@@ -53,13 +53,13 @@ fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
     stride: usize,
 ) -> [T::Vector<S>; R] {
     let mut sums = [T::splat(simd, T::ZERO); R];
-    let width = features.len().div_ceil(stride);
+    let dim = features.len().div_ceil(stride);
     let mut whole: [&[T]; R] = [&[]; R];
     for (whole, row) in whole.iter_mut().zip(rows) {
         // All of one length, so that one look at it serves them all.
-        *whole = &row[..width];
+        *whole = &row[..dim];
     }
-    for at in 0..width {
+    for at in 0..dim {
         let feature = features[at * stride];
         for (sum, row) in sums.iter_mut().zip(&whole) {
             let x = T::splat(simd, row[at]);

@@ -95,8 +95,8 @@ impl<T: Lane> Lanes<T> {
         if others * TRIES > self.z.len() {
             return Err(CoreError::Capacity { needed: others, have: self.z.len() / TRIES });
         }
-        if ground.width() * TRIES > self.features.len() {
-            return Err(CoreError::Capacity { needed: ground.width(), have: self.features.len() / TRIES });
+        if ground.features() * TRIES > self.features.len() {
+            return Err(CoreError::Capacity { needed: ground.features(), have: self.features.len() / TRIES });
         }
         let len = ground.len();
         if let Some(past) = proposals.iter().find(|proposal| proposal.entering >= len) {

@@ -212,7 +212,7 @@ impl<T: Lane> Rows<T> {
         c: usize,
     ) -> Result<Self, Error> {
         let blocks = count.div_ceil(TRIES);
-        let (features, z) = (ground.width() * TRIES, c * TRIES);
+        let (features, z) = (ground.features() * TRIES, c * TRIES);
         let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
         // On all threads: rows that lie far apart are waited for one by one.

@@ -282,10 +282,10 @@ impl WithSimd for Entries<'_, '_> {
                     if first >= count {
                         break;
                     }
-                    let width = lanes.min(count - first);
+                    let dim = lanes.min(count - first);
                     for (value, row) in values.iter().zip(tile.chunks_mut(count)) {
                         let value: &[f64] = bytemuck::cast_slice(std::slice::from_ref(value));
-                        row[first..first + width].copy_from_slice(&value[..width]);
+                        row[first..first + dim].copy_from_slice(&value[..dim]);
                     }
                 }
             }

@@ -40,7 +40,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> bool {
         let Self { ground, slot, candidates, features, z, residuals, thresholds } = self;
         let others = slot.others();
-        let features = T::vectors::<S>(&features[..ground.width() * TRIES]);
+        let features = T::vectors::<S>(&features[..ground.features() * TRIES]);
         let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
         let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
         let (stride, vectors) = (TRIES / lanes, candidates.div_ceil(lanes));

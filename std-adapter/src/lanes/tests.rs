@@ -18,9 +18,9 @@ const KERNELS: [KernelKind; 6] = [
     KernelKind::Linear,
 ];
 
-fn rows<T: Lane>(count: usize, width: usize) -> Vec<T> {
+fn rows<T: Lane>(count: usize, dim: usize) -> Vec<T> {
     let mut state = 1_u32;
-    (0..count * width)
+    (0..count * dim)
         .map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             T::from_f64(f64::from(state >> 8) / f64::from(1 << 23) - 1.0)
@@ -29,10 +29,10 @@ fn rows<T: Lane>(count: usize, width: usize) -> Vec<T> {
 }
 
 /// Runs the same seed with both evaluators.
-fn agree<T: Lane>(kind: KernelKind, c: usize, width: usize, tries: usize, steps: u64) {
-    let rows = rows::<T>(400, width);
+fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, tries: usize, steps: u64) {
+    let rows = rows::<T>(400, dim);
     let kernel: ChosenKernel<T> = kind.build(0.9).unwrap();
-    let ground = Points::new(&rows, width, kernel).unwrap();
+    let ground = Points::new(&rows, dim, kernel).unwrap();
     let (mut one, mut many) = (Heap::new(c).unwrap(), Heap::new(c).unwrap());
     let mut random = Random::seeded(5);
     let mut landmarks = Landmarks::new(&ground, one.lend()).unwrap();
@@ -44,11 +44,11 @@ fn agree<T: Lane>(kind: KernelKind, c: usize, width: usize, tries: usize, steps:
     let (mut random, mut twin) = (random.clone(), random);
     let mut slow =
         SlotChain::new(landmarks, Acceptance::Metropolis).with_tries(tries).with_evaluator(OneByOne);
-    let lanes = Lanes::new(c, width).unwrap();
+    let lanes = Lanes::new(c, dim).unwrap();
     let mut fast = SlotChain::new(again, Acceptance::Metropolis).with_tries(tries).with_evaluator(lanes);
     slow.run(steps, &mut random).unwrap();
     fast.run(steps, &mut twin).unwrap();
-    let context = format!("{kind:?}, c {c}, d {width}, {tries} tries");
+    let context = format!("{kind:?}, c {c}, d {dim}, {tries} tries");
     assert!(slow.progress().accepted > 0 || steps < 50, "{context}: nothing moved");
     assert_eq!(slow.progress(), fast.progress(), "{context}");
     assert_eq!(slow.landmarks().members(), fast.landmarks().members(), "{context}");
@@ -75,9 +75,9 @@ fn every_kernel_follows_the_core_in_f32() {
 #[test]
 fn every_number_of_landmarks_features_and_tries_follows_the_core() {
     for c in [1, 2, 7, 8, 9, 10, 17, 40] {
-        for width in [1, 3, 8] {
+        for dim in [1, 3, 8] {
             for tries in [1, 5, TRIES] {
-                agree::<f64>(KernelKind::Laplace, c, width, tries, 600);
+                agree::<f64>(KernelKind::Laplace, c, dim, tries, 600);
             }
         }
     }
@@ -152,17 +152,17 @@ fn weights<T: Lane>(slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, entries: &[f64]) 
 }
 
 /// Every lane of one block, against the core and against the equations themselves.
-fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, width: usize, seed: u64) {
-    let rows = rows::<T>(300, width);
-    let ground = Points::new(&rows, width, kind.build::<T>(0.9).unwrap()).unwrap();
+fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, dim: usize, seed: u64) {
+    let rows = rows::<T>(300, dim);
+    let ground = Points::new(&rows, dim, kind.build::<T>(0.9).unwrap()).unwrap();
     let wide: Vec<f64> = rows.iter().map(|feature| feature.to_f64()).collect();
-    let exact = Points::new(&wide, width, kind.build::<f64>(0.9).unwrap()).unwrap();
+    let exact = Points::new(&wide, dim, kind.build::<f64>(0.9).unwrap()).unwrap();
     let epsilon = T::EPSILON.to_f64();
     let mut memory = Heap::new(c).unwrap();
     let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
     start::uniform(&mut landmarks, c, &mut Random::seeded(seed)).unwrap();
     let members = landmarks.members().to_vec();
-    let mut lanes = Lanes::new(c, width).unwrap();
+    let mut lanes = Lanes::new(c, dim).unwrap();
     for (portable, count) in [(false, TRIES), (true, TRIES), (false, 11), (true, 27)] {
         let mut slot = OpenSlot::new(&mut landmarks, c / 2, Acceptance::Metropolis).unwrap();
         let proposals = proposals_for(&slot, count);
@@ -171,7 +171,7 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, width: usize, seed: u64)
         let (finished, residuals) = substitute(&mut lanes, &slot, &proposals, &never, portable);
         assert!(finished);
         for (lane, proposal) in proposals.iter().enumerate() {
-            let context = format!("{kind:?}, c {c}, d {width}, lane {lane} of {count}, portable {portable}");
+            let context = format!("{kind:?}, c {c}, d {dim}, lane {lane} of {count}, portable {portable}");
             let v = proposal.entering;
             let z: Vec<f64> = (0..c - 1).map(|a| lanes.z[a * TRIES + lane].to_f64()).collect();
             let entries: Vec<f64> = slot.others().iter().map(|&y| exact.entry(y, v)).collect();
@@ -191,7 +191,7 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, width: usize, seed: u64)
                     KernelKind::Linear => lengths,
                     _ => 1.0,
                 };
-                let bound = epsilon * ((width + 16) as f64 * terms + (c + 8) as f64 * size);
+                let bound = epsilon * ((dim + 16) as f64 * terms + (c + 8) as f64 * size);
                 assert!((sum - entry).abs() <= bound, "{context}: row {a}, {:e}", (sum - entry).abs());
             }
             // s = k(v, v) - Σ z² to c ε of its terms.
@@ -205,7 +205,7 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, width: usize, seed: u64)
             for (weight, &y) in weights(&slot, &entries).iter().zip(slot.others()) {
                 size += weight.abs() * exact.diagonal(y).sqrt();
             }
-            let bound = epsilon * (c + width) as f64 * size * size;
+            let bound = epsilon * (c + dim) as f64 * size * size;
             let mut again = Heap::new(c).unwrap();
             let mut twin = Landmarks::new(&ground, again.lend()).unwrap();
             start::given(&mut twin, &[slot.others(), &[last(&members, slot.others())]].concat()).unwrap();
@@ -251,9 +251,9 @@ fn every_lane_has_the_cores_residual() {
         } else {
             &[(1, 1), (2, 3), (8, 9), (9, 12), (10, 11), (33, 40), (40, 40)]
         };
-        for (seed, &(c, width)) in (0..).zip(shapes) {
-            lanes_are_exact::<f64>(kind, c, width, seed);
-            lanes_are_exact::<f32>(kind, c, width, seed);
+        for (seed, &(c, dim)) in (0..).zip(shapes) {
+            lanes_are_exact::<f64>(kind, c, dim, seed);
+            lanes_are_exact::<f32>(kind, c, dim, seed);
         }
     }
 }
@@ -318,7 +318,7 @@ fn lanes_that_are_too_small_are_refused() {
     start::given(&mut landmarks, &[0, 1, 2, 3]).unwrap();
     let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
     let proposals = [Proposal { entering: 7, uniform: 0.0 }];
-    let mut refused = |c, width| Lanes::new(c, width).unwrap().evaluate(&mut slot, &proposals);
+    let mut refused = |c, dim| Lanes::new(c, dim).unwrap().evaluate(&mut slot, &proposals);
     assert_eq!(refused(2, 3), Err(Error::Capacity { needed: 3, have: 2 }));
     assert_eq!(refused(4, 2), Err(Error::Capacity { needed: 3, have: 2 }));
     assert_eq!(refused(4, 3), Ok(1));

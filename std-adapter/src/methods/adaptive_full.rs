@@ -7,7 +7,7 @@
 use super::draw::{chosen, one, refused};
 use super::{About, Chosen, Selector, Task};
 use crate::orthonormal::{Basis, dot};
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::Landmarks;
 use faer::MatRef;
@@ -37,19 +37,19 @@ impl Selector for AdaptiveFull {
         gram.check_whole(self.name(), "adappart")?;
         let ground = gram.ground();
         let matrix = gram.matrix()?;
-        let mut random = stream(task.setting.seed, Stream::Landmarks);
+        let mut random = stream(task.setting.seed, RngStream::Landmarks);
         let mut columns = Columns::new(matrix.as_ref().as_ref());
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-        task.meter.begin("columns", c as u64);
+        task.observer.begin("columns", c as u64);
         while landmarks.len() < c {
             one(&mut landmarks, c, &mut columns.missed, &mut random)?;
             if let Some(&drawn) = landmarks.members().last() {
                 columns.remove(drawn);
             }
-            task.meter.advance(1);
+            task.observer.advance(1);
         }
-        task.meter.end();
+        task.observer.end();
         Ok(chosen(&landmarks))
     }
 }

@@ -9,7 +9,7 @@
 use super::draw::{chosen, one, refused};
 use super::{About, Chosen, Selector, Task};
 use crate::approximation::eigen;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::{GroundSet, Landmarks};
 use faer::Mat;
@@ -42,18 +42,18 @@ impl Selector for AdaptivePartial {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (c, ground) = (task.c, task.gram.ground());
-        let mut random = stream(task.setting.seed, Stream::Landmarks);
+        let mut random = stream(task.setting.seed, RngStream::Landmarks);
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
         let mut columns: Vec<Vec<f64>> = Vec::with_capacity(c);
         let mut weights = vec![1.0; ground.len()];
         let rounds = ROUNDS.min(c);
-        task.meter.begin("rounds", rounds as u64);
+        task.observer.begin("rounds", rounds as u64);
         for round in 1..=rounds {
             while landmarks.len() < round * c / rounds {
                 one(&mut landmarks, c, &mut weights, &mut random)?;
             }
-            task.meter.advance(1);
+            task.observer.advance(1);
             if landmarks.len() == c {
                 break;
             }
@@ -63,7 +63,7 @@ impl Selector for AdaptivePartial {
             }
             weights = missed(&columns, landmarks.members())?;
         }
-        task.meter.end();
+        task.observer.end();
         Ok(chosen(&landmarks))
     }
 }

@@ -6,7 +6,7 @@ use super::scores::{best_rank, leverage};
 use super::sketch::Sketch;
 use super::{About, Chosen, Selector, Task, within};
 use crate::Error;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ApproximateLeverage;
@@ -30,7 +30,7 @@ impl Selector for ApproximateLeverage {
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (gram, c) = (task.gram, task.c);
         let k = within("--rank", task.options.rank.unwrap_or(c), gram.len())?;
-        let mut random = stream(task.setting.seed, Stream::Landmarks);
+        let mut random = stream(task.setting.seed, RngStream::Landmarks);
         let sketch = Sketch::new(task, &mut random)?;
         let mut weights = leverage(sketch.vectors.as_ref(), &best_rank(&sketch.values, k));
         by_weight(gram.ground(), c, &mut weights, &mut random)

@@ -6,7 +6,7 @@ use super::scores::{leverage, ridge, ridge_of_dimension};
 use super::sketch::Sketch;
 use super::{About, Chosen, Selector, Task};
 use crate::Error;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ApproximateRidgeLeverage;
@@ -29,7 +29,7 @@ impl Selector for ApproximateRidgeLeverage {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (gram, c) = (task.gram, task.c);
-        let mut random = stream(task.setting.seed, Stream::Landmarks);
+        let mut random = stream(task.setting.seed, RngStream::Landmarks);
         let sketch = Sketch::new(task, &mut random)?;
         let mu = match task.ridge {
             Some(gamma) => gamma * gram.len() as f64,

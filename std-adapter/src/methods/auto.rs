@@ -1,6 +1,6 @@
 //! A start, and exchanges from it, by a budget and by what is seen of the spectrum.
 //!
-//! A glance comes first: pivoted Cholesky's landmarks on [`GLANCE`] rows, drawn at random, and what they miss of these
+//! A pilot comes first: pivoted Cholesky's landmarks on [`PILOT_ROWS`] rows, drawn at random, and what they miss of these
 //! rows' trace. Where nothing is left, exchanges can gain nothing. Where the later half of the landmarks leaves more than
 //! [`FLAT`] of what the first half missed the spectrum is flat: the rows next to the centroids of k-means are the better
 //! start there, if the budget lets them be found too. The rest of the budget goes into sweeps: up to [`SWEEPS`], with
@@ -19,7 +19,7 @@ use super::uniform::Uniform;
 use super::{About, Choice, Chosen, Objective, Options, Selector, Task, selected};
 use crate::lanes::Lanes;
 use crate::refine::{Refinement, WHOLE_ROWS, WIDER};
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::select::{Start, pivoted_rows, start_with};
 use crate::tolerance::trace_curve;
 use crate::{CurvePoint, Error};
@@ -27,8 +27,8 @@ use dpp_nystrom_core::Error as CoreError;
 use rand::seq::index;
 use std::time::Duration;
 
-/// Rows that are glanced at; four times the landmarks if these are more.
-const GLANCE: usize = 1_024;
+/// Rows that are pilot_rows at; four times the landmarks if these are more.
+const PILOT_ROWS: usize = 1_024;
 
 /// Multiply-adds counted for a second: half of the least that a core with AVX-512 was measured to make of a pass, a
 /// sweep or a round of k-means.
@@ -66,7 +66,7 @@ impl Selector for Auto {
     fn about(&self) -> About {
         About {
             help: "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
-            source: "cost model and a glance at the spectrum",
+            source: "cost model and a pilot at the spectrum",
             evaluations: "those of its choice",
             memory: "that of its choice",
             reads_all: true,
@@ -84,16 +84,19 @@ impl Selector for Auto {
             let choice = Choice { method: RefinedRidge.name(), options: String::new(), reason };
             return Ok(Chosen { choice: Some(choice), ..RefinedRidge.select(task)? });
         }
-        let (rows, d) = (task.gram.len(), task.gram.ground().width());
+        let (rows, d) = (task.gram.len(), task.gram.ground().features());
         let cost = Cost { c: task.c as f64, d: d as f64 };
         let budget =
             Budget { time: task.options.budget, operations: task.options.budget.as_secs_f64() * RATE };
-        let glanced = GLANCE.max(4 * task.c).min(rows);
-        let glance =
-            if 4.0 * cost.pass(glanced) <= budget.operations { Some(glance(task, glanced)?) } else { None };
-        let spent = if glance.is_some() { cost.pass(glanced) } else { 0.0 };
+        let pilot_rows = PILOT_ROWS.max(4 * task.c).min(rows);
+        let pilot = if 4.0 * cost.pass(pilot_rows) <= budget.operations {
+            Some(pilot(task, pilot_rows)?)
+        } else {
+            None
+        };
+        let spent = if pilot.is_some() { cost.pass(pilot_rows) } else { 0.0 };
         let left = Budget { operations: budget.operations - spent, ..budget };
-        let plan = plan(Size { rows, c: task.c, d }, cost, left, glance);
+        let plan = plan(Size { rows, c: task.c, d }, cost, left, pilot);
         let options = plan.options(task.options);
         let words = plan.words(task.options, &options);
         let chosen = selected(plan.method, &Task { options: &options, ..*task })?;
@@ -142,7 +145,7 @@ struct Size {
 
 /// What pivoted Cholesky misses of the trace of some rows.
 #[derive(Clone, Copy, Debug)]
-struct Glance {
+struct Pilot {
     rows: usize,
     /// With half the landmarks.
     half: f64,
@@ -150,24 +153,24 @@ struct Glance {
     all: f64,
 }
 
-fn glance(task: &Task<'_>, rows: usize) -> Result<Glance, Error> {
+fn pilot(task: &Task<'_>, rows: usize) -> Result<Pilot, Error> {
     let data = task.gram.data();
-    let mut random = stream(task.setting.seed, Stream::Glance);
+    let mut random = stream(task.setting.seed, RngStream::Pilot);
     let features = data.gather(&index::sample(&mut random, data.len(), rows).into_vec())?;
     let ground = task.gram.points(&features)?;
-    let lanes = Lanes::new(task.c, ground.width())?;
+    let lanes = Lanes::new(task.c, ground.features())?;
     let start = Start::Pivoted { rows: None };
     let order = match start_with(&ground, task.c, start, task.setting.seed, &lanes) {
         Ok(order) => order,
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => {
-            return Ok(Glance { rows, half: 0.0, all: 0.0 });
+            return Ok(Pilot { rows, half: 0.0, all: 0.0 });
         }
         Err(error) => return Err(error),
     };
     let curve = trace_curve(&ground, &order)?;
     let missed =
         |c: usize| curve.iter().find(|point: &&CurvePoint| point.landmarks == c).map_or(1.0, |p| p.error);
-    Ok(Glance { rows, half: missed(task.c / 2), all: missed(task.c) })
+    Ok(Pilot { rows, half: missed(task.c / 2), all: missed(task.c) })
 }
 
 #[derive(Clone, Debug)]
@@ -179,12 +182,12 @@ struct Plan {
 }
 
 /// A function of the numbers it is given alone.
-fn plan(size: Size, cost: Cost, budget: Budget, glance: Option<Glance>) -> Plan {
+fn plan(size: Size, cost: Cost, budget: Budget, pilot: Option<Pilot>) -> Plan {
     let Size { rows, c, d } = size;
     let time = budget.time;
-    let seen = match glance {
+    let seen = match pilot {
         None => format!("{time:?} leaves no time to look at the spectrum"),
-        Some(Glance { rows: of, half, all }) => format!(
+        Some(Pilot { rows: of, half, all }) => format!(
             "of {of} rows, {c} landmarks of pivoted Cholesky miss {:.2e} of the trace and {} miss {:.2e}: the spectrum {}",
             all,
             c / 2,
@@ -194,9 +197,9 @@ fn plan(size: Size, cost: Cost, budget: Budget, glance: Option<Glance>) -> Plan 
     };
     let fitting = pivoted_rows(c, d).min(rows);
     let refinement =
-        glance.filter(|glance| glance.all > NOTHING).and_then(|_| sweeps(rows, fitting, cost, budget));
+        pilot.filter(|pilot| pilot.all > NOTHING).and_then(|_| sweeps(rows, fitting, cost, budget));
     let Some((refinement, pivoted)) = refinement else {
-        return without_exchanges(size, cost, budget, fitting, glance, &seen);
+        return without_exchanges(size, cost, budget, fitting, pilot, &seen);
     };
     let Refinement { sweeps, sample, .. } = refinement;
     let measured = refinement.rows.min(rows);
@@ -204,7 +207,7 @@ fn plan(size: Size, cost: Cost, budget: Budget, glance: Option<Glance>) -> Plan 
         if measured >= rows { "all rows".to_owned() } else { format!("{measured} of the {rows} rows") };
     let spent =
         |start: f64| start + cost.pass(measured) + sweeps as f64 * (cost.sweep(sample) + cost.pass(measured));
-    let is_flat = glance.is_some_and(|glance| glance.all > FLAT * glance.half);
+    let is_flat = pilot.is_some_and(|pilot| pilot.all > FLAT * pilot.half);
     if is_flat && measured >= rows && spent(cost.snapped(rows)) <= budget.operations {
         let reason = format!(
             "{seen}, where the rows next to the centroids of k-means are the better start; {sweeps} sweeps of {sample} \
@@ -249,7 +252,7 @@ fn without_exchanges(
     cost: Cost,
     budget: Budget,
     fitting: usize,
-    glance: Option<Glance>,
+    pilot: Option<Pilot>,
     seen: &str,
 ) -> Plan {
     let (refinement, time) = (None, budget.time);
@@ -258,8 +261,8 @@ fn without_exchanges(
         let reason = format!("{seen}; {time:?} is not enough to read {LEAST} rows for each landmark");
         return Plan { method: &Uniform, pivot_rows: None, refinement, reason };
     }
-    let why = match glance {
-        Some(Glance { all, .. }) if !(all > NOTHING) => "nothing is left for exchanges to gain".to_owned(),
+    let why = match pilot {
+        Some(Pilot { all, .. }) if !(all > NOTHING) => "nothing is left for exchanges to gain".to_owned(),
         _ => format!("{time:?} is enough for pivoted Cholesky on {pivoted} rows, and not for exchanges"),
     };
     let pivot_rows = (pivoted < size.rows).then_some(pivoted);
@@ -295,13 +298,13 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Cost, Glance, Plan, RATE, SWEEPS, Size, WHOLE_ROWS, pivoted_rows, plan};
+    use super::{Budget, Cost, Pilot, Plan, RATE, SWEEPS, Size, WHOLE_ROWS, pivoted_rows, plan};
     use std::time::Duration;
 
-    fn planned(rows: usize, c: usize, d: usize, seconds: f64, glance: Option<(f64, f64)>) -> Plan {
+    fn planned(rows: usize, c: usize, d: usize, seconds: f64, pilot: Option<(f64, f64)>) -> Plan {
         let budget = Budget { time: Duration::from_secs_f64(seconds), operations: seconds * RATE };
-        let glance = glance.map(|(half, all)| Glance { rows: 1_024, half, all });
-        plan(Size { rows, c, d }, Cost { c: c as f64, d: d as f64 }, budget, glance)
+        let pilot = pilot.map(|(half, all)| Pilot { rows: 1_024, half, all });
+        plan(Size { rows, c, d }, Cost { c: c as f64, d: d as f64 }, budget, pilot)
     }
 
     const DECAYS: Option<(f64, f64)> = Some((0.04, 0.01));
@@ -309,11 +312,11 @@ mod tests {
 
     #[test]
     fn more_time_is_never_less_work() {
-        for glance in [DECAYS, FLAT] {
+        for pilot in [DECAYS, FLAT] {
             for (rows, c, d) in [(4_000, 50, 8), (100_000, 50, 8), (3_000_000, 100, 10), (500, 10, 2)] {
                 let mut before = (0, 0, 0);
                 for tenths in 0..200 {
-                    let plan = planned(rows, c, d, 0.001 * 1.06_f64.powi(tenths), glance);
+                    let plan = planned(rows, c, d, 0.001 * 1.06_f64.powi(tenths), pilot);
                     let refinement = plan.refinement;
                     let now = refinement.map_or((0, 0, 0), |r| (r.rows, r.sample, r.sweeps));
                     // Rows first, then candidates, then sweeps.
@@ -334,8 +337,8 @@ mod tests {
             (1_000_000, 100, 10, 1.0),
             (1_000_000, 100, 10, 30.0),
         ] {
-            for glance in [DECAYS, FLAT] {
-                let plan = planned(rows, c, d, seconds, glance);
+            for pilot in [DECAYS, FLAT] {
+                let plan = planned(rows, c, d, seconds, pilot);
                 let cost = Cost { c: c as f64, d: d as f64 };
                 let refinement = plan.refinement.unwrap();
                 let measured = refinement.rows.min(rows);
@@ -352,16 +355,16 @@ mod tests {
 
     #[test]
     fn the_choice_follows_the_spectrum_and_the_budget() {
-        let chosen = |rows, seconds, glance| planned(rows, 50, 8, seconds, glance).method.name();
+        let chosen = |rows, seconds, pilot| planned(rows, 50, 8, seconds, pilot).method.name();
         assert_eq!(chosen(4_000, 1.0, DECAYS), "refined");
         assert_eq!(chosen(4_000, 10.0, FLAT), "kmeans-snapped");
         assert_eq!(chosen(1_000_000, 1.0, FLAT), "refined");
         assert_eq!(chosen(4_000, 1.0, Some((1e-14, 0.0))), "rpcholesky");
         assert_eq!(chosen(4_000, 0.03, DECAYS), "rpcholesky");
         assert_eq!(chosen(4_000, 0.0, None), "uniform");
-        for glance in [DECAYS, FLAT] {
-            let plan = planned(4_000, 50, 8, 10.0, glance);
-            let word = if glance == FLAT { "is flat" } else { "decays" };
+        for pilot in [DECAYS, FLAT] {
+            let plan = planned(4_000, 50, 8, 10.0, pilot);
+            let word = if pilot == FLAT { "is flat" } else { "decays" };
             assert!(plan.reason.contains(word) && plan.reason.contains("10s"), "{}", plan.reason);
         }
     }

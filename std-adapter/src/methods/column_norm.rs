@@ -5,8 +5,8 @@ use super::draw::by_weight;
 use super::{About, Chosen, Selector, Task};
 use crate::Error;
 use crate::approximation::Ground;
-use crate::meter::Meter;
-use crate::seeds::{Stream, stream};
+use crate::observer::Observer;
+use crate::seeds::{RngStream, stream};
 use dpp_nystrom_core::GroundSet;
 use rayon::prelude::*;
 
@@ -31,14 +31,14 @@ impl Selector for ColumnNorm {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let ground = task.gram.ground();
-        let mut weights = weights(ground, task.meter);
-        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+        let mut weights = weights(ground, task.observer);
+        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
     }
 }
 
 /// `‖K_i‖² = Σ_j k(i, j)²`.
-pub(super) fn weights(ground: &Ground<'_>, meter: &dyn Meter) -> Vec<f64> {
-    meter.begin("columns", ground.len() as u64);
+pub(super) fn weights(ground: &Ground<'_>, observer: &dyn Observer) -> Vec<f64> {
+    observer.begin("columns", ground.len() as u64);
     let norms = (0..ground.len())
         .into_par_iter()
         .map(|i| {
@@ -47,10 +47,10 @@ pub(super) fn weights(ground: &Ground<'_>, meter: &dyn Meter) -> Vec<f64> {
                 entry * entry
             });
             let norm = squares.sum();
-            meter.advance(1);
+            observer.advance(1);
             norm
         })
         .collect();
-    meter.end();
+    observer.end();
     norms
 }

@@ -4,7 +4,7 @@ use super::draw::by_weight;
 use super::{About, Chosen, Selector, Task};
 use crate::Error;
 use crate::approximation::Ground;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use dpp_nystrom_core::GroundSet;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Selector for Diagonal {
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let ground = task.gram.ground();
         let mut weights = weights(ground);
-        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
     }
 }
 

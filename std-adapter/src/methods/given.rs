@@ -30,6 +30,6 @@ impl Selector for Given {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let method = Method::Given(task.options.given.clone());
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.meter).map(Chosen::from)
+        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
     }
 }

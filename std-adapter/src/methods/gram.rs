@@ -1,7 +1,7 @@
 //! The rows under a kernel, and what several methods may need of them: the kernel matrix and its eigenvectors,
 //! each computed when first asked for, and once.
 
-use super::Places;
+use super::LandmarkSet;
 use crate::approximation::{
     Eigen, Ground, RelativeError, Spectrum, TraceError, eigen, kernel_matrix, trace_error,
     trace_error_of_points,
@@ -59,7 +59,7 @@ impl<T> Kept<T> {
         self.value.get().is_some()
     }
 
-    fn owed(&self, was_there: bool) -> f64 {
+    fn cached_seconds(&self, was_there: bool) -> f64 {
         match self.value.get() {
             Some(&(_, seconds)) if was_there && self.asked.load(Ordering::Relaxed) => seconds,
             _ => 0.0,
@@ -96,22 +96,22 @@ impl<'a> Gram<'a> {
         self.ground.is_empty()
     }
 
-    /// Points of the rows' width under the same kernel.
+    /// Points of as many features as the rows, under the same kernel.
     ///
     /// # Errors
     /// [`Error::Core`].
     pub fn points<'p>(&self, points: &'p [f64]) -> Result<Ground<'p>, Error> {
-        Ok(Points::new(points, self.ground.width(), *self.ground.kernel())?)
+        Ok(Points::new(points, self.ground.features(), *self.ground.kernel())?)
     }
 
     /// The trace error of landmarks. One pass over the rows.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
-    pub fn trace_error(&self, landmarks: &Places) -> Result<TraceError, Error> {
+    pub fn trace_error(&self, landmarks: &LandmarkSet) -> Result<TraceError, Error> {
         match landmarks {
-            Places::Rows(rows) => trace_error(&self.ground, rows),
-            Places::Points(points) => trace_error_of_points(&self.ground, points),
+            LandmarkSet::Indices(rows) => trace_error(&self.ground, rows),
+            LandmarkSet::Points(points) => trace_error_of_points(&self.ground, points),
         }
     }
 
@@ -122,11 +122,11 @@ impl<'a> Gram<'a> {
     pub fn relative_error(
         &self,
         spectrum: &Spectrum,
-        landmarks: &Places,
+        landmarks: &LandmarkSet,
     ) -> Result<Option<RelativeError>, Error> {
         match landmarks {
-            Places::Rows(rows) => spectrum.relative_error(&self.ground, rows),
-            Places::Points(points) => spectrum.relative_error_of_points(&self.ground, points),
+            LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
+            LandmarkSet::Points(points) => spectrum.relative_error_of_points(&self.ground, points),
         }
     }
 
@@ -163,7 +163,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Seconds of what was there and was asked for.
-    pub(super) fn owed(&self, account: Account) -> f64 {
-        self.matrix.owed(account.matrix) + self.eigen.owed(account.eigen)
+    pub(super) fn cached_seconds(&self, account: Account) -> f64 {
+        self.matrix.cached_seconds(account.matrix) + self.eigen.cached_seconds(account.eigen)
     }
 }

@@ -31,6 +31,6 @@ impl Selector for Greedy {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let method = Method::Start(Start::Greedy);
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.meter).map(Chosen::from)
+        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
     }
 }

@@ -27,6 +27,6 @@ impl Selector for Kdpp {
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let &super::Options { start, chain, steps, .. } = task.options;
         let method = Method::Kdpp { start, chain, steps };
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.meter).map(Chosen::from)
+        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
     }
 }

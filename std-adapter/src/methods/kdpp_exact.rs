@@ -2,7 +2,7 @@
 
 use super::{About, Chosen, Selector, Task};
 use crate::approximation::independent;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, ExactKDpp, Heap};
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ impl Selector for KdppExact {
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (gram, c) = (task.gram, task.c);
         gram.check_whole(self.name(), "kdpp")?;
-        task.meter.begin("eigenvectors", 1);
+        task.observer.begin("eigenvectors", 1);
         let exact = ExactKDpp::from_eigen(Arc::clone(gram.eigen()?));
-        task.meter.end();
-        let rows = exact.sample(c, &mut stream(task.setting.seed, Stream::Landmarks))?;
+        task.observer.end();
+        let rows = exact.sample(c, &mut stream(task.setting.seed, RngStream::Landmarks))?;
         let mut memory = Heap::new(c)?;
         let log_det = independent(gram.ground(), &rows, &mut memory)?.log_det();
         Ok(Chosen::rows(rows, log_det))

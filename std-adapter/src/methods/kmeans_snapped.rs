@@ -32,9 +32,9 @@ impl Selector for KmeansSnapped {
         let centroids = centroids(task)?;
         let mut memory = Heap::new(task.c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-        for centroid in centroids.chunks_exact(data.width) {
+        for centroid in centroids.chunks_exact(data.dim) {
             let mut distances: Vec<f64> =
-                data.rows.par_chunks_exact(data.width).map(|row| squared_distance(row, centroid)).collect();
+                data.rows.par_chunks_exact(data.dim).map(|row| squared_distance(row, centroid)).collect();
             loop {
                 let nearest = distances.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1));
                 let Some((row, distance)) = nearest else { break };

@@ -5,7 +5,7 @@ use super::draw::by_weight;
 use super::scores::{best_rank, leverage};
 use super::{About, Chosen, Selector, Task, within};
 use crate::Error;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leverage;
@@ -30,10 +30,10 @@ impl Selector for Leverage {
         let (gram, c) = (task.gram, task.c);
         gram.check_whole(self.name(), "applev")?;
         let k = within("--rank", task.options.rank.unwrap_or(c), gram.len())?;
-        task.meter.begin("eigenvectors", 1);
+        task.observer.begin("eigenvectors", 1);
         let eigen = gram.eigen()?;
-        task.meter.end();
+        task.observer.end();
         let mut weights = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
-        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
     }
 }

@@ -1,7 +1,7 @@
 //! Lloyd's k-means (Lloyd 1982) in the space of the features, from the seeds of k-means++.
 
 use super::kmeans_plus_plus::KmeansPlusPlus;
-use super::{Places, Selector, Task};
+use super::{LandmarkSet, Selector, Task};
 use crate::Error;
 use rayon::prelude::*;
 
@@ -15,12 +15,12 @@ pub(super) const ROUNDS: usize = 100;
 pub(super) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
     let data = task.gram.data();
     let seeds = match KmeansPlusPlus.select(task)?.places {
-        Places::Rows(rows) => data.gather(&rows)?,
-        Places::Points(points) => points,
+        LandmarkSet::Indices(rows) => data.gather(&rows)?,
+        LandmarkSet::Points(points) => points,
     };
-    task.meter.begin("k-means", ROUNDS as u64);
-    let centroids = lloyd(&data.rows, data.width, seeds, |_| task.meter.advance(1));
-    task.meter.end();
+    task.observer.begin("k-means", ROUNDS as u64);
+    let centroids = lloyd(&data.rows, data.dim, seeds, |_| task.observer.advance(1));
+    task.observer.end();
     Ok(centroids)
 }
 
@@ -29,19 +29,19 @@ pub(super) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
 /// which never rises. `N c` distances a round.
 pub(super) fn lloyd(
     rows: &[f64],
-    width: usize,
+    dim: usize,
     mut centroids: Vec<f64>,
     mut each: impl FnMut(f64),
 ) -> Vec<f64> {
-    let count = rows.len() / width;
+    let count = rows.len() / dim;
     let mut sides = vec![usize::MAX; count];
     for _ in 0..ROUNDS {
         let parts: Vec<Part> = rows
-            .par_chunks(BLOCK * width)
+            .par_chunks(BLOCK * dim)
             .zip(sides.par_chunks_mut(BLOCK))
-            .map(|(rows, sides)| Part::of(rows, sides, &centroids, width))
+            .map(|(rows, sides)| Part::of(rows, sides, &centroids, dim))
             .collect();
-        let mut whole = Part::empty(centroids.len(), width);
+        let mut whole = Part::empty(centroids.len(), dim);
         for part in &parts {
             whole.add(part);
         }
@@ -50,7 +50,7 @@ pub(super) fn lloyd(
             break;
         }
         for ((centroid, sum), &count) in
-            centroids.chunks_exact_mut(width).zip(whole.sums.chunks_exact(width)).zip(&whole.counts)
+            centroids.chunks_exact_mut(dim).zip(whole.sums.chunks_exact(dim)).zip(&whole.counts)
         {
             if count > 0 {
                 for (value, sum) in centroid.iter_mut().zip(sum) {
@@ -71,19 +71,19 @@ struct Part {
 }
 
 impl Part {
-    fn empty(numbers: usize, width: usize) -> Self {
-        Self { sums: vec![0.0; numbers], counts: vec![0; numbers / width], inertia: 0.0, moved: false }
+    fn empty(numbers: usize, dim: usize) -> Self {
+        Self { sums: vec![0.0; numbers], counts: vec![0; numbers / dim], inertia: 0.0, moved: false }
     }
 
-    fn of(rows: &[f64], sides: &mut [usize], centroids: &[f64], width: usize) -> Self {
-        let mut part = Self::empty(centroids.len(), width);
-        for (row, side) in rows.chunks_exact(width).zip(sides) {
+    fn of(rows: &[f64], sides: &mut [usize], centroids: &[f64], dim: usize) -> Self {
+        let mut part = Self::empty(centroids.len(), dim);
+        for (row, side) in rows.chunks_exact(dim).zip(sides) {
             let (nearest, distance) = nearest(row, centroids);
             part.moved |= *side != nearest;
             *side = nearest;
             part.inertia += distance;
             part.counts[nearest] += 1;
-            for (sum, value) in part.sums[nearest * width..].iter_mut().zip(row) {
+            for (sum, value) in part.sums[nearest * dim..].iter_mut().zip(row) {
                 *sum += value;
             }
         }

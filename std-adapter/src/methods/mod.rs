@@ -70,10 +70,10 @@ mod uniform;
 pub use gram::Gram;
 
 use crate::approximation::independent_points;
-use crate::meter::Meter;
+use crate::observer::Observer;
 use crate::prepare::Prepared;
 use crate::refine::{Gain, Refinement, refine};
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::select::{ChainKind, Selection, Start, Steps};
 use crate::train::Setting;
 use crate::{Error, Heap};
@@ -258,24 +258,24 @@ pub struct Task<'a> {
     /// The knobs.
     pub options: &'a Options,
     /// Told of work that may take long.
-    pub meter: &'a dyn Meter,
+    pub observer: &'a dyn Observer,
 }
 
 /// Landmarks: rows, or points of their own.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Places {
+pub enum LandmarkSet {
     /// Rows, counted among the prepared ones from 0, in ascending order.
-    Rows(Vec<usize>),
+    Indices(Vec<usize>),
     /// Standardised points, one row of features after the other.
     Points(Vec<f64>),
 }
 
-impl Places {
+impl LandmarkSet {
     /// The number of landmarks, of so many features each.
-    pub fn count(&self, width: usize) -> usize {
+    pub fn count(&self, dim: usize) -> usize {
         match self {
-            Self::Rows(rows) => rows.len(),
-            Self::Points(points) => points.len().checked_div(width).unwrap_or(0),
+            Self::Indices(rows) => rows.len(),
+            Self::Points(points) => points.len().checked_div(dim).unwrap_or(0),
         }
     }
 
@@ -285,7 +285,7 @@ impl Places {
     /// [`Error::Core`] for a row past the end.
     pub fn features(&self, data: &Prepared) -> Result<Vec<f64>, Error> {
         match self {
-            Self::Rows(rows) => data.gather(rows),
+            Self::Indices(rows) => data.gather(rows),
             Self::Points(points) => Ok(points.clone()),
         }
     }
@@ -295,7 +295,7 @@ impl Places {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
     /// The landmarks.
-    pub places: Places,
+    pub places: LandmarkSet,
     /// `log det K_CC`; minus infinity for points that depend on each other.
     pub log_det: f64,
     /// Steps taken, by a chain.
@@ -303,7 +303,7 @@ pub struct Chosen {
     /// Swaps accepted, by a chain.
     pub accepted: u64,
     /// Whether the chain came to rest; none without one, and where the number of steps was given.
-    pub at_rest: Option<bool>,
+    pub converged: Option<bool>,
     /// What refinement came to, where there was one.
     pub gain: Option<Gain>,
     /// What was done and why, of a method that chooses among others.
@@ -322,14 +322,14 @@ pub struct Choice {
 }
 
 impl Chosen {
-    fn of(places: Places, log_det: f64) -> Self {
-        Self { places, log_det, steps: 0, accepted: 0, at_rest: None, gain: None, choice: None }
+    fn of(places: LandmarkSet, log_det: f64) -> Self {
+        Self { places, log_det, steps: 0, accepted: 0, converged: None, gain: None, choice: None }
     }
 
     /// Rows of a determinant that is known.
     pub fn rows(mut rows: Vec<usize>, log_det: f64) -> Self {
         rows.sort_unstable();
-        Self::of(Places::Rows(rows), log_det)
+        Self::of(LandmarkSet::Indices(rows), log_det)
     }
 
     /// Points of as many features as the Gram matrix's rows.
@@ -337,19 +337,19 @@ impl Chosen {
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
     pub fn points(gram: &Gram<'_>, points: Vec<f64>) -> Result<Self, Error> {
-        let count = points.len() / gram.ground().width();
+        let count = points.len() / gram.ground().features();
         let mut memory = Heap::new(count)?;
         let home = gram.points(&points)?;
         let independent = independent_points(&home, &mut memory)?;
         let log_det = if independent.len() < count { f64::NEG_INFINITY } else { independent.log_det() };
-        Ok(Self::of(Places::Points(points), log_det))
+        Ok(Self::of(LandmarkSet::Points(points), log_det))
     }
 }
 
 impl From<Selection> for Chosen {
     fn from(selection: Selection) -> Self {
-        let Selection { landmarks, log_det, steps, accepted, at_rest, .. } = selection;
-        Self { steps, accepted, at_rest, ..Self::of(Places::Rows(landmarks), log_det) }
+        let Selection { landmarks, log_det, steps, accepted, converged, .. } = selection;
+        Self { steps, accepted, converged, ..Self::of(LandmarkSet::Indices(landmarks), log_det) }
     }
 }
 
@@ -369,7 +369,7 @@ pub fn run(method: &dyn Selector, task: &Task<'_>) -> Result<(Chosen, f64), Erro
             let account = task.gram.account();
             let begin = Instant::now();
             let chosen = selected(method, task)?;
-            let seconds = begin.elapsed().as_secs_f64() + task.gram.owed(account);
+            let seconds = begin.elapsed().as_secs_f64() + task.gram.cached_seconds(account);
             return Ok((chosen, seconds));
         }
     };
@@ -392,10 +392,11 @@ fn refined_rows(
     chosen: Chosen,
     refinement: Refinement,
 ) -> Result<Chosen, Error> {
-    let Places::Rows(rows) = chosen.places else { return Err(Error::NoRows { method }) };
-    let mut random = stream(task.setting.seed, Stream::Refinement);
-    let refined = refine(task.gram.ground(), &rows, refinement, &mut random, task.meter)?;
-    let (places, log_det, gain) = (Places::Rows(refined.landmarks), refined.log_det, Some(refined.gain));
+    let LandmarkSet::Indices(rows) = chosen.places else { return Err(Error::NoRows { method }) };
+    let mut random = stream(task.setting.seed, RngStream::Refinement);
+    let refined = refine(task.gram.ground(), &rows, refinement, &mut random, task.observer)?;
+    let (places, log_det, gain) =
+        (LandmarkSet::Indices(refined.landmarks), refined.log_det, Some(refined.gain));
     Ok(Chosen { places, log_det, gain, ..chosen })
 }
 

@@ -13,7 +13,7 @@
 use super::draw::{by_weight, refused};
 use super::{About, Chosen, Selector, Task};
 use crate::approximation::{Ground, eigenvalues};
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use faer::Mat;
@@ -42,7 +42,7 @@ impl Selector for RecursiveRls {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (c, ground) = (task.c, task.gram.ground());
-        let mut random = stream(task.setting.seed, Stream::Landmarks);
+        let mut random = stream(task.setting.seed, RngStream::Landmarks);
         let (sample, lambda) = recurse(ground, c, oversampling(c), Lambda::Tail, &mut random)?;
         let rows: Vec<usize> = (0..ground.len()).collect();
         let mut weights = estimates(ground, &rows, &sample, lambda)?;

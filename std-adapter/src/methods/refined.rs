@@ -37,7 +37,7 @@ impl Selector for RefinedRows {
             return RefinedRidge.select(task);
         }
         // As many rows as fit; exchanges then look at all of them.
-        let fitting = pivoted_rows(task.c, task.gram.ground().width());
+        let fitting = pivoted_rows(task.c, task.gram.ground().features());
         let rows = task.options.pivot_rows.unwrap_or(fitting).min(task.gram.len());
         let options = Options { pivot_rows: Some(rows), ..task.options.clone() };
         let start = RpCholesky.select(&Task { options: &options, ..*task })?;

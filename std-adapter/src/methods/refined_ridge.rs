@@ -17,13 +17,13 @@
 
 use super::draw::{place, refused};
 use super::refined::RefinedRows;
-use super::{About, Chosen, Gram, Objective, Options, Places, Selector, Task};
+use super::{About, Chosen, Gram, LandmarkSet, Objective, Options, Selector, Task};
 use crate::approximation::{Ground, PARTS, features_of};
 use crate::leave_one_out::{Axes, Fitted};
-use crate::meter::Meter;
+use crate::observer::Observer;
 use crate::refine::{Gain, Refinement};
 use crate::regression::ridge_grid;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::{GroundSet, Landmarks, Random, start};
 use faer::linalg::matmul::matmul;
@@ -64,7 +64,7 @@ impl Selector for RefinedRidge {
         let target = task.gram.data().learnable()?;
         let options = Options { objective: Objective::Trace, ..task.options.clone() };
         let start = RefinedRows.select(&Task { options: &options, ..*task })?;
-        let Places::Rows(landmarks) = &start.places else { return Ok(start) };
+        let LandmarkSet::Indices(landmarks) = &start.places else { return Ok(start) };
         let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
         let Refinement { sweeps, budget, .. } = options.refinement.unwrap_or_default();
         let search = Search {
@@ -75,8 +75,8 @@ impl Selector for RefinedRidge {
             candidates: CANDIDATES,
             noise: NOISE,
         };
-        let mut random = stream(task.setting.seed, Stream::Supervised);
-        let found = among(task.gram, &target.values, landmarks, search, &mut random, task.meter)?;
+        let mut random = stream(task.setting.seed, RngStream::Supervised);
+        let found = among(task.gram, &target.values, landmarks, search, &mut random, task.observer)?;
         let gain = Some(Gain {
             objective: Objective::Ridge,
             sweeps: found.sweeps,
@@ -141,11 +141,11 @@ fn among(
     landmarks: &[usize],
     search: Search<'_>,
     random: &mut Random,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Found, Error> {
     let data = gram.data();
     if data.len() <= search.rows {
-        return exchange(gram.ground(), targets, landmarks, search, random, meter);
+        return exchange(gram.ground(), targets, landmarks, search, random, observer);
     }
     let mut rows = index::sample(random, data.len(), search.rows).into_vec();
     rows.extend(landmarks);
@@ -154,7 +154,7 @@ fn among(
     let features: Vec<f64> = data.gather(&rows)?;
     let targets: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
     let inside: Vec<usize> = landmarks.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
-    let mut found = exchange(&gram.points(&features)?, &targets, &inside, search, random, meter)?;
+    let mut found = exchange(&gram.points(&features)?, &targets, &inside, search, random, observer)?;
     found.landmarks.iter_mut().for_each(|row| *row = rows[*row]);
     Ok(found)
 }
@@ -166,14 +166,14 @@ fn exchange(
     landmarks: &[usize],
     search: Search<'_>,
     random: &mut Random,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Found, Error> {
     let (n, c) = (ground.len(), landmarks.len());
     let measure = |set: &[usize]| Axes::new(&features_of(ground, set)?)?.best(targets, search.ridges);
     let (mut ridge, before) = measure(landmarks)?;
     let mut best =
         Found { landmarks: landmarks.to_vec(), exchanges: 0, sweeps: 0, measured: n, before, after: before };
-    meter.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
+    observer.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
     let mut current = best.landmarks.clone();
     while best.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {
         let mut moved = 0;
@@ -183,7 +183,7 @@ fn exchange(
             let entering = slot.best(leaving, search, random)?;
             moved += u64::from(entering != leaving);
             current.push(entering);
-            meter.advance(1);
+            observer.advance(1);
         }
         best.sweeps += 1;
         if moved == 0 {
@@ -196,7 +196,7 @@ fn exchange(
         best.exchanges += moved;
         (best.landmarks, best.after, ridge) = (current.clone(), error, next);
     }
-    meter.end();
+    observer.end();
     best.landmarks.sort_unstable();
     Ok(best)
 }
@@ -316,12 +316,12 @@ mod tests {
     use crate::approximation::features_of;
     use crate::leave_one_out::Axes;
     use crate::methods::Gram;
-    use crate::{KernelKind, Prepared, Silent, Stream, Table, stream};
+    use crate::{KernelKind, NoObserver, Prepared, RngStream, Table, stream};
     use rand_core::Rng;
 
     /// A bump that few rows show, and noise.
     fn data(rows: usize) -> Prepared {
-        let mut random = stream(rows as u64, Stream::Rows);
+        let mut random = stream(rows as u64, RngStream::Rows);
         let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
         let features: Vec<f64> = (0..rows * 2).map(|_| 4.0 * next()).collect();
         let target = features
@@ -331,7 +331,7 @@ mod tests {
         let table = Table {
             name: String::new(),
             feature_names: vec!["a".to_owned(), "b".to_owned()],
-            width: 2,
+            dim: 2,
             features,
             target: Some(target),
             target_name: Some("y".to_owned()),
@@ -369,13 +369,16 @@ mod tests {
             let slot = Slot::new(gram.ground(), targets, &others, load).unwrap();
             for present in [0, 19] {
                 let search = Search { candidates: 400, noise: 0.0, ..SEARCH };
-                let found = slot.best(present, search, &mut stream(5, Stream::Supervised)).unwrap();
+                let found = slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
                 let free = (0..40).filter(|row| !others.contains(row));
                 let least = free.clone().min_by(|&one, &other| error(one).total_cmp(&error(other))).unwrap();
                 assert_eq!(found, least, "{others:?}");
                 // Nothing gains more than so many standard errors.
                 let search = Search { noise: 1e9, ..search };
-                assert_eq!(slot.best(present, search, &mut stream(5, Stream::Supervised)).unwrap(), present);
+                assert_eq!(
+                    slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap(),
+                    present
+                );
             }
         }
     }
@@ -388,8 +391,8 @@ mod tests {
         for seed in 0..4 {
             let start: Vec<usize> = (0..10).map(|at| at * 29 + seed).collect();
             let run = || {
-                let mut random = stream(seed as u64, Stream::Supervised);
-                exchange(gram.ground(), targets, &start, SEARCH, &mut random, &Silent).unwrap()
+                let mut random = stream(seed as u64, RngStream::Supervised);
+                exchange(gram.ground(), targets, &start, SEARCH, &mut random, &NoObserver).unwrap()
             };
             let found = run();
             assert_eq!(found, run());
@@ -411,9 +414,9 @@ mod tests {
         let data = data(300);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
         let start: Vec<usize> = (0..10).map(|at| at * 29).collect();
-        let mut random = stream(1, Stream::Supervised);
+        let mut random = stream(1, RngStream::Supervised);
         let search = Search { rows: 150, ..SEARCH };
-        let found = among(&gram, targets, &start, search, &mut random, &Silent).unwrap();
+        let found = among(&gram, targets, &start, search, &mut random, &NoObserver).unwrap();
         assert!(found.exchanges > 0 && found.landmarks.is_sorted_by(|one, other| one < other));
         let error = |set: &[usize]| {
             let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
@@ -427,10 +430,10 @@ mod tests {
         let data = data(12);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
         let all: Vec<usize> = (0..12).collect();
-        let mut random = stream(0, Stream::Supervised);
+        let mut random = stream(0, RngStream::Supervised);
         for ridges in [SEARCH.ridges, &[1e-20]] {
             let search = Search { ridges, ..SEARCH };
-            let found = exchange(gram.ground(), targets, &all, search, &mut random, &Silent).unwrap();
+            let found = exchange(gram.ground(), targets, &all, search, &mut random, &NoObserver).unwrap();
             assert_eq!((&found.landmarks, found.exchanges), (&all, 0));
             assert_eq!(found.before.is_finite(), ridges.len() > 1);
         }

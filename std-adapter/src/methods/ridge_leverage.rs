@@ -5,7 +5,7 @@ use super::draw::by_weight;
 use super::scores::{leverage, ridge, ridge_of_dimension};
 use super::{About, Chosen, Selector, Task};
 use crate::Error;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RidgeLeverage;
@@ -29,14 +29,14 @@ impl Selector for RidgeLeverage {
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let (gram, c) = (task.gram, task.c);
         gram.check_whole(self.name(), "appreglev")?;
-        task.meter.begin("eigenvectors", 1);
+        task.observer.begin("eigenvectors", 1);
         let eigen = gram.eigen()?;
-        task.meter.end();
+        task.observer.end();
         let mu = match task.ridge {
             Some(gamma) => gamma * gram.len() as f64,
             None => ridge_of_dimension(&eigen.values, c),
         };
         let mut weights = leverage(eigen.vectors.as_ref(), &ridge(&eigen.values, mu));
-        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, Stream::Landmarks))
+        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
     }
 }

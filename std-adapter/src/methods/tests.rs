@@ -5,13 +5,13 @@ use super::adaptive_partial::missed;
 use super::lloyd::lloyd;
 use super::recursive_rls::{Lambda, estimates, recurse};
 use super::scores::{best_rank, leverage, ridge, ridge_of_dimension};
-use super::{Gram, Options, Places, Selector, Task, find, run};
+use super::{Gram, LandmarkSet, Options, Selector, Task, find, run};
 use crate::approximation::rank;
 use crate::table::{self, Table, Target};
 use crate::train::Setting;
 use crate::{
-    Bandwidth, Error, KernelKind, Precision, Prepared, SPECTRUM_ROWS, Silent, Stream, choose_bandwidth,
-    stream,
+    Bandwidth, Error, KernelKind, NoObserver, Precision, Prepared, RngStream, SPECTRUM_ROWS,
+    choose_bandwidth, stream,
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 use rand_core::Rng;
@@ -22,14 +22,14 @@ const SMALL: usize = 8;
 const DRAWS: u64 = 20_000;
 
 /// Rows of different lengths, so that the diagonal of a polynomial kernel varies.
-fn data(rows: usize, width: usize) -> Prepared {
-    let mut random = stream(rows as u64, Stream::Rows);
+fn data(rows: usize, dim: usize) -> Prepared {
+    let mut random = stream(rows as u64, RngStream::Rows);
     let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX);
-    let features = (0..rows * width).map(|at| (next() - 0.5) * (1.0 + (at % 7) as f64)).collect();
+    let features = (0..rows * dim).map(|at| (next() - 0.5) * (1.0 + (at % 7) as f64)).collect();
     let table = Table {
         name: String::new(),
-        feature_names: (0..width).map(|column| column.to_string()).collect(),
-        width,
+        feature_names: (0..dim).map(|column| column.to_string()).collect(),
+        dim,
         features,
         target: None,
         target_name: None,
@@ -55,10 +55,10 @@ fn rows(
     ridge: Option<f64>,
     options: &Options,
 ) -> Vec<usize> {
-    let task = Task { gram, c, setting, ridge, options, meter: &Silent };
+    let task = Task { gram, c, setting, ridge, options, observer: &NoObserver };
     match run(method(name), &task).unwrap().0.places {
-        Places::Rows(rows) => rows,
-        Places::Points(_) => panic!("{name} selects rows"),
+        LandmarkSet::Indices(rows) => rows,
+        LandmarkSet::Points(_) => panic!("{name} selects rows"),
     }
 }
 
@@ -367,8 +367,8 @@ fn a_sketch_gives_no_score_more_than_it_has() {
     let exact = leverage(gram.eigen().unwrap().vectors.as_ref(), &ridge(&gram.eigen().unwrap().values, mu));
     let options = Options { columns: Some(60), ..Options::default() };
     let setting = setting(KernelKind::Gaussian, 4);
-    let task = Task { gram: &gram, c: 10, setting, ridge: None, options: &options, meter: &Silent };
-    let sketch = super::sketch::Sketch::new(&task, &mut stream(4, Stream::Landmarks)).unwrap();
+    let task = Task { gram: &gram, c: 10, setting, ridge: None, options: &options, observer: &NoObserver };
+    let sketch = super::sketch::Sketch::new(&task, &mut stream(4, RngStream::Landmarks)).unwrap();
     let scores = leverage(sketch.vectors.as_ref(), &ridge(&sketch.values, mu));
     // K̃ <= K, and x/(x + μ) keeps the order of matrices.
     assert!(scores.iter().zip(&exact).all(|(score, exact)| *score < exact + 1e-9));
@@ -399,7 +399,7 @@ fn greedy_is_elimination_with_complete_pivoting() {
                 assert_eq!(rows(&gram, "greedy", c, setting, None, &Options::default()), expected);
             }
             let plain =
-                crate::select(gram.ground(), c, &crate::Method::Start(crate::Start::Greedy), 0, &Silent);
+                crate::select(gram.ground(), c, &crate::Method::Start(crate::Start::Greedy), 0, &NoObserver);
             assert_eq!(plain.unwrap().landmarks, expected);
         }
     }
@@ -441,8 +441,10 @@ fn snapped_centroids_are_the_nearest_rows() {
     let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
     let setting = setting(KernelKind::Gaussian, 9);
     let options = Options::default();
-    let task = Task { gram: &gram, c: 9, setting, ridge: None, options: &options, meter: &Silent };
-    let Places::Points(points) = run(method("kmeans"), &task).unwrap().0.places else { panic!("points") };
+    let task = Task { gram: &gram, c: 9, setting, ridge: None, options: &options, observer: &NoObserver };
+    let LandmarkSet::Points(points) = run(method("kmeans"), &task).unwrap().0.places else {
+        panic!("points")
+    };
     let mut expected: Vec<usize> = points
         .chunks_exact(2)
         .map(|point| {
@@ -479,7 +481,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
     for set in ["ailerons", "cal.housing"] {
         let Some(data) = real("recursive_scores_are_within_the_factor_that_is_stated", set) else { continue };
         let kernel = KernelKind::Gaussian;
-        let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &Silent).unwrap().sigma;
+        let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver).unwrap().sigma;
         let gram = Gram::new(&data, kernel, sigma).unwrap();
         let eigen = gram.eigen().unwrap();
         let dimension = 3;
@@ -488,7 +490,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
         // Algorithm 2's own: 3/2 and 16 ln(d/δ), δ = 1/8.
         let oversampling = 1.5 * 16.0 * (8.0 * dimension as f64).ln();
         for seed in 0..5 {
-            let mut random = stream(seed, Stream::Landmarks);
+            let mut random = stream(seed, RngStream::Landmarks);
             let fixed = Lambda::Fixed(lambda);
             let (sample, used) = recurse(gram.ground(), 100, oversampling, fixed, &mut random).unwrap();
             assert_eq!(used, lambda);
@@ -511,7 +513,7 @@ fn seconds_count_what_another_computed() {
     let options = Options::default();
     let seconds = |name: &str| {
         let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, meter: &Silent };
+        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
         run(method(name), &task).unwrap().1
     };
     let first = seconds("lev");
@@ -527,7 +529,7 @@ fn a_whole_matrix_is_refused_for_too_many_rows() {
     let options = Options::default();
     for (name, other) in [("lev", "applev"), ("reglev", "appreglev"), ("adapfull", "adappart")] {
         let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, meter: &Silent };
+        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
         match run(method(name), &task) {
             Err(Error::WholeMatrix { method, instead, .. }) => assert_eq!((method, instead), (name, other)),
             other => panic!("{other:?}"),
@@ -553,7 +555,7 @@ fn rows_without_weight_are_drawn_when_no_others_are_left() {
     let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
     for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "kmeans-snapped"] {
         let setting = setting(KernelKind::Gaussian, 1);
-        let task = Task { gram: &gram, c: 6, setting, ridge: None, options: &few, meter: &Silent };
+        let task = Task { gram: &gram, c: 6, setting, ridge: None, options: &few, observer: &NoObserver };
         let refused = run(method(name), &task);
         let Err(Error::Landmarks { reason: CoreError::RankDeficient { rank: 5, .. } }) = refused else {
             panic!("{name}: {refused:?}")

@@ -26,6 +26,6 @@ impl Selector for Uniform {
 
     fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
         let method = Method::Start(Start::Uniform);
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.meter).map(Chosen::from)
+        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Refinement, WIDER, draw, refine};
 use crate::elimination::{missed, trace_missed};
 use crate::lanes::Ground;
-use crate::{KernelKind, Silent, Stream, stream, trace_error};
+use crate::{KernelKind, NoObserver, RngStream, stream, trace_error};
 use dpp_nystrom_core::{GroundSet, Points, Scalar};
 use rand_core::Rng;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 const WIDTH: usize = 3;
 
 fn numbers(count: usize) -> Vec<f64> {
-    let mut random = stream(1, Stream::Rows);
+    let mut random = stream(1, RngStream::Rows);
     (0..count).map(|_| f64::from_draw(random.next_u32())).collect()
 }
 
@@ -29,7 +29,7 @@ fn sums_over_drawn_rows_are_unbiased() {
     let whole: f64 = free.map(value).sum();
     let (mut sums, mut candidates, mut drawn_rows) = (Vec::new(), 0, 0);
     for seed in 0..DRAWS {
-        let drawn = draw(&landmarks, None, &residuals, 20, &mut stream(seed, Stream::Refinement));
+        let drawn = draw(&landmarks, None, &residuals, 20, &mut stream(seed, RngStream::Refinement));
         assert!(drawn.rows.iter().all(|row| !landmarks.contains(row)));
         sums.push(drawn.rows.iter().zip(&drawn.weights).map(|(&row, w)| w * value(row)).sum::<f64>());
         candidates += drawn.candidates.len();
@@ -56,7 +56,7 @@ fn rows_that_carry_the_error_are_drawn() {
     let total: f64 = residuals.iter().sum();
     let mut often = [0.0; 3];
     for seed in 0..DRAWS {
-        let drawn = draw(&[1, 2], None, &residuals, 10, &mut stream(seed, Stream::Refinement));
+        let drawn = draw(&[1, 2], None, &residuals, 10, &mut stream(seed, RngStream::Refinement));
         for (count, row) in often.iter_mut().zip([400, 401, 7]) {
             if let Some(at) = drawn.rows.iter().position(|&drawn| drawn == row) {
                 *count += 1.0;
@@ -91,17 +91,19 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
         }
         set.sort_unstable();
         let once = Refinement { sweeps: 1, sample: usize::MAX, ..Refinement::default() };
-        let refined = refine(&ground, &start, once, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+        let refined =
+            refine(&ground, &start, once, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
         assert_eq!(refined.landmarks, set);
         assert_eq!((refined.gain.sweeps, refined.gain.exchanges), (1, exchanges));
         assert!((refined.gain.before - trace_missed(&ground, &start)).abs() < 1e-9);
         assert!((refined.gain.after - trace_missed(&ground, &set)).abs() < 1e-9);
         // Until nothing is left to gain, and no longer.
         let long = Refinement { sweeps: 1_000, ..once };
-        let rest = refine(&ground, &start, long, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+        let rest = refine(&ground, &start, long, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
         assert!(rest.gain.after <= refined.gain.after && rest.gain.sweeps < 100, "{:?}", rest.gain);
         let again =
-            refine(&ground, &rest.landmarks, once, &mut stream(0, Stream::Refinement), &Silent).unwrap();
+            refine(&ground, &rest.landmarks, once, &mut stream(0, RngStream::Refinement), &NoObserver)
+                .unwrap();
         assert_eq!(again.landmarks, rest.landmarks);
     }
 }
@@ -126,8 +128,13 @@ fn the_outcome_is_never_worse_than_the_start() {
         ] {
             let refinement = Refinement { sweeps: 4, sample, ..Refinement::default() };
             for seed in 0..5 {
-                let refined =
-                    refine(&ground, &start, refinement, &mut stream(seed, Stream::Refinement), &Silent);
+                let refined = refine(
+                    &ground,
+                    &start,
+                    refinement,
+                    &mut stream(seed, RngStream::Refinement),
+                    &NoObserver,
+                );
                 let refined = match refined {
                     Ok(refined) => refined,
                     // So wide a kernel that no eight rows are independent.
@@ -162,7 +169,7 @@ fn the_ends_of_the_ranges() {
     let rows = numbers(60 * WIDTH);
     let ground = ground(&rows, 0.2);
     let run = |start: &[usize], refinement| {
-        refine(&ground, start, refinement, &mut stream(3, Stream::Refinement), &Silent).unwrap()
+        refine(&ground, start, refinement, &mut stream(3, RngStream::Refinement), &NoObserver).unwrap()
     };
     let all: Vec<usize> = (0..60).collect();
     let usual = Refinement::default();
@@ -204,7 +211,7 @@ fn a_sample_of_the_rows_stands_for_all() {
     let start = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
     let refinement = Refinement { sweeps: 3, sample: 60, rows: 300, ..Refinement::default() };
     let run = |refinement| {
-        refine(&ground, &start, refinement, &mut stream(2, Stream::Refinement), &Silent).unwrap()
+        refine(&ground, &start, refinement, &mut stream(2, RngStream::Refinement), &NoObserver).unwrap()
     };
     let some = run(refinement);
     assert_eq!(some.gain.measured, 300);

@@ -5,16 +5,16 @@ use crate::approximation::{TraceError, trace_error_of_points};
 use crate::checkpoint::{Checkpoint, Key};
 use crate::kernel_choice::KernelKind;
 use crate::lanes::{Lane, Lanes};
-use crate::meter::Meter;
-use crate::methods::Places;
-use crate::model::{Numbers, Trained};
+use crate::methods::LandmarkSet;
+use crate::model::{AnyCoefficients, Coefficients};
+use crate::observer::Observer;
 use crate::prepare::Precision;
-use crate::regression::{Problem, RidgeChoice, Targets, Watch, fit_watched, ridge_grid};
-use crate::seeds::{Stream, stream};
+use crate::regression::{FitObserver, Problem, Ridge, Targets, fit_observed, ridge_grid};
+use crate::seeds::{RngStream, stream};
 use crate::select::{Method, Selection, select_with};
 use crate::train::{Setting, Training, assemble};
 use crate::{Error, Prepared};
-use dpp_nystrom_core::{Points, Ridge};
+use dpp_nystrom_core::{Points, RidgeRegression};
 use rand::seq::index;
 
 /// Rows that a trace error is measured on where there are more: its standard error is under a half per cent of the
@@ -58,7 +58,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::check`].
-    pub fn glance(&self, rows: usize, seed: u64) -> Result<Prepared, Error> {
+    pub fn pilot(&self, rows: usize, seed: u64) -> Result<Prepared, Error> {
         self.gather(&self.draw(rows.min(self.len()), seed)?)
     }
 
@@ -69,7 +69,7 @@ impl Store {
         if wanted == self.len() {
             return Ok((0..wanted).collect());
         }
-        let mut numbers = index::sample(&mut stream(seed, Stream::Rows), self.len(), wanted).into_vec();
+        let mut numbers = index::sample(&mut stream(seed, RngStream::Rows), self.len(), wanted).into_vec();
         numbers.sort_unstable();
         Ok(numbers)
     }
@@ -85,12 +85,16 @@ impl Store {
         kernel: KernelKind,
         sigma: f64,
         seed: u64,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Selection, Error> {
         self.expect_jumps();
         let selection = match self.numbers() {
-            Stored::F32(rows, _) => select_in(rows, self.width(), c, method, (kernel, sigma), seed, meter),
-            Stored::F64(rows, _) => select_in(rows, self.width(), c, method, (kernel, sigma), seed, meter),
+            Stored::F32(rows, _) => {
+                select_in(rows, self.features(), c, method, (kernel, sigma), seed, observer)
+            }
+            Stored::F64(rows, _) => {
+                select_in(rows, self.features(), c, method, (kernel, sigma), seed, observer)
+            }
         };
         // Rows that are gone read as zeros, and may have been refused for that.
         self.check()?;
@@ -109,7 +113,7 @@ impl Store {
         seed: u64,
     ) -> Result<MeasuredError, Error> {
         let points = self.gather(landmarks)?.rows;
-        let measured = self.glance(MEASURED_ROWS, seed)?;
+        let measured = self.pilot(MEASURED_ROWS, seed)?;
         let TraceError { error, fraction } =
             trace_error_of_points(&measured.ground(kernel, sigma)?, &points)?;
         let error = error * (self.len() as f64 / measured.len() as f64);
@@ -125,22 +129,32 @@ impl Store {
     pub fn train(
         &self,
         landmarks: &[usize],
-        ridge: RidgeChoice,
+        ridge: Ridge,
         setting: Setting,
         checkpoint: Option<&mut Checkpoint>,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Training, Error> {
         self.verify()?;
         let home = self.gather(landmarks)?;
         home.learnable()?;
         let work = Work { store: self, home: &home, landmarks, ridge, setting };
         match self.numbers() {
-            Stored::F32(rows, Some(targets)) => {
-                work.train(rows, Targets::F32(targets), Precision::F32, Trained::F32, checkpoint, meter)
-            }
-            Stored::F64(rows, Some(targets)) => {
-                work.train(rows, Targets::F64(targets), Precision::F64, Trained::F64, checkpoint, meter)
-            }
+            Stored::F32(rows, Some(targets)) => work.train(
+                rows,
+                Targets::F32(targets),
+                Precision::F32,
+                AnyCoefficients::F32,
+                checkpoint,
+                observer,
+            ),
+            Stored::F64(rows, Some(targets)) => work.train(
+                rows,
+                Targets::F64(targets),
+                Precision::F64,
+                AnyCoefficients::F64,
+                checkpoint,
+                observer,
+            ),
             Stored::F32(..) | Stored::F64(..) => Err(Error::NoTarget),
         }
     }
@@ -148,16 +162,16 @@ impl Store {
 
 fn select_in<T: Lane>(
     rows: &[T],
-    width: usize,
+    dim: usize,
     c: usize,
     method: &Method,
     (kernel, sigma): (KernelKind, f64),
     seed: u64,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     // Conversion let no other number in.
-    let ground = Points::assumed_finite(rows, width, kernel.build::<T>(sigma)?)?;
-    select_with(&ground, c, method, seed, meter, || Lanes::new(c, width))
+    let ground = Points::assumed_finite(rows, dim, kernel.build::<T>(sigma)?)?;
+    select_with(&ground, c, method, seed, observer, || Lanes::new(c, dim))
 }
 
 /// What a fit is asked.
@@ -166,7 +180,7 @@ struct Work<'s> {
     /// The landmarks, standardised.
     home: &'s Prepared,
     landmarks: &'s [usize],
-    ridge: RidgeChoice,
+    ridge: Ridge,
     setting: Setting,
 }
 
@@ -176,26 +190,26 @@ impl Work<'_> {
         rows: &[T],
         targets: Targets<'_>,
         precision: Precision,
-        numbers: fn(Numbers<T>) -> Trained,
+        numbers: fn(Coefficients<T>) -> AnyCoefficients,
         checkpoint: Option<&mut Checkpoint>,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Training, Error> {
         let Self { store, home, landmarks, ridge, setting } = *self;
         let setting = Setting { precision, ..setting };
         let points: Vec<T> = home.rows.iter().map(|&value| T::from_f64(value)).collect();
         let problem = Problem {
             rows,
-            width: store.width(),
+            dim: store.features(),
             targets,
             landmarks: &points,
             kernel: &setting.kernel.build(setting.sigma)?,
         };
         let key = Key::new(store.description().checksum, store.len(), &home.rows, ridge, setting);
-        let mut watch = Watched { store, checkpoint: checkpoint.map(|checkpoint| checkpoint.of(key)) };
+        let mut rounds = Watched { store, checkpoint: checkpoint.map(|checkpoint| checkpoint.of(key)) };
         let grid: Vec<f64> = ridge_grid().collect();
-        let fitted = fit_watched(problem, ridge, &grid, setting.seed, &mut watch, meter);
+        let fitted = fit_observed(problem, ridge, &grid, setting.seed, &mut rounds, observer);
         store.check()?;
-        let places = Places::Rows((0..landmarks.len()).collect());
+        let places = LandmarkSet::Indices((0..landmarks.len()).collect());
         let mut training = assemble(home, &places, &points, fitted?.0, setting, numbers)?;
         training.model.trained_rows = store.len() as u64;
         Ok(training)
@@ -208,13 +222,13 @@ struct Watched<'s> {
     checkpoint: Option<crate::checkpoint::Kept<'s>>,
 }
 
-impl Watch for Watched<'_> {
-    fn resume(&mut self, accumulators: &mut [Ridge<'_, f64>]) -> Result<usize, Error> {
+impl FitObserver for Watched<'_> {
+    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
         self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
     }
 
-    fn look(&mut self, rounds: usize, accumulators: &[Ridge<'_, f64>]) -> Result<(), Error> {
+    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
         self.store.check()?;
-        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.look(rounds, accumulators))
+        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.after_round(rounds, accumulators))
     }
 }

@@ -24,7 +24,7 @@ pub use learn::MeasuredError;
 pub use write::convert;
 
 use crate::prepare::{Precision, Prepared, StandardTarget};
-use crate::standardise::Standardisation;
+use crate::standardise::Scaler;
 use crate::table::{self, Table};
 use crate::{Error, Model};
 use dpp_nystrom_mapped::Mapped;
@@ -51,7 +51,7 @@ pub struct Description {
     /// The features' names.
     pub feature_names: Vec<String>,
     /// What standardised the features.
-    pub features: Standardisation,
+    pub features: Scaler,
     /// The target's name and what standardised it, if there is one.
     pub target: Option<TargetColumn>,
     /// The number of rows N.
@@ -76,7 +76,7 @@ pub struct TargetColumn {
 }
 
 impl Description {
-    fn width(&self) -> usize {
+    fn features(&self) -> usize {
         self.feature_names.len()
     }
 
@@ -86,18 +86,18 @@ impl Description {
 
     /// The length of the file; none where it overflows.
     fn length(&self) -> Option<u64> {
-        let columns = self.width() as u64 + u64::from(self.target.is_some());
+        let columns = self.features() as u64 + u64::from(self.target.is_some());
         self.rows.checked_mul(columns)?.checked_mul(self.number_bytes())?.checked_add(self.offset)
     }
 
-    fn is_sound(&self) -> bool {
+    fn is_well_formed(&self) -> bool {
         let (means, deviations) = (&self.features.means, &self.features.deviations);
         let usable =
             |mean: &f64, deviation: &f64| mean.is_finite() && deviation.is_finite() && *deviation >= 0.0;
         self.rows > 0
-            && self.width() > 0
-            && means.len() == self.width()
-            && deviations.len() == self.width()
+            && self.features() > 0
+            && means.len() == self.features()
+            && deviations.len() == self.features()
             && means.iter().zip(deviations).all(|(mean, deviation)| usable(mean, deviation))
             && self.target.as_ref().is_none_or(|target| usable(&target.mean, &target.deviation))
             && self.offset.is_multiple_of(ALIGNMENT)
@@ -173,14 +173,14 @@ impl Store {
             return Err(refuse(Problem::Corrupt));
         }
         let description = match postcard::take_from_bytes::<Description>(&content) {
-            Ok((description, [])) if description.is_sound() => description,
-            _ => return Err(refuse(Problem::Unsound)),
+            Ok((description, [])) if description.is_well_formed() => description,
+            _ => return Err(refuse(Problem::Malformed)),
         };
         match description.length().map(|length| (mapped.bytes().len() as u64).cmp(&length)) {
             Some(std::cmp::Ordering::Equal) => {}
             Some(std::cmp::Ordering::Less) => return Err(refuse(Problem::Truncated)),
             Some(std::cmp::Ordering::Greater) => return Err(refuse(Problem::Longer)),
-            None => return Err(refuse(Problem::Unsound)),
+            None => return Err(refuse(Problem::Malformed)),
         }
         let store = Self { path: path.to_owned(), description, mapped };
         store.check()?;
@@ -203,8 +203,8 @@ impl Store {
     }
 
     /// The number of features d.
-    pub fn width(&self) -> usize {
-        self.description.width()
+    pub fn features(&self) -> usize {
+        self.description.features()
     }
 
     /// The arithmetic that the numbers are stored for.
@@ -218,7 +218,7 @@ impl Store {
 
     /// The numbers, where they lie.
     pub fn numbers(&self) -> Stored<'_> {
-        let numbers = self.len() * self.width();
+        let numbers = self.len() * self.features();
         let has_target = self.description.target.is_some();
         // The offset is a multiple of a page, and the length was compared: the numbers are aligned and whole.
         if self.description.single {
@@ -258,13 +258,13 @@ impl Store {
     /// Compares the numbers with their checksum: one pass over the file.
     ///
     /// # Errors
-    /// [`Error::Store`] with [`Problem::Numbers`], or as [`check`](Self::check).
+    /// [`Error::Store`] with [`Problem::Values`], or as [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
         self.expect_order();
         let checksum = crc32fast::hash(self.number_area());
         self.check()?;
         if checksum != self.description.checksum {
-            return Err(Error::Store { path: self.path.clone(), problem: Problem::Numbers });
+            return Err(Error::Store { path: self.path.clone(), problem: Problem::Values });
         }
         Ok(())
     }
@@ -285,14 +285,14 @@ impl Store {
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
         let (rows, targets) = match self.numbers() {
-            Stored::F32(rows, targets) => gathered(rows, targets, self.width(), numbers)?,
-            Stored::F64(rows, targets) => gathered(rows, targets, self.width(), numbers)?,
+            Stored::F32(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
+            Stored::F64(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
         };
         self.check()?;
         let Description { name, feature_names, features, target, .. } = self.description.clone();
         Ok(Prepared {
             name,
-            width: feature_names.len(),
+            dim: feature_names.len(),
             feature_names,
             rows,
             statistics: features,
@@ -338,14 +338,14 @@ impl Store {
 fn gathered<T: dpp_nystrom_core::Scalar>(
     rows: &[T],
     targets: Option<&[T]>,
-    width: usize,
+    dim: usize,
     numbers: &[usize],
 ) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
-    let len = rows.len().checked_div(width).unwrap_or(0);
+    let len = rows.len().checked_div(dim).unwrap_or(0);
     if let Some(&index) = numbers.iter().find(|&&number| number >= len) {
         return Err(dpp_nystrom_core::Error::OutOfRange { index, len }.into());
     }
-    let row = |number: &usize| rows[number * width..(number + 1) * width].iter().map(|value| value.to_f64());
+    let row = |number: &usize| rows[number * dim..(number + 1) * dim].iter().map(|value| value.to_f64());
     let features = numbers.iter().flat_map(row).collect();
     let targets = targets.map(|targets| numbers.iter().map(|&number| targets[number].to_f64()).collect());
     Ok((features, targets))
@@ -374,10 +374,10 @@ pub enum Problem {
     Corrupt,
     /// The numbers' checksum does not agree.
     #[error("corrupt: the checksum of the numbers does not agree; copy it again, or convert the rows again")]
-    Numbers,
+    Values,
     /// Intact, but not a description of rows.
     #[error("intact, but its description is none of rows; convert the rows again")]
-    Unsound,
+    Malformed,
     /// Shorter than it was when it was opened.
     #[error(
         "the file was shortened, or the disk failed, while it was read; nothing was made of it, try again"

@@ -1,11 +1,11 @@
 //! From any file to a row store, in one pass over the file.
 
 use super::{ALIGNMENT, Description, HEADER, MAGIC, TargetColumn, VERSION};
-use crate::meter::Meter;
 use crate::moments::Moments;
+use crate::observer::Observer;
 use crate::output::{Pending, replace_with};
 use crate::prepare::Precision;
-use crate::standardise::Standardisation;
+use crate::standardise::Scaler;
 use crate::table::{Table, Target, name_of, read_blocks};
 use crate::{Error, Store};
 use std::fs::File;
@@ -34,25 +34,25 @@ pub fn convert(
     target: &Target,
     precision: Precision,
     out: &Path,
-    meter: &dyn Meter,
+    observer: &dyn Observer,
 ) -> Result<Store, Error> {
     let fail = |source| Error::Write { path: out.to_owned(), source };
     let pending = replace_with(out)?;
     let name = name_of(data);
     let mut writer: Option<Writer> = None;
-    meter.begin("read", 0);
+    observer.begin("read", 0);
     read_blocks(data, target, |block| {
         let writer = match &mut writer {
             Some(writer) => writer,
             None => writer.insert(Writer::new(&block, &name, precision, &pending).map_err(fail)?),
         };
-        meter.advance(block.rows() as u64);
+        observer.advance(block.rows() as u64);
         writer.add(&block, out)
     })?;
-    meter.end();
+    observer.end();
     // A file without rows was refused.
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
-    writer.finish(&pending, out, meter)?;
+    writer.finish(&pending, out, observer)?;
     pending.persist().map_err(fail)?;
     Store::open(out)
 }
@@ -74,8 +74,8 @@ struct Column {
 impl Writer {
     fn new(block: &Table, name: &str, precision: Precision, pending: &Pending) -> io::Result<Self> {
         let single = precision == Precision::F32;
-        let features = Standardisation::of(&block.features, block.width);
-        let target = block.target.as_ref().map(|values| Standardisation::of(values, 1));
+        let features = Scaler::of(&block.features, block.dim);
+        let target = block.target.as_ref().map(|values| Scaler::of(values, 1));
         let mut description = Description {
             name: name.to_owned(),
             feature_names: block.feature_names.clone(),
@@ -121,19 +121,19 @@ impl Writer {
     }
 
     /// Standardises what was written, and describes it.
-    fn finish(mut self, pending: &Pending, out: &Path, meter: &dyn Meter) -> Result<(), Error> {
+    fn finish(mut self, pending: &Pending, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
         self.description.features = self.rows.moments.statistics();
         if let Some(column) = self.description.features.overflow() {
             return Err(Error::Spread { column: self.description.feature_names[column].clone() });
         }
         let mut hasher = crc32fast::Hasher::new();
-        meter.begin("standardise", self.description.rows);
+        observer.begin("standardise", self.description.rows);
         let mut file = self.rows.file.into_inner().map_err(|error| fail(error.into_error()))?;
         let begin = self.description.offset;
         file.seek(SeekFrom::Start(begin)).map_err(fail)?;
         let shift = Shift::between(&self.rows.moments.centres, &self.description.features);
-        shift.apply(&mut file, None, self.description.single, &mut hasher, meter).map_err(fail)?;
+        shift.apply(&mut file, None, self.description.single, &mut hasher, observer).map_err(fail)?;
         if let (Some(column), Some(target)) = (self.targets, &mut self.description.target) {
             let statistics = column.moments.statistics();
             if statistics.overflow().is_some() {
@@ -143,12 +143,12 @@ impl Writer {
             let mut beside = column.file.into_inner().map_err(|error| fail(error.into_error()))?;
             beside.seek(SeekFrom::Start(0)).map_err(fail)?;
             let shift = Shift::between(&column.moments.centres, &statistics);
-            let silent = &crate::Silent;
+            let silent = &crate::NoObserver;
             shift
                 .apply(&mut beside, Some(&mut file), self.description.single, &mut hasher, silent)
                 .map_err(fail)?;
         }
-        meter.end();
+        observer.end();
         self.description.checksum = hasher.finalize();
         let described = content(&self.description).map_err(fail)?;
         if (described.len() + HEADER) as u64 > self.description.offset {
@@ -176,8 +176,8 @@ impl Column {
     /// Writes rows, shifted by the centres; answers the first column whose numbers are too large for that.
     fn add(&mut self, rows: &[f64]) -> io::Result<Option<usize>> {
         self.moments.add(rows);
-        let width = self.moments.centres.len();
-        for row in rows.chunks_exact(width.max(1)) {
+        let dim = self.moments.centres.len();
+        for row in rows.chunks_exact(dim.max(1)) {
             for (column, (value, centre)) in row.iter().zip(&self.moments.centres).enumerate() {
                 let shifted = value - centre;
                 let fits = if self.single { (shifted as f32).is_finite() } else { shifted.is_finite() };
@@ -201,7 +201,7 @@ struct Shift {
 }
 
 impl Shift {
-    fn between(centres: &[f64], statistics: &Standardisation) -> Self {
+    fn between(centres: &[f64], statistics: &Scaler) -> Self {
         let columns = centres.iter().zip(&statistics.means).zip(&statistics.deviations);
         Self { columns: columns.map(|((centre, mean), deviation)| (mean - centre, *deviation)).collect() }
     }
@@ -213,7 +213,7 @@ impl Shift {
         mut to: Option<&mut File>,
         single: bool,
         hasher: &mut crc32fast::Hasher,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         let mut columns = self.columns.iter().cycle();
@@ -230,7 +230,7 @@ impl Shift {
         loop {
             let read = fill(file, &mut piece)?;
             if read == 0 {
-                meter.advance((done / row_bytes - told) as u64);
+                observer.advance((done / row_bytes - told) as u64);
                 return Ok(());
             }
             if single {
@@ -251,7 +251,7 @@ impl Shift {
                 }
             }
             done += read;
-            meter.advance((done / row_bytes - told) as u64);
+            observer.advance((done / row_bytes - told) as u64);
             told = done / row_bytes;
         }
     }

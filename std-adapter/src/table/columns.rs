@@ -60,7 +60,7 @@ impl Column {
         Self { name, kind: Kind::Number, line: 1 }
     }
 
-    fn width(&self) -> usize {
+    fn features(&self) -> usize {
         if let Kind::Nominal(values) = &self.kind { values.len() } else { 1 }
     }
 
@@ -175,7 +175,7 @@ impl Columns {
         if wanted.is_empty() {
             return Err(Error::NoFeatures { path: path.into() });
         }
-        let found: usize = self.list.iter().map(Column::width).sum();
+        let found: usize = self.list.iter().map(Column::features).sum();
         let target = target.and_then(|name| self.find(name));
         let slots: HashMap<&str, usize> =
             wanted.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
@@ -195,7 +195,7 @@ impl Columns {
             (Some(_), _) if found == expected + 1 => self.in_order(path, target, Some(wanted)),
             (None, _) if found == expected => self.in_order(path, None, Some(wanted)),
             (None, Some(_)) if found == expected + 1 => self.in_order(path, last, Some(wanted)),
-            _ => Err(Error::Width {
+            _ => Err(Error::Length {
                 path: path.into(),
                 expected,
                 found: found - usize::from(target.is_some()),

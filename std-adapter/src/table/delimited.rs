@@ -165,7 +165,7 @@ mod tests {
 
     fn rows(name: &str, text: &str) -> (Vec<String>, usize, Vec<f64>) {
         let table = table(name, text, "none").expect(text);
-        (table.feature_names, table.width, table.features)
+        (table.feature_names, table.dim, table.features)
     }
 
     fn names<const N: usize>(names: [&str; N]) -> Vec<String> {

@@ -348,7 +348,7 @@ pub enum Error {
          give the columns the model was fitted on",
         Shown(path)
     )]
-    Width {
+    Length {
         /// The file.
         path: PathBuf,
         /// Features of the model.

@@ -104,7 +104,7 @@ pub struct Table {
     /// One name for each feature; `attribute=value` for a nominal attribute's.
     pub feature_names: Vec<String>,
     /// Number of features.
-    pub width: usize,
+    pub dim: usize,
     /// Row after row, never the target.
     pub features: Vec<f64>,
     /// One value for each row.
@@ -116,7 +116,7 @@ pub struct Table {
 impl Table {
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.features.len().checked_div(self.width).unwrap_or(0)
+        self.features.len().checked_div(self.dim).unwrap_or(0)
     }
 
     /// The features of row `i`.
@@ -125,7 +125,7 @@ impl Table {
     ///
     /// If there are no more than `i` rows.
     pub fn row(&self, i: usize) -> &[f64] {
-        &self.features[i * self.width..(i + 1) * self.width]
+        &self.features[i * self.dim..(i + 1) * self.dim]
     }
 }
 

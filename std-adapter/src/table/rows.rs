@@ -121,7 +121,7 @@ impl<'a> Rows<'a> {
         let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
         Ok(Table {
             name,
-            width: self.plan.feature_names.len(),
+            dim: self.plan.feature_names.len(),
             feature_names: self.plan.feature_names.clone(),
             features: std::mem::take(&mut self.features),
             target: has_target.then_some(std::mem::take(&mut self.target)),

@@ -98,10 +98,10 @@ fn formats_are_told_apart() {
         assert_eq!(table(name, gzip(&npy()), "last").expect("npy").row(1), [3.0], "{name}");
     }
     for name in ["-", "a", "a.txt", "a.arff"] {
-        assert_eq!(table(name, ARFF, "last").expect("arff").width, 3, "{name}");
-        assert_eq!(table(name, gzip(ARFF), "last").expect("arff").width, 3, "{name}");
+        assert_eq!(table(name, ARFF, "last").expect("arff").dim, 3, "{name}");
+        assert_eq!(table(name, gzip(ARFF), "last").expect("arff").dim, 3, "{name}");
         let marked = [b"\xEF\xBB\xBF", ARFF].concat();
-        assert_eq!(table(name, marked, "last").expect("arff").width, 3, "{name}");
+        assert_eq!(table(name, marked, "last").expect("arff").dim, 3, "{name}");
     }
     for name in ["-", "a", "a.txt", "a.csv.gz", "A.CSV.GZ"] {
         assert_eq!(table(name, CSV, "last").expect("csv").row(1), [4.0, 5.0], "{name}");
@@ -265,7 +265,7 @@ fn a_model_meets_nominal_attributes() {
         "{text}"
     );
     assert_eq!(features("a.arff", ARFF, &["size"], None).expect("nominal ignored").row(1), [2.5]);
-    let text = features("a.arff", ARFF, &["p", "q"], None).expect_err("width").to_string();
+    let text = features("a.arff", ARFF, &["p", "q"], None).expect_err("dim").to_string();
     assert!(text.contains("needs 2 feature columns, and the file has 4"), "{text}");
     assert_eq!(features("a.arff", ARFF, &["p", "q", "r"], None).expect("position").row(0), [1.0, 0.0, 1.5]);
 }
@@ -296,9 +296,9 @@ fn any_bytes_are_read_or_refused() {
         for name in ["-", "a.csv", "a.tsv", "a.arff", "a.npy"] {
             let target = ["last", "none", "0", "y"][below(4)];
             if let Ok(table) = table(name, &bytes, target) {
-                assert_eq!(table.features.len(), table.rows() * table.width);
-                assert_eq!(table.feature_names.len(), table.width);
-                assert!(table.target.is_none_or(|values| values.len() * table.width == table.features.len()));
+                assert_eq!(table.features.len(), table.rows() * table.dim);
+                assert_eq!(table.feature_names.len(), table.dim);
+                assert!(table.target.is_none_or(|values| values.len() * table.dim == table.features.len()));
                 assert!(table.features.iter().all(|value| value.is_finite()));
             }
             drop(features(name, &bytes, &["a", "size", "kind=M"][..1 + below(3)], Some("y")));
@@ -318,14 +318,14 @@ fn the_published_data_sets() {
         ("cpu.act", 8192, 21),
         ("cpu.small", 8192, 12),
     ];
-    for (name, rows, width) in sets {
+    for (name, rows, dim) in sets {
         let path = folder.join(format!("{name}.arff"));
         if !path.exists() {
             println!("skipped: the_published_data_sets: no {name}.arff (set DPP_NYSTROM_DATA to its folder)");
             continue;
         }
         let table = read(&path, &Target::Last).expect(name);
-        assert_eq!((table.name.as_str(), table.rows(), table.width), (name, rows, width));
+        assert_eq!((table.name.as_str(), table.rows(), table.dim), (name, rows, dim));
         assert_eq!(table.target.as_ref().map(Vec::len), Some(rows));
         let again = read_features(&path, &table.feature_names, table.target_name.as_deref()).expect(name);
         assert_eq!(again, table);

@@ -41,10 +41,10 @@ pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
 pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms {
     let expected = theorem_1(eigenvalues.len(), c, k);
     let trivial = corollary_1_trivial(eigenvalues, k);
-    let width = deviation(c, delta);
+    let dim = deviation(c, delta);
     Norms {
-        frobenius: expected.frobenius + width * trivial.frobenius,
-        spectral: expected.spectral + width * trivial.spectral,
+        frobenius: expected.frobenius + dim * trivial.frobenius,
+        spectral: expected.spectral + dim * trivial.spectral,
     }
 }
 

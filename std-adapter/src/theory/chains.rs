@@ -2,7 +2,7 @@
 
 use crate::convergence::{autocorrelation_time, mean, split_r_hat};
 use crate::lanes::Lanes;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Ground, Heap};
 use dpp_nystrom_core::{
     Acceptance, Chain, Error as CoreError, Landmarks, Progress, Rule, SlotChain, Step, start,
@@ -71,7 +71,7 @@ fn refused(reason: CoreError) -> Error {
 }
 
 fn paper(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
-    let mut random = stream(seed, Stream::Chains);
+    let mut random = stream(seed, RngStream::Chains);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
@@ -89,12 +89,12 @@ fn paper(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Er
 }
 
 fn slot(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
-    let mut random = stream(seed, Stream::Chains);
+    let mut random = stream(seed, RngStream::Chains);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
     let begin = Instant::now();
-    let lanes = Lanes::new(c, ground.width())?;
+    let lanes = Lanes::new(c, ground.features())?;
     let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
     let mut log_dets = Vec::new();
     while chain.progress().steps < steps {

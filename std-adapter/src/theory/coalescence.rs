@@ -11,7 +11,7 @@
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
 use crate::exact::uniform;
-use crate::seeds::{Stream, stream};
+use crate::seeds::{RngStream, stream};
 use crate::{Error, Heap};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Random, start};
 use rand::RngExt;
@@ -33,7 +33,7 @@ pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
     (0..pairs)
         .into_par_iter()
         .map(|pair| {
-            let mut random = stream(seed.wrapping_add(pair), Stream::Coupling);
+            let mut random = stream(seed.wrapping_add(pair), RngStream::Coupling);
             let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
             let mut landmarks = Landmarks::new(ground, one.lend()).map_err(refused)?;
             start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;

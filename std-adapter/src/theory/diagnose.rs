@@ -8,13 +8,13 @@ use super::risk::{self, Noise};
 use crate::approximation::{eigen, features_of, kernel_matrix, residual_norms};
 use crate::convergence::{mean, variance};
 use crate::exact::check_rows;
-use crate::meter::Meter;
+use crate::observer::Observer;
 use crate::prepare::Prepared;
-use crate::regression::RidgeChoice;
-use crate::seeds::{Stream, stream};
+use crate::regression::Ridge;
+use crate::seeds::{RngStream, stream};
 use crate::symmetric::log_elementary_symmetric;
 use crate::train::{Setting, train};
-use crate::{Error, ExactKDpp, Ground, Heap, Silent, trace_error};
+use crate::{Error, ExactKDpp, Ground, Heap, NoObserver, trace_error};
 use dpp_nystrom_core::{GroundSet, Landmarks, start};
 use faer::Mat;
 use rand::seq::index;
@@ -245,13 +245,13 @@ impl<'a> Diagnostics<'a> {
     ///
     /// # Errors
     /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
-    pub fn new(data: &'a Prepared, setting: Setting, meter: &dyn Meter) -> Result<Self, Error> {
+    pub fn new(data: &'a Prepared, setting: Setting, observer: &dyn Observer) -> Result<Self, Error> {
         check_rows(data.len())?;
         let ground = data.ground(setting.kernel, setting.sigma)?;
-        meter.begin("eigenvectors", 1);
+        observer.begin("eigenvectors", 1);
         let matrix = kernel_matrix(&ground)?;
         let exact = ExactKDpp::from_eigen(eigen(&matrix)?);
-        meter.end();
+        observer.end();
         Ok(Self { data, ground, setting, matrix, exact })
     }
 
@@ -271,24 +271,24 @@ impl<'a> Diagnostics<'a> {
     pub fn of(
         &self,
         c: usize,
-        ridge: RidgeChoice,
+        ridge: Ridge,
         effort: &Effort,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Diagnosis, Error> {
-        let measured = self.measure(c, effort.samples.max(2), meter)?;
+        let measured = self.measure(c, effort.samples.max(2), observer)?;
         let logs = log_elementary_symmetric(&self.exact.eigenvalues()[..self.exact.rank()], c + 1);
         let expected_trace_error = self.exact.expected_trace_error(c).unwrap_or(0.0);
         let trace = self.trace();
         let regression = match self.data.target {
-            Some(_) => Some(self.regression(c, ridge, effort, expected_trace_error, &measured, meter)?),
+            Some(_) => Some(self.regression(c, ridge, effort, expected_trace_error, &measured, observer)?),
             None => None,
         };
-        let contraction = self.contraction(c, effort, logs[c], meter)?;
-        let meeting = self.meeting(c, effort, meter)?;
-        meter.begin("chains", 1);
+        let contraction = self.contraction(c, effort, logs[c], observer)?;
+        let meeting = self.meeting(c, effort, observer)?;
+        observer.begin("chains", 1);
         let (chains, steps, seed) = (effort.chains.max(4), effort.steps, self.setting.seed);
         let chains = chains::record(&self.ground, c, chains, steps, seed)?.to_vec();
-        meter.end();
+        observer.end();
         Ok(Diagnosis {
             dataset: self.data.name.clone(),
             rows: self.data.len(),
@@ -318,21 +318,21 @@ impl<'a> Diagnostics<'a> {
         (0..self.matrix.nrows()).map(|i| self.matrix[(i, i)]).sum()
     }
 
-    fn measure(&self, c: usize, samples: u64, meter: &dyn Meter) -> Result<Measured, Error> {
+    fn measure(&self, c: usize, samples: u64, observer: &dyn Observer) -> Result<Measured, Error> {
         let sized = self.exact.with_size(c)?;
         let mut measured = Measured::default();
-        meter.begin("samples", samples);
+        observer.begin("samples", samples);
         for sample in 0..samples {
-            let mut random = stream(self.setting.seed.wrapping_add(sample), Stream::Exact);
+            let mut random = stream(self.setting.seed.wrapping_add(sample), RngStream::Exact);
             let landmarks = sized.sample(&mut random);
             measured.traces.push(trace_error(&self.ground, &landmarks)?.error);
             measured.log_dets.push(self.log_det(&landmarks)?);
             let norms = residual_norms(&self.matrix, &features_of(&self.ground, &landmarks)?)?;
             measured.norms.push(Norms { frobenius: norms.frobenius, spectral: norms.spectral });
             measured.samples.push(landmarks);
-            meter.advance(1);
+            observer.advance(1);
         }
-        meter.end();
+        observer.end();
         Ok(measured)
     }
 
@@ -376,20 +376,20 @@ impl<'a> Diagnostics<'a> {
     fn regression(
         &self,
         c: usize,
-        ridge: RidgeChoice,
+        ridge: Ridge,
         effort: &Effort,
         expected_trace_error: f64,
         measured: &Measured,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Regression, Error> {
         let target = self.data.target()?;
         if !(target.deviation > 0.0) {
             return Err(Error::ConstantTarget { name: target.name.clone() });
         }
         let ridge = match ridge {
-            RidgeChoice::Value(ridge) => ridge,
-            RidgeChoice::CrossValidated => {
-                train(self.data, &measured.samples[0], ridge, self.setting, &Silent)?.model.ridge
+            Ridge::Value(ridge) => ridge,
+            Ridge::CrossValidated => {
+                train(self.data, &measured.samples[0], ridge, self.setting, &NoObserver)?.model.ridge
             }
         };
         let signal = risk::fitted(self.exact.eigen(), &target.values, ridge);
@@ -397,15 +397,15 @@ impl<'a> Diagnostics<'a> {
         let noise = Noise { signal: &signal, variance: mean(&left), ridge };
         let exact = risk::exact(self.exact.eigen(), noise);
         let (mut biases, mut variances, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        meter.begin("risks", measured.samples.len() as u64);
+        observer.begin("risks", measured.samples.len() as u64);
         for landmarks in &measured.samples {
             let nystrom = risk::nystrom(&self.ground, landmarks, noise)?;
             biases.push(nystrom.bias);
             variances.push(nystrom.variance);
             ratios.push((nystrom.total() / exact.total()).sqrt());
-            meter.advance(1);
+            observer.advance(1);
         }
-        meter.end();
+        observer.end();
         let (rows, trace) = (self.data.len(), self.trace());
         Ok(Regression {
             ridge,
@@ -426,7 +426,7 @@ impl<'a> Diagnostics<'a> {
         c: usize,
         effort: &Effort,
         log_e_c: f64,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Option<Contraction>, Error> {
         let rows = self.data.len();
         if c == rows {
@@ -437,7 +437,7 @@ impl<'a> Diagnostics<'a> {
         let drawn = if alpha_is_exact {
             contraction::enumerated(&stored, c)?.into_iter().collect()
         } else {
-            self.drawn_alphas(&stored, c, effort.triples, meter)?
+            self.drawn_alphas(&stored, c, effort.triples, observer)?
         };
         if drawn.is_empty() {
             return Ok(None);
@@ -461,20 +461,20 @@ impl<'a> Diagnostics<'a> {
         stored: &Stored<'_>,
         c: usize,
         triples: u64,
-        meter: &dyn Meter,
+        observer: &dyn Observer,
     ) -> Result<Vec<f64>, Error> {
-        meter.begin("alpha", triples);
+        observer.begin("alpha", triples);
         let drawn: Vec<Option<f64>> = (0..triples)
             .into_par_iter()
             .map(|triple| {
-                let mut random = stream(self.setting.seed.wrapping_add(triple), Stream::Triples);
+                let mut random = stream(self.setting.seed.wrapping_add(triple), RngStream::Triples);
                 let rows = index::sample(&mut random, stored.len(), c + 1).into_vec();
                 let alpha = contraction::contraction(stored, &rows[..c - 1], rows[c - 1], rows[c]);
-                meter.advance(1);
+                observer.advance(1);
                 alpha
             })
             .collect::<Result<_, Error>>()?;
-        meter.end();
+        observer.end();
         Ok(drawn.into_iter().flatten().collect())
     }
 
@@ -483,17 +483,17 @@ impl<'a> Diagnostics<'a> {
         let refused = |reason| Error::Landmarks { reason };
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
-        let mut random = stream(self.setting.seed, Stream::Chains);
+        let mut random = stream(self.setting.seed, RngStream::Chains);
         start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
         Ok(landmarks.log_det())
     }
 
-    fn meeting(&self, c: usize, effort: &Effort, meter: &dyn Meter) -> Result<Meeting, Error> {
-        meter.begin("coupling", 1);
+    fn meeting(&self, c: usize, effort: &Effort, observer: &dyn Observer) -> Result<Meeting, Error> {
+        observer.begin("coupling", 1);
         let stored = Stored(&self.matrix);
         let (pairs, limit) = (effort.pairs, effort.pair_steps);
         let found = coalescence_times(&stored, c, pairs, limit, self.setting.seed)?;
-        meter.end();
+        observer.end();
         let mut times: Vec<u64> = found.into_iter().flatten().collect();
         times.sort_unstable();
         // The upper median: those that did not meet count as the longest.

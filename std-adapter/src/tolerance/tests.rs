@@ -4,19 +4,19 @@ use super::{Criterion, FIRST, Fewest, Tolerance, fewest, trace_curve};
 use crate::methods::{Gram, Options, Task, find, run};
 use crate::train::{train_at, validation_error};
 use crate::{
-    Error, KernelKind, Precision, Prepared, Refinement, RidgeChoice, Setting, Silent, Stream, Table, stream,
+    Error, KernelKind, NoObserver, Precision, Prepared, Refinement, Ridge, RngStream, Setting, Table, stream,
 };
 use rand_core::Rng;
 
-fn data(rows: usize, width: usize) -> Prepared {
-    let mut random = stream(rows as u64, Stream::Rows);
+fn data(rows: usize, dim: usize) -> Prepared {
+    let mut random = stream(rows as u64, RngStream::Rows);
     let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX);
-    let features: Vec<f64> = (0..rows * width).map(|_| next()).collect();
-    let target = features.chunks_exact(width).map(|x| (4.0 * x[0]).sin() + x[1] + 0.1 * next()).collect();
+    let features: Vec<f64> = (0..rows * dim).map(|_| next()).collect();
+    let target = features.chunks_exact(dim).map(|x| (4.0 * x[0]).sin() + x[1] + 0.1 * next()).collect();
     let table = Table {
         name: String::new(),
-        feature_names: (0..width).map(|column| column.to_string()).collect(),
-        width,
+        feature_names: (0..dim).map(|column| column.to_string()).collect(),
+        dim,
         features,
         target: Some(target),
         target_name: Some("y".to_owned()),
@@ -30,7 +30,7 @@ fn gram(data: &Prepared, kernel: KernelKind) -> Gram<'_> {
 
 fn task<'a>(gram: &'a Gram<'a>, options: &'a Options, precision: Precision) -> Task<'a> {
     let setting = Setting { kernel: KernelKind::Gaussian, sigma: 1.2, precision, seed: 3 };
-    Task { gram, c: 0, setting, ridge: None, options, meter: &Silent }
+    Task { gram, c: 0, setting, ridge: None, options, observer: &NoObserver }
 }
 
 fn trace(error: f64, most: usize) -> Tolerance {
@@ -59,7 +59,7 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
                 let (chosen, _) = run(method, &Task { c, ..task }).unwrap();
                 let mut first = order[..c].to_vec();
                 first.sort_unstable();
-                assert_eq!(chosen.places, crate::methods::Places::Rows(first), "{name} {c}");
+                assert_eq!(chosen.places, crate::methods::LandmarkSet::Indices(first), "{name} {c}");
                 let error = gram.trace_error(&chosen.places).unwrap().fraction;
                 assert!((curve[c - 1].error - error).abs() < 1e-12, "{name} {c}: {error}");
             }
@@ -163,7 +163,7 @@ fn the_error_of_prediction_is_that_of_training() {
     let gram = gram(&data, KernelKind::Gaussian);
     let options = Options::default();
     let task = task(&gram, &options, Precision::F64);
-    for ridge in [RidgeChoice::CrossValidated, RidgeChoice::Value(1e-5)] {
+    for ridge in [Ridge::CrossValidated, Ridge::Value(1e-5)] {
         let tolerance = Tolerance { error: 0.12, criterion: Criterion::Prediction(ridge), most: 60 };
         for name in ["rpcholesky", "uniform"] {
             let found = fewest(find(name).unwrap(), &task, tolerance).unwrap();
@@ -173,9 +173,9 @@ fn the_error_of_prediction_is_that_of_training() {
                 at(found.landmarks).unwrap() <= 0.12 && at(found.landmarks - 1).unwrap() > 0.12,
                 "{name}"
             );
-            if ridge == RidgeChoice::CrossValidated {
+            if ridge == Ridge::CrossValidated {
                 let places = &found.chosen.places;
-                let training = train_at(&data, places, ridge, task.setting, &Silent).unwrap();
+                let training = train_at(&data, places, ridge, task.setting, &NoObserver).unwrap();
                 assert_eq!(training.validation_nrmse, at(found.landmarks), "{name}");
             }
         }
@@ -183,5 +183,5 @@ fn the_error_of_prediction_is_that_of_training() {
     // Too large a ridge misses more than the best of many.
     let (chosen, _) = run(find("greedy").unwrap(), &Task { c: 20, ..task }).unwrap();
     let error = |ridge| validation_error(&data, &chosen.places, ridge, task.setting).unwrap();
-    assert!(error(RidgeChoice::Value(1.0)) > 1.5 * error(RidgeChoice::CrossValidated));
+    assert!(error(Ridge::Value(1.0)) > 1.5 * error(Ridge::CrossValidated));
 }

@@ -141,7 +141,7 @@ fn the_objective_and_the_rest_of_a_chain_are_told() {
         (&some["refinement"]["measured_rows"], &some["refinement"]["all_rows"]),
         (&400.into(), &false.into())
     );
-    assert_eq!(select("")["at_rest"], true);
-    assert!(select("--steps 10")["at_rest"].is_null() && select("--method uniform")["at_rest"].is_null());
+    assert_eq!(select("")["converged"], true);
+    assert!(select("--steps 10")["converged"].is_null() && select("--method uniform")["converged"].is_null());
     assert!(select("")["objective"].is_null());
 }

@@ -5,7 +5,7 @@ use crate::sample::Sample;
 use dpp_nystrom::checkpoint::Problem;
 use dpp_nystrom::store::convert;
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Checkpoint, Error, KernelKind, Model, Precision, RidgeChoice, Setting, Silent, Store};
+use dpp_nystrom::{Checkpoint, Error, KernelKind, Model, NoObserver, Precision, Ridge, Setting, Store};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ const SETTING: Setting =
 fn store(folder: &Folder, name: &str, sample: &Sample) -> Store {
     folder.write("a.csv", sample.csv());
     let out = folder.path(name);
-    convert(&folder.path("a.csv"), &Target::Last, Precision::F64, &out, &Silent).unwrap()
+    convert(&folder.path("a.csv"), &Target::Last, Precision::F64, &out, &NoObserver).unwrap()
 }
 
 /// The model, and rows that had been learned before.
 fn train(
     store: &Store,
     landmarks: &[usize],
-    ridge: RidgeChoice,
+    ridge: Ridge,
     setting: Setting,
     checkpoint: PathBuf,
 ) -> Result<(Model, u64), Error> {
     let mut checkpoint = Checkpoint::new(checkpoint, Duration::ZERO);
-    let training = store.train(landmarks, ridge, setting, Some(&mut checkpoint), &Silent)?;
+    let training = store.train(landmarks, ridge, setting, Some(&mut checkpoint), &NoObserver)?;
     Ok((training.model, checkpoint.resumed()))
 }
 
@@ -49,7 +49,7 @@ fn a_checkpoint_is_of_one_fit() {
     let mut other = sample.clone();
     other.target[7] += 1.0;
     let other = store(&folder, "b.rows", &other);
-    for ridge in [RidgeChoice::Value(1e-3), RidgeChoice::CrossValidated] {
+    for ridge in [Ridge::Value(1e-3), Ridge::CrossValidated] {
         let at = || folder.path(&format!("{ridge:?}"));
         let (whole, resumed) = train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap();
         assert_eq!(resumed, 0);
@@ -58,7 +58,7 @@ fn a_checkpoint_is_of_one_fit() {
         for (store, landmarks, ridge, setting) in [
             (&other, &LANDMARKS, ridge, SETTING),
             (&rows, &[5, 60, 117, 201], ridge, SETTING),
-            (&rows, &LANDMARKS, RidgeChoice::Value(2e-3), SETTING),
+            (&rows, &LANDMARKS, Ridge::Value(2e-3), SETTING),
             (&rows, &LANDMARKS, ridge, Setting { seed: 4, ..SETTING }),
             (&rows, &LANDMARKS, ridge, Setting { sigma: 2.5, ..SETTING }),
             (&rows, &LANDMARKS, ridge, Setting { kernel: KernelKind::Laplace, ..SETTING }),
@@ -75,7 +75,7 @@ fn a_checkpoint_is_of_one_fit() {
 fn a_damaged_checkpoint_is_refused_wherever_the_damage_is() {
     let folder = Folder::new();
     let rows = store(&folder, "a.rows", &Sample::new(ROWS, 3));
-    let fit = || train(&rows, &LANDMARKS, RidgeChoice::Value(1e-3), SETTING, folder.path("c"));
+    let fit = || train(&rows, &LANDMARKS, Ridge::Value(1e-3), SETTING, folder.path("c"));
     fit().unwrap();
     let whole = folder.bytes("c");
     let refused = |bytes: &[u8]| {

@@ -131,11 +131,11 @@ fn promises_are_not_believed() {
     // An intact file whose content promises: names, 2⁶⁰ of them, in postcard's variable length.
     let mut promise = [0x80; 9];
     promise[8] = 0x10;
-    let unsound = "intact, but its parts do not make a model; fit again";
-    refused(&folder, &framed(&promise), unsound);
+    let malformed = "intact, but its parts do not make a model; fit again";
+    refused(&folder, &framed(&promise), malformed);
     for start in [0, 2, 4, 6, 30] {
         let content = [&bytes[HEADER..HEADER + start], promise.as_slice(), &bytes[HEADER + start..]].concat();
-        assert_eq!(problem(&folder, &framed(&content)), Problem::Unsound);
+        assert_eq!(problem(&folder, &framed(&content)), Problem::Malformed);
     }
     assert!(begin.elapsed() < Duration::from_secs(10));
 }
@@ -145,11 +145,11 @@ fn promises_are_not_believed() {
 fn content_that_is_not_a_model() {
     let (folder, bytes) = folder();
     for content in [b"".as_slice(), b"\0", &[0; 300], &[0xff; 300]] {
-        assert_eq!(problem(&folder, &framed(content)), Problem::Unsound);
+        assert_eq!(problem(&folder, &framed(content)), Problem::Malformed);
     }
     let content = &bytes[HEADER..];
     for length in 0..content.len() {
-        assert_eq!(problem(&folder, &framed(&content[..length])), Problem::Unsound, "{length}");
+        assert_eq!(problem(&folder, &framed(&content[..length])), Problem::Malformed, "{length}");
     }
     let mut loaded = 0;
     for at in 0..content.len() {
@@ -165,7 +165,9 @@ fn content_that_is_not_a_model() {
                     assert!(predictions.iter().all(|value| value.is_finite()));
                 }
             }
-            Err(error) => assert!(matches!(error, Error::Model { problem: Problem::Unsound, .. }), "{error}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Model { problem: Problem::Malformed, .. }), "{error}")
+            }
         }
     }
     assert!(loaded > 0);
@@ -193,6 +195,6 @@ fn models_that_do_not_hold_together() {
         change(&mut changed);
         model_file::save(&changed, &folder.path("x")).unwrap();
         let loaded = model_file::load(Path::new(&folder.path("x")));
-        assert!(matches!(loaded, Err(Error::Model { problem: Problem::Unsound, .. })), "change {at}");
+        assert!(matches!(loaded, Err(Error::Model { problem: Problem::Malformed, .. })), "change {at}");
     }
 }

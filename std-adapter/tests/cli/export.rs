@@ -6,7 +6,7 @@ use crate::sample::Sample;
 use dpp_nystrom::core::{BytesProblem, Error as CoreError, Model as CoreModel, QuantisedModel};
 use dpp_nystrom::export::{Bits, Exported, Form, Name};
 use dpp_nystrom::table::{self, Table, Target};
-use dpp_nystrom::{KernelKind, Model, Numbers, Standardisation, Trained, model_file};
+use dpp_nystrom::{AnyCoefficients, Coefficients, KernelKind, Model, Scaler, model_file};
 
 pub(crate) const KERNELS: [&str; 6] = ["gaussian", "laplace", "matern32", "matern52", "polynomial", "linear"];
 
@@ -50,7 +50,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
     Model {
         feature_names: vec!["warm".to_owned(), "wet */ \"both\"".to_owned()],
         target_name: "days".to_owned(),
-        features: Standardisation { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5] },
+        features: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5] },
         target_mean: 3.75,
         target_deviation: 1.5,
         kernel,
@@ -60,7 +60,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
         trained_rows: 1_000,
         landmark_rows: vec![7, 70, 700],
         train_nrmse: 0.1,
-        numbers: Trained::F64(Numbers {
+        numbers: AnyCoefficients::F64(Coefficients {
             landmarks: vec![-1.1, 0.4, 0.3, 0.9, 1.7, -0.6],
             weights: vec![0.8, -1.3, 2.1],
         }),
@@ -121,7 +121,7 @@ fn statics_are_the_models() {
             let (found, expected) = (predict(&row).unwrap(), exported.predict_row(&row).unwrap());
             assert_eq!(found.to_bits(), expected.to_bits(), "{name} {row:?}");
         }
-        assert_eq!(predict(&[1.0]).unwrap_err(), CoreError::Width { expected: 2, found: 1 });
+        assert_eq!(predict(&[1.0]).unwrap_err(), CoreError::Length { expected: 2, found: 1 });
         assert_eq!(predict(&[1.0, f32::NAN]).unwrap_err(), CoreError::NotFinite { row: 0, column: 1 });
         assert_eq!(predict(&[f32::INFINITY, 0.0]).unwrap_err(), CoreError::NotFinite { row: 0, column: 0 });
     }
@@ -137,7 +137,7 @@ fn statics_are_the_models() {
 
 /// `y(x) = mean + scale Σ w k`, by the formulas of the kernels in doubles.
 fn by_hand(model: &Model, raw: &[f64]) -> f64 {
-    let Trained::F64(numbers) = &model.numbers else { panic!("doubles") };
+    let AnyCoefficients::F64(numbers) = &model.numbers else { panic!("doubles") };
     let mut row = raw.to_vec();
     model.features.apply_row(&mut row);
     let terms = numbers.landmarks.chunks(row.len()).zip(&numbers.weights).map(|(landmark, weight)| {
@@ -292,7 +292,7 @@ fn intact_bytes_that_are_no_model() {
                 match answer {
                     Ok(_) => accepted += 1,
                     Err(error) => {
-                        assert_eq!(error, CoreError::ModelBytes(BytesProblem::Unsound), "{at} {word:x}");
+                        assert_eq!(error, CoreError::ModelBytes(BytesProblem::Malformed), "{at} {word:x}");
                     }
                 }
                 // The shape, the kernel and the numbers of a quantised model cannot be anything.

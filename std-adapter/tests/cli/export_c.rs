@@ -4,7 +4,7 @@ use crate::command::Folder;
 use crate::export::{KERNELS, folder, made_up, single};
 use dpp_nystrom::core::kernel::Kernel;
 use dpp_nystrom::export::{Bits, Exported, Form, Name};
-use dpp_nystrom::{ChosenKernel, KernelKind, Model, Table, Trained};
+use dpp_nystrom::{AnyCoefficients, ChosenKernel, KernelKind, Model, Table};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -48,8 +48,8 @@ pub(crate) fn predictions(folder: &Folder, name: &str, rows: &[Vec<f32>]) -> Opt
 /// What rounding may do to a prediction: so many units in the last place of the sum of the terms' sizes.
 pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
     let (landmarks, weights): (Vec<f64>, Vec<f64>) = match &model.numbers {
-        Trained::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
-        Trained::F32(numbers) => (
+        AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
+        AnyCoefficients::F32(numbers) => (
             numbers.landmarks.iter().copied().map(f64::from).collect(),
             numbers.weights.iter().copied().map(f64::from).collect(),
         ),
@@ -76,9 +76,9 @@ pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
 /// Rows of a table and some far from all of them.
 pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
     let mut raw: Vec<Vec<f32>> = (0..rows.rows()).map(|row| single(rows.row(row))).collect();
-    raw.push(vec![0.0; rows.width]);
-    raw.push(vec![-1e6; rows.width]);
-    raw.push(vec![1e-30; rows.width]);
+    raw.push(vec![0.0; rows.dim]);
+    raw.push(vec![-1e6; rows.dim]);
+    raw.push(vec![1e-30; rows.dim]);
     raw
 }
 

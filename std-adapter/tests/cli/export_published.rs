@@ -8,8 +8,8 @@ use crate::published::file;
 use dpp_nystrom::export::{Bits, Exported};
 use dpp_nystrom::table::{self, Table, Target};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, KernelKind, Method, Model, Precision, Prepared, RidgeChoice, Setting, Silent,
-    Start, Steps, choose_bandwidth, model_file, root_mean_square, select_rows, train,
+    Bandwidth, ChainKind, KernelKind, Method, Model, NoObserver, Precision, Prepared, Ridge, Setting, Start,
+    Steps, choose_bandwidth, model_file, root_mean_square, select_rows, train,
 };
 
 /// Every `step`-th row from `first` on.
@@ -25,11 +25,11 @@ fn part(table: &Table, first: usize, step: usize) -> Table {
 fn fitted(training: Table, medians: f64) -> Model {
     let data = Prepared::new(training, Some(2_000), 0).unwrap();
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &Silent).unwrap().sigma;
+    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 32, &method, setting, &Silent).unwrap();
-    train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent).unwrap().model
+    let selection = select_rows(&data, 32, &method, setting, &NoObserver).unwrap();
+    train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model
 }
 
 /// The issue is not how far single predictions move but whether the model is as good: the test error.

@@ -27,7 +27,7 @@ enum Moment {
 }
 
 /// A command that writes one file, to be killed again and again.
-struct Victim {
+struct CrashCase {
     folder: Folder,
     arguments: &'static str,
     output: &'static str,
@@ -51,7 +51,7 @@ struct Met {
     placed: usize,
 }
 
-impl Victim {
+impl CrashCase {
     /// Runs the command undisturbed; what is at its output already is the older file.
     fn new(folder: Folder, arguments: &'static str, output: &'static str, seed: u64) -> Self {
         let older = folder.bytes(output);
@@ -86,8 +86,8 @@ impl Victim {
                 self.folder.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             match moment {
                 Moment::Share(share) => sleep(self.duration.mul_f64(share)),
-                Moment::Written(bytes) => watch(&mut child, || self.has_written(&before, bytes)),
-                Moment::Placed => watch(&mut child, || self.inode() != place),
+                Moment::Written(bytes) => observer(&mut child, || self.has_written(&before, bytes)),
+                Moment::Placed => observer(&mut child, || self.inode() != place),
             }
             let elapsed = begin.elapsed();
             child.kill().unwrap();
@@ -157,7 +157,7 @@ impl Victim {
 }
 
 /// Waits until something has come about, or the command is over.
-fn watch(child: &mut Child, mut come_about: impl FnMut() -> bool) {
+fn observer(child: &mut Child, mut come_about: impl FnMut() -> bool) {
     while child.try_wait().unwrap().is_none() && !come_about() {
         yield_now();
     }
@@ -177,7 +177,7 @@ fn a_store_is_whole_or_not_there() {
     let folder = Folder::with("older.csv", Sample::new(500, 4).csv());
     folder.run("convert older.csv --out a.rows").good();
     folder.write("a.csv", Sample::new(100_000, 4).csv());
-    let mut victim = Victim::new(folder, "convert a.csv --out a.rows", "a.rows", 1);
+    let mut victim = CrashCase::new(folder, "convert a.csv --out a.rows", "a.rows", 1);
     let length = victim.whole.len() as u64;
     for kill in 0..CONVERTS {
         let moment = victim.moment(kill, CONVERTS, length);
@@ -202,7 +202,7 @@ fn a_fit_goes_on_where_it_was_killed() {
     folder.run("fit a.rows --landmarks 40 --method uniform --sigma 3 --ridge 1e-3 --model m.dpp").good();
     let fit = "fit a.rows --landmarks 40 --method uniform --sigma 2 --model m.dpp --checkpoint c \
                --checkpoint-every 0";
-    let mut victim = Victim::new(folder, fit, "m.dpp", 2);
+    let mut victim = CrashCase::new(folder, fit, "m.dpp", 2);
     let (mut resumed, mut again) = (0, None);
     for kill in 0..FITS {
         // Two of three kills hit a fit that goes on from what the kill before left.
@@ -237,7 +237,7 @@ fn a_fit_goes_on_where_it_was_killed() {
 }
 
 /// A checkpoint or a model that has no name yet: whole, or refused as either.
-fn refuse_or_go_on(victim: &Victim, name: &str) {
+fn refuse_or_go_on(victim: &CrashCase, name: &str) {
     let folder = &victim.folder;
     let bytes = folder.bytes(name);
     if bytes == victim.whole {
@@ -269,7 +269,7 @@ fn a_merged_model_is_whole_or_not_there() {
     }
     folder.run("merge 300.state 301.state --of first.dpp --model m.dpp").good();
     let merge = "merge 300.state 301.state 302.state 303.state --of first.dpp --ridge cv --model m.dpp";
-    let mut victim = Victim::new(folder, merge, "m.dpp", 3);
+    let mut victim = CrashCase::new(folder, merge, "m.dpp", 3);
     for kill in 0..MERGES {
         let moment = victim.moment(kill, MERGES, 1_000);
         let left = victim.kill(moment, kill % 2 == 0, |_| ());

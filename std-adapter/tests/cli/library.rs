@@ -7,20 +7,20 @@ use dpp_nystrom::core::{Acceptance, Error as CoreError, Matrix, Rule};
 use dpp_nystrom::methods::{self, Options};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Model, Precision, Prepared,
-    Problem, RidgeChoice, Setting, Silent, Spectrum, Start, Steps, Table, choose_bandwidth, evaluate, fit,
+    Approximation, Bandwidth, ChainKind, Comparison, Error, KernelKind, Method, Model, NoObserver, Precision,
+    Prepared, Problem, Ridge, Setting, Spectrum, Start, Steps, Table, choose_bandwidth, evaluate, fit,
     model_file, select, select_rows, trace_error, train, write_whole,
 };
 
 const KDPP: Method =
     Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
 
-fn table(rows: usize, width: usize) -> Table {
-    let sample = Sample::new(rows, width);
+fn table(rows: usize, dim: usize) -> Table {
+    let sample = Sample::new(rows, dim);
     Table {
         name: "sample".to_owned(),
         feature_names: sample.names,
-        width,
+        dim,
         features: sample.features.concat(),
         target: Some(sample.target),
         target_name: Some("y".to_owned()),
@@ -32,8 +32,8 @@ fn setting(precision: Precision) -> Setting {
 }
 
 fn trained(data: &Prepared, precision: Precision) -> Model {
-    let selection = select_rows(data, 10, &KDPP, setting(precision), &Silent).unwrap();
-    train(data, &selection.landmarks, RidgeChoice::CrossValidated, setting(precision), &Silent).unwrap().model
+    let selection = select_rows(data, 10, &KDPP, setting(precision), &NoObserver).unwrap();
+    train(data, &selection.landmarks, Ridge::CrossValidated, setting(precision), &NoObserver).unwrap().model
 }
 
 #[test]
@@ -67,12 +67,13 @@ fn the_command_does_what_the_library_does() {
     assert_eq!(table.features, sample.features.concat());
     let data = Prepared::new(table.clone(), None, 5).unwrap();
     for (precision, name) in [(Precision::F64, "f64"), (Precision::F32, "f32")] {
-        let sigma =
-            choose_bandwidth(Bandwidth::Median(2.0), KernelKind::Gaussian, &data, 5, &Silent).unwrap().sigma;
+        let sigma = choose_bandwidth(Bandwidth::Median(2.0), KernelKind::Gaussian, &data, 5, &NoObserver)
+            .unwrap()
+            .sigma;
         let setting = Setting { kernel: KernelKind::Gaussian, sigma, precision, seed: 5 };
-        let selection = select_rows(&data, 9, &KDPP, setting, &Silent).unwrap();
+        let selection = select_rows(&data, 9, &KDPP, setting, &NoObserver).unwrap();
         let training =
-            train(&data, &selection.landmarks, RidgeChoice::CrossValidated, setting, &Silent).unwrap();
+            train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap();
         let options = format!("a.csv --landmarks 9 --sigma median*2 --seed 5 --json --precision {name}");
         let selected = folder.run(&format!("select {options}")).good().json();
         assert_eq!(row_numbers(&selected, "landmarks"), selection.landmarks);
@@ -94,10 +95,10 @@ fn the_command_does_what_the_library_does() {
 #[test]
 fn rows_of_another_width_are_refused() {
     let model = trained(&Prepared::new(table(80, 3), None, 0).unwrap(), Precision::F64);
-    for width in [1, 2, 4, 40] {
-        let refused = model.predict(&table(30, width));
+    for dim in [1, 2, 4, 40] {
+        let refused = model.predict(&table(30, dim));
         assert!(
-            matches!(refused, Err(Error::Core(CoreError::Width { expected: 3, found })) if found == width),
+            matches!(refused, Err(Error::Core(CoreError::Length { expected: 3, found })) if found == dim),
             "{refused:?}"
         );
     }
@@ -121,29 +122,29 @@ fn problems_of_the_wrong_shape_are_refused() {
     let rows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let problem = |rows, targets: &'static [f64], landmarks| Problem {
         rows,
-        width: 2,
+        dim: 2,
         targets: targets.into(),
         landmarks,
         kernel: &kernel,
     };
-    let ridge = RidgeChoice::Value(1e-3);
-    assert!(fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), ridge, 0, &Silent).is_ok());
-    let width = |expected, found| CoreError::Width { expected, found };
+    let ridge = Ridge::Value(1e-3);
+    assert!(fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), ridge, 0, &NoObserver).is_ok());
+    let length = |expected, found| CoreError::Length { expected, found };
     for (refused, reason) in [
-        (fit(problem(&rows, &[1.0, 2.0], &rows[..4]), ridge, 0, &Silent), width(3, 2)),
-        (fit(problem(&rows, &[], &rows[..4]), ridge, 0, &Silent), width(3, 0)),
-        (fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..3]), ridge, 0, &Silent), width(4, 3)),
-        (fit(problem(&rows, &[1.0, 2.0, 3.0], &[]), ridge, 0, &Silent), CoreError::Empty),
+        (fit(problem(&rows, &[1.0, 2.0], &rows[..4]), ridge, 0, &NoObserver), length(3, 2)),
+        (fit(problem(&rows, &[], &rows[..4]), ridge, 0, &NoObserver), length(3, 0)),
+        (fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..3]), ridge, 0, &NoObserver), length(4, 3)),
+        (fit(problem(&rows, &[1.0, 2.0, 3.0], &[]), ridge, 0, &NoObserver), CoreError::Empty),
         (
-            fit(problem(&rows, &[1.0, f64::NAN, 3.0], &rows[..4]), ridge, 0, &Silent),
+            fit(problem(&rows, &[1.0, f64::NAN, 3.0], &rows[..4]), ridge, 0, &NoObserver),
             CoreError::NotFinite { row: 1, column: 2 },
         ),
         (
-            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), RidgeChoice::Value(-1.0), 0, &Silent),
+            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), Ridge::Value(-1.0), 0, &NoObserver),
             CoreError::Ridge,
         ),
         (
-            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), RidgeChoice::Value(f64::NAN), 0, &Silent),
+            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), Ridge::Value(f64::NAN), 0, &NoObserver),
             CoreError::Ridge,
         ),
     ] {
@@ -154,7 +155,7 @@ fn problems_of_the_wrong_shape_are_refused() {
             other => panic!("{other:?}"),
         }
     }
-    let one = fit(problem(&rows[..2], &[1.0], &rows[..2]), RidgeChoice::CrossValidated, 0, &Silent);
+    let one = fit(problem(&rows[..2], &[1.0], &rows[..2]), Ridge::CrossValidated, 0, &NoObserver);
     assert!(matches!(one, Err(Error::Folds { rows: 1 })), "{one:?}");
 }
 
@@ -174,7 +175,7 @@ fn landmarks_that_cannot_be_had_are_refused() {
     let spectrum = Spectrum::of(&ground).unwrap();
     assert_eq!(reason(spectrum.relative_error(&ground, &[40]).map(|_| ())), past);
     for method in [KDPP, Method::Start(Start::Uniform), Method::Start(Start::KmeansPlusPlus)] {
-        let selected = |c| select_rows(&data, c, &method, setting(Precision::F64), &Silent).map(|_| ());
+        let selected = |c| select_rows(&data, c, &method, setting(Precision::F64), &NoObserver).map(|_| ());
         assert_eq!(reason(selected(0)), CoreError::Empty);
         assert_eq!(reason(selected(41)), CoreError::TooManyLandmarks { landmarks: 41, rows: 40 });
         assert_eq!(
@@ -184,11 +185,11 @@ fn landmarks_that_cannot_be_had_are_refused() {
     }
     let given = |rows: &[usize]| {
         let method = Method::Given(rows.to_vec());
-        select_rows(&data, rows.len(), &method, setting(Precision::F64), &Silent).map(|_| ())
+        select_rows(&data, rows.len(), &method, setting(Precision::F64), &NoObserver).map(|_| ())
     };
     assert_eq!(reason(given(&[1, 40])), past);
     assert_eq!(reason(given(&[1, 1])), CoreError::Duplicate { index: 1 });
-    let untrained = train(&data, &[3, 40], RidgeChoice::Value(1e-3), setting(Precision::F64), &Silent);
+    let untrained = train(&data, &[3, 40], Ridge::Value(1e-3), setting(Precision::F64), &NoObserver);
     assert!(matches!(untrained, Err(Error::Core(reason)) if reason == past));
 }
 
@@ -204,7 +205,7 @@ fn a_matrix_of_ones_own() {
         // Pairs have determinants 36, 4 and 9: the chain is on the first for 36/49 of the time.
         let method = Method::Kdpp { start: Start::Uniform, chain, steps: Steps::Count(100) };
         let best = (0..2_000)
-            .filter(|&seed| select(&matrix, 2, &method, seed, &Silent).unwrap().landmarks == [0, 1])
+            .filter(|&seed| select(&matrix, 2, &method, seed, &NoObserver).unwrap().landmarks == [0, 1])
             .count();
         // Standard deviation 20 of 1469.
         assert!((1_389..=1_549).contains(&best), "{chain:?} {best}");
@@ -224,13 +225,13 @@ fn comparisons_are_refused_before_they_start() {
         test: 10,
         kernel: KernelKind::Gaussian,
         bandwidth: Bandwidth::Median(1.0),
-        ridge: RidgeChoice::CrossValidated,
+        ridge: Ridge::CrossValidated,
         precision: Precision::F64,
         approximation: Approximation::Nystrom,
     };
     let run = |comparison: &Comparison| {
         let mut trials = 0;
-        evaluate(&table, comparison, &Silent, |_| {
+        evaluate(&table, comparison, &NoObserver, |_| {
             trials += 1;
             Ok(())
         })
@@ -254,7 +255,7 @@ fn comparisons_are_refused_before_they_start() {
     assert!(matches!(run_given, Err(Error::Landmarks { .. })));
     // What the caller answers ends it.
     let mut seen = 0;
-    let stopped = evaluate(&table, &Comparison { seeds: 5, ..good }, &Silent, |_| {
+    let stopped = evaluate(&table, &Comparison { seeds: 5, ..good }, &NoObserver, |_| {
         seen += 1;
         Err(Error::NoTarget)
     });

@@ -2,7 +2,7 @@
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
-use dpp_nystrom::{Model, Trained, model_file};
+use dpp_nystrom::{AnyCoefficients, Model, model_file};
 
 /// Halves `0.csv` and `1.csv` of the rows of `first.csv`, a model of all of them, and what each half learns.
 fn folder() -> Folder {
@@ -20,7 +20,7 @@ fn folder() -> Folder {
 }
 
 fn landmarks(model: &Model) -> Vec<(u64, Vec<f32>)> {
-    let Trained::F32(numbers) = &model.numbers else { panic!("double precision") };
+    let AnyCoefficients::F32(numbers) = &model.numbers else { panic!("double precision") };
     let points = numbers.landmarks.chunks(model.feature_names.len()).map(<[f32]>::to_vec);
     let mut landmarks: Vec<_> = model.landmark_rows.iter().copied().zip(points).collect();
     landmarks.sort_by_key(|(row, _)| *row);

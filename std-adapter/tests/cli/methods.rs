@@ -4,8 +4,8 @@ use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers
 use crate::published::prepared;
 use crate::sample::Sample;
 use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::methods::{Chosen, Gram, METHODS, Options, Places, Selector, Task, run};
-use dpp_nystrom::{Error, Prepared, Setting, Silent};
+use dpp_nystrom::methods::{Chosen, Gram, LandmarkSet, METHODS, Options, Selector, Task, run};
+use dpp_nystrom::{Error, NoObserver, Prepared, Setting};
 use std::path::Path;
 
 fn select(
@@ -15,7 +15,7 @@ fn select(
     setting: Setting,
     options: &Options,
 ) -> Result<Chosen, Error> {
-    let task = Task { gram, c, setting, ridge: None, options, meter: &Silent };
+    let task = Task { gram, c, setting, ridge: None, options, observer: &NoObserver };
     run(method, &task).map(|(chosen, _)| chosen)
 }
 
@@ -38,10 +38,10 @@ fn every_method_selects_from_published_rows() {
         for c in [1, 30] {
             let chosen = select(c, 7).unwrap();
             match &chosen.places {
-                Places::Rows(rows) => assert_landmarks(rows, c, gram.len()),
-                Places::Points(points) => assert_eq!(points.len(), c * data.width, "{name}"),
+                LandmarkSet::Indices(rows) => assert_landmarks(rows, c, gram.len()),
+                LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim, "{name}"),
             }
-            assert_eq!(method.about().rows, matches!(chosen.places, Places::Rows(_)), "{name}");
+            assert_eq!(method.about().rows, matches!(chosen.places, LandmarkSet::Indices(_)), "{name}");
             assert!(chosen.log_det.is_finite(), "{name}");
             let fraction = gram.trace_error(&chosen.places).unwrap().fraction;
             assert!(fraction > 0.0 && fraction < 1.0, "{name} {fraction}");
@@ -204,8 +204,8 @@ fn points_that_are_rows_miss_what_the_rows_miss() {
     let data = Prepared::new(table, None, 0).unwrap();
     let gram = Gram::new(&data, dpp_nystrom::KernelKind::Matern32, 1.3).unwrap();
     let spectrum = dpp_nystrom::Spectrum::of(gram.ground()).unwrap();
-    let rows = Places::Rows(vec![3, 14, 15, 65, 89]);
-    let points = Places::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());
+    let rows = LandmarkSet::Indices(vec![3, 14, 15, 65, 89]);
+    let points = LandmarkSet::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());
     assert_eq!(gram.trace_error(&rows).unwrap(), gram.trace_error(&points).unwrap());
     let [one, other] = [&rows, &points].map(|places| gram.relative_error(&spectrum, places).unwrap());
     assert_eq!(one, other);

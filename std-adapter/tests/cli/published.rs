@@ -6,7 +6,7 @@ use crate::command::{Folder, assert_landmarks, number, row_numbers};
 use dpp_nystrom::core::{Random, Rule};
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    Bandwidth, ChainKind, ExactKDpp, KernelKind, Method, Precision, Prepared, Setting, Silent, Spectrum,
+    Bandwidth, ChainKind, ExactKDpp, KernelKind, Method, NoObserver, Precision, Prepared, Setting, Spectrum,
     Start, Steps, choose_bandwidth, select_rows, trace_error,
 };
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -38,7 +38,7 @@ pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Set
     let sample = (table.rows() > rows).then_some(rows);
     let data = Prepared::new(table, sample, 0).unwrap();
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &Silent).unwrap().sigma;
+    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
     (data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 })
 }
 
@@ -75,8 +75,9 @@ fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) 
         .into_par_iter()
         .map(|seed| {
             let ground = data.ground(setting.kernel, setting.sigma).unwrap();
-            let landmarks =
-                select_rows(data, LANDMARKS, method, Setting { seed, ..setting }, &Silent).unwrap().landmarks;
+            let landmarks = select_rows(data, LANDMARKS, method, Setting { seed, ..setting }, &NoObserver)
+                .unwrap()
+                .landmarks;
             trace_error(&ground, &landmarks).unwrap().error
         })
         .collect();
@@ -148,7 +149,7 @@ fn exact_samples_meet_the_trace_identity_on_real_rows() {
         .map(|seed| {
             let setting = Setting { seed, ..setting };
             let method = Method::Start(Start::Uniform);
-            let landmarks = select_rows(&data, LANDMARKS, &method, setting, &Silent).unwrap().landmarks;
+            let landmarks = select_rows(&data, LANDMARKS, &method, setting, &NoObserver).unwrap().landmarks;
             trace_error(&ground, &landmarks).unwrap().error
         })
         .collect();
@@ -188,7 +189,8 @@ fn the_chain_misses_less_than_uniform_rows() {
         let mean = |method: &Method| {
             let fractions = (0..5).map(|seed| {
                 let setting = Setting { seed, ..setting };
-                let landmarks = select_rows(&data, LANDMARKS, method, setting, &Silent).unwrap().landmarks;
+                let landmarks =
+                    select_rows(&data, LANDMARKS, method, setting, &NoObserver).unwrap().landmarks;
                 trace_error(&ground, &landmarks).unwrap().fraction
             });
             fractions.sum::<f64>() / 5.0

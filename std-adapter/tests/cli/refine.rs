@@ -3,9 +3,9 @@
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::published::{SETS, file, prepared};
 use crate::sample::Sample;
-use dpp_nystrom::methods::{Chosen, Gram, METHODS, Objective, Options, Places, Task, find, run};
+use dpp_nystrom::methods::{Chosen, Gram, LandmarkSet, METHODS, Objective, Options, Task, find, run};
 use dpp_nystrom::{
-    Bandwidth, KernelKind, Precision, Prepared, Refinement, Setting, Silent, Table, choose_bandwidth,
+    Bandwidth, KernelKind, NoObserver, Precision, Prepared, Refinement, Setting, Table, choose_bandwidth,
 };
 
 const ROWS: usize = 700;
@@ -118,7 +118,7 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
     let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
     let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
     let selected = |name: &str, options: &Options| -> Chosen {
-        let task = Task { gram: &gram, c: C, setting, ridge: None, options, meter: &Silent };
+        let task = Task { gram: &gram, c: C, setting, ridge: None, options, observer: &NoObserver };
         run(find(name).unwrap(), &task).unwrap().0
     };
     let error = |chosen: &Chosen| gram.trace_error(&chosen.places).unwrap().error;
@@ -145,7 +145,7 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
             _ => selected(name, &plain),
         };
         // What is refined already, and looked at with few candidates: most sweeps make it worse.
-        let Places::Rows(rows) = after.places.clone() else { panic!("{name} selects rows") };
+        let LandmarkSet::Indices(rows) = after.places.clone() else { panic!("{name} selects rows") };
         let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
         let again = selected("given", &Options { refinement: few, given: rows, ..Options::default() });
         assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.gain);
@@ -177,7 +177,7 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     let table = Table {
         name: "winequality".to_owned(),
         feature_names: wines.feature_names().to_vec(),
-        width: wines.records.ncols(),
+        dim: wines.records.ncols(),
         features: wines.records.iter().copied().collect(),
         target: Some(wines.targets.iter().map(|&quality| quality as f64).collect()),
         target_name: Some("quality".to_owned()),
@@ -185,7 +185,8 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     let data = Prepared::new(table, Some(500), 0).unwrap();
     let kernel = KernelKind::Gaussian;
     for medians in [0.5, 2.0] {
-        let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &Silent).unwrap().sigma;
+        let sigma =
+            choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
         assert_never_worse("wines", &data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 });
     }
 }

@@ -33,11 +33,11 @@ impl Noise {
 
 impl Sample {
     /// Features `a`, `b`, ... of different means and spreads, and the target `y`.
-    pub(crate) fn new(rows: usize, width: usize) -> Self {
-        let mut noise = Noise(rows as u64 * 31 + width as u64);
-        let names = ('a'..).take(width).map(String::from).collect();
+    pub(crate) fn new(rows: usize, dim: usize) -> Self {
+        let mut noise = Noise(rows as u64 * 31 + dim as u64);
+        let names = ('a'..).take(dim).map(String::from).collect();
         let features: Vec<Vec<f64>> = (0..rows)
-            .map(|_| (0..width).map(|column| column as f64 + (column + 1) as f64 * noise.normal()).collect())
+            .map(|_| (0..dim).map(|column| column as f64 + (column + 1) as f64 * noise.normal()).collect())
             .collect();
         let target = features
             .iter()

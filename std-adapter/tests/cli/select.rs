@@ -44,7 +44,7 @@ fn the_report_is_complete() {
         "log_det",
         "trace_error",
         "trace_fraction",
-        "at_rest",
+        "converged",
         "seconds",
         "seed",
     ];

@@ -5,7 +5,7 @@ use crate::command::{Folder, assert_close};
 use crate::sample::Sample;
 use dpp_nystrom::store::{Stored, convert};
 use dpp_nystrom::table::Target;
-use dpp_nystrom::{Error, KernelKind, Precision, Silent, Standardisation, trace_error};
+use dpp_nystrom::{Error, KernelKind, NoObserver, Precision, Scaler, trace_error};
 
 const ROWS: usize = 100_001;
 
@@ -34,8 +34,8 @@ fn a_store_holds_its_file() {
     let folder = Folder::with("a.npy", sample.npy(true));
     for (precision, share) in [(Precision::F64, 1e-10), (Precision::F32, 1e-5)] {
         let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
-        let store = convert(&data, &Target::Last, precision, &out, &Silent).unwrap();
-        assert_eq!((store.len(), store.width()), (ROWS, WIDTH));
+        let store = convert(&data, &Target::Last, precision, &out, &NoObserver).unwrap();
+        assert_eq!((store.len(), store.features()), (ROWS, WIDTH));
         let (rows, targets): (Vec<f64>, Vec<f64>) = match store.numbers() {
             Stored::F64(rows, Some(targets)) => (rows.to_vec(), targets.to_vec()),
             Stored::F32(rows, Some(targets)) => {
@@ -50,7 +50,7 @@ fn a_store_holds_its_file() {
             let (told, stored): (_, Vec<f64>) = match column {
                 WIDTH => ((target.mean, target.deviation), targets.clone()),
                 _ => {
-                    let Standardisation { means, deviations } = &description.features;
+                    let Scaler { means, deviations } = &description.features;
                     (
                         (means[column], deviations[column]),
                         rows.iter().skip(column).step_by(WIDTH).copied().collect(),
@@ -89,7 +89,7 @@ fn what_landmarks_miss_is_told_of_all_rows() {
     let rows = MEASURED + 20_000;
     let folder = Folder::with("a.npy", Sample::new(rows, 2).npy(true));
     let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
-    let store = convert(&data, &Target::Last, Precision::F32, &out, &Silent).unwrap();
+    let store = convert(&data, &Target::Last, Precision::F32, &out, &NoObserver).unwrap();
     let landmarks = [1, 20_000, rows - 1];
     let missed = store.trace_error(&landmarks, KernelKind::Gaussian, 2.0, 7).unwrap();
     assert_eq!(missed.rows, MEASURED);

@@ -22,8 +22,8 @@ impl Buffers {
     }
 
     /// A buffer of so many rows of so many elements.
-    pub(crate) fn product<T>(pointer: *const T, rows: usize, width: usize) -> Result<Self, Status> {
-        Self::of(pointer, rows.checked_mul(width).ok_or(Status::TooLarge)?)
+    pub(crate) fn product<T>(pointer: *const T, rows: usize, dim: usize) -> Result<Self, Status> {
+        Self::of(pointer, rows.checked_mul(dim).ok_or(Status::TooLarge)?)
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -67,9 +67,9 @@ pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize) -> Resu
 ///
 /// # Safety
 /// As there.
-pub(crate) unsafe fn product<'a, T>(pointer: *const T, rows: usize, width: usize) -> Result<&'a [T], Status> {
+pub(crate) unsafe fn product<'a, T>(pointer: *const T, rows: usize, dim: usize) -> Result<&'a [T], Status> {
     // SAFETY: the caller's.
-    unsafe { elements(pointer, rows.checked_mul(width).ok_or(Status::TooLarge)?) }
+    unsafe { elements(pointer, rows.checked_mul(dim).ok_or(Status::TooLarge)?) }
 }
 
 /// [`elements_mut`] of so many rows.
@@ -79,8 +79,8 @@ pub(crate) unsafe fn product<'a, T>(pointer: *const T, rows: usize, width: usize
 pub(crate) unsafe fn product_mut<'a, T>(
     pointer: *mut T,
     rows: usize,
-    width: usize,
+    dim: usize,
 ) -> Result<&'a mut [T], Status> {
     // SAFETY: the caller's.
-    unsafe { elements_mut(pointer, rows.checked_mul(width).ok_or(Status::TooLarge)?) }
+    unsafe { elements_mut(pointer, rows.checked_mul(dim).ok_or(Status::TooLarge)?) }
 }

@@ -24,8 +24,8 @@ use buffers::{Buffers, apart};
 use core::ffi::c_char;
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Error, FactorMemory, Landmarks, Memory, Nystrom, Points, Predictor, Random, Ridge,
-    RidgeMemory, SlotChain, start,
+    Acceptance, Error, FactorMemory, Landmarks, Memory, Nystrom, Points, Predictor, Random, RidgeMemory,
+    RidgeRegression, SlotChain, start,
 };
 
 type Ground<'a> = Points<'a, f32, Gaussian<f32>>;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn dpp_nystrom_learn(
         let mut members = Landmarks::new(&ground, Memory { factor, landmarks: indices })?;
         start::given(&mut members, landmarks)?;
         let nystrom = Nystrom::new(&members);
-        let mut sum = Ridge::new(c, ridge_memory)?;
+        let mut sum = RidgeRegression::new(c, ridge_memory)?;
         for (row, &target) in targets.iter().enumerate() {
             nystrom.features(row, phi)?;
             sum.add(phi, target)?;
@@ -253,7 +253,7 @@ impl From<Error> for Status {
         match error {
             Error::Empty | Error::NoRows => Self::Empty,
             Error::Capacity { .. } => Self::TooSmall,
-            Error::Width { .. } => Self::Length,
+            Error::Length { .. } => Self::Length,
             Error::TooManyLandmarks { .. } => Self::TooManyLandmarks,
             Error::TooManyRows => Self::TooLarge,
             Error::OutOfRange { .. } => Self::OutOfRange,

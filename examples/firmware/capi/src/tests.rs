@@ -2,7 +2,7 @@
 //! told.
 
 use crate::*;
-use dpp_nystrom_core::Stack;
+use dpp_nystrom_core::Workspace;
 use std::ptr::{null, null_mut};
 
 const N: usize = 60;
@@ -36,7 +36,7 @@ fn the_interface_is_the_core() {
     let rows = rows();
     let landmarks = selected(&rows);
     let ground = Points::new(&rows, D, Gaussian::new(SIGMA).unwrap()).unwrap();
-    let mut stack = Stack::<f32, C>::new();
+    let mut stack = Workspace::<f32, C>::new();
     let mut random = Random::seeded(7);
     let mut members = Landmarks::new(&ground, stack.lend()).unwrap();
     start::uniform(&mut members, C, &mut random).unwrap();

@@ -5,8 +5,8 @@
 use defmt::info;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
-    Error, GroundSet, Landmarks, Memory, Model, Nystrom, Points, Ridge, RidgeMemory, RidgeStack, Stack,
-    state_bytes,
+    Error, GroundSet, Landmarks, Memory, Model, Nystrom, Points, RidgeMemory, RidgeRegression,
+    RidgeWorkspace, Workspace, state_bytes,
 };
 use dpp_nystrom_firmware::{Failure, board, stack};
 use dpp_nystrom_golden::data::{Reading, Sensor};
@@ -20,8 +20,8 @@ struct Aligned<const N: usize>([u8; N]);
 static MODEL: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_FLEET"), "/model.bin")).len() }> =
     Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_FLEET"), "/model.bin")));
 
-static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
-static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
+static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
 static STATE: ConstStaticCell<[u8; ROOM]> = ConstStaticCell::new([0; ROOM]);
 
 const ROOM: usize = state_bytes::<f32>(LANDMARKS);
@@ -72,7 +72,7 @@ fn learn(
     ridge: RidgeMemory<'_, f32>,
     state: &mut [u8],
 ) -> Result<usize, Error> {
-    let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
+    let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
     let mut landmarks = Landmarks::new(&ground, memory)?;
     for landmark in 0..ground.len() {
         match landmarks.push(landmark) {
@@ -82,7 +82,7 @@ fn learn(
         }
     }
     let nystrom = Nystrom::new(&landmarks);
-    let mut ridge = Ridge::new(nystrom.rank(), ridge)?;
+    let mut ridge = RidgeRegression::new(nystrom.rank(), ridge)?;
     let (mut room, mut phi) = ([0.0; WIDTH], [0.0; LANDMARKS]);
     let phi = phi.get_mut(..nystrom.rank()).unwrap_or(&mut []);
     for reading in 0..READINGS {

@@ -4,7 +4,8 @@ use crate::data::{features, target};
 use crate::{Answer, LANDMARKS, WIDTH};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Chain, Error, GroundSet, Landmarks, Memory, Nystrom, Points, Random, Ridge, RidgeMemory, Rule, start,
+    Chain, Error, GroundSet, Landmarks, Memory, Nystrom, Points, Random, RidgeMemory, RidgeRegression, Rule,
+    start,
 };
 
 /// The number of rows in the ground set.
@@ -39,7 +40,7 @@ pub fn run(memory: Memory<'_, f32>, ridge: RidgeMemory<'_, f32>) -> Result<(Weig
     chain.run(STEPS, &mut random)?;
 
     let nystrom = Nystrom::new(chain.landmarks());
-    let mut ridge = Ridge::new(LANDMARKS, ridge)?;
+    let mut ridge = RidgeRegression::new(LANDMARKS, ridge)?;
     let mut phi = [0.0; LANDMARKS];
     for i in 0..ground.len() {
         nystrom.features(i, &mut phi)?;

@@ -6,7 +6,7 @@ use crate::stream::{self, BANDWIDTH, Chosen};
 use crate::{Answer, LANDMARKS, WIDTH};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Error, Landmarks, Memory, Nystrom, Points, Predictor, Ridge, RidgeMemory, Scalar, start,
+    Error, Landmarks, Memory, Nystrom, Points, Predictor, RidgeMemory, RidgeRegression, Scalar, start,
 };
 
 pub use crate::stream::KEPT;
@@ -64,7 +64,7 @@ pub fn learn(
         start::given(&mut landmarks, &[row])?;
     }
     let nystrom = Nystrom::new(&landmarks);
-    let mut ridge = Ridge::new(LANDMARKS, ridge)?;
+    let mut ridge = RidgeRegression::new(LANDMARKS, ridge)?;
     let mut phi = [0.0; LANDMARKS];
     for reading in 0..LEARNED {
         let Reading { row, target } = next();

@@ -3,13 +3,13 @@
 #![no_main]
 
 use defmt::info;
-use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
 use dpp_nystrom_golden::{LANDMARKS, algorithm_1};
 use static_cell::ConstStaticCell;
 
-static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
-static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
+static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
 
 #[entry]
 fn main() -> ! {

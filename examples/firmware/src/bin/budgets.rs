@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 use defmt::info;
-use dpp_nystrom_core::{Random, RidgeStack, Stack, bytes};
+use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace, bytes};
 use dpp_nystrom_firmware::sets::{WIDTH, learn, predict, select};
 use dpp_nystrom_firmware::{Failure, board, entry, finish, stack};
 use static_cell::ConstStaticCell;
@@ -33,8 +33,8 @@ fn main() -> ! {
 }
 
 fn measure<const C: usize>(
-    memory: &'static ConstStaticCell<Stack<f32, C>>,
-    ridge: &'static ConstStaticCell<RidgeStack<f32, C>>,
+    memory: &'static ConstStaticCell<Workspace<f32, C>>,
+    ridge: &'static ConstStaticCell<RidgeWorkspace<f32, C>>,
     weights: &'static ConstStaticCell<[f32; C]>,
 ) -> Result<(), Failure> {
     let (Some(memory), Some(ridge), Some(weights)) =
@@ -65,8 +65,8 @@ fn measure<const C: usize>(
 macro_rules! measure {
     ($($c:literal),*) => {
         $({
-            static MEMORY: ConstStaticCell<Stack<f32, $c>> = ConstStaticCell::new(Stack::new());
-            static RIDGE: ConstStaticCell<RidgeStack<f32, $c>> = ConstStaticCell::new(RidgeStack::new());
+            static MEMORY: ConstStaticCell<Workspace<f32, $c>> = ConstStaticCell::new(Workspace::new());
+            static RIDGE: ConstStaticCell<RidgeWorkspace<f32, $c>> = ConstStaticCell::new(RidgeWorkspace::new());
             static WEIGHTS: ConstStaticCell<[f32; $c]> = ConstStaticCell::new([0.0; $c]);
             const { assert!($c <= MOST) };
             measure(&MEMORY, &RIDGE, &WEIGHTS)?;

@@ -6,8 +6,8 @@ use core::hint::black_box;
 use defmt::info;
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Cholesky, Error, Landmarks, Nystrom, OpenSlot, Points, Predictor, Proposal, Ridge,
-    RidgeStack, Scalar, Stack,
+    Acceptance, Cholesky, Error, Landmarks, Nystrom, OpenSlot, Points, Predictor, Proposal, RidgeRegression,
+    RidgeWorkspace, Scalar, Workspace,
 };
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 use static_cell::ConstStaticCell;
@@ -18,8 +18,8 @@ const ROWS: usize = 48;
 const MOST: usize = 32;
 
 static FEATURES: [f32; ROWS * WIDTH] = features();
-static MEMORY: ConstStaticCell<Stack<f32, MOST>> = ConstStaticCell::new(Stack::new());
-static RIDGE: ConstStaticCell<RidgeStack<f32, MOST>> = ConstStaticCell::new(RidgeStack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, MOST>> = ConstStaticCell::new(Workspace::new());
+static RIDGE: ConstStaticCell<RidgeWorkspace<f32, MOST>> = ConstStaticCell::new(RidgeWorkspace::new());
 
 /// In [0, 1), from the generator of `dpp-nystrom-golden`.
 const fn features() -> [f32; ROWS * WIDTH] {
@@ -151,7 +151,7 @@ fn run() -> Result<(), Failure> {
         let nystrom = Nystrom::new(&landmarks);
         let mut phi = [0.0_f32; MOST];
         let phi = phi.get_mut(..c).ok_or(Error::Empty)?;
-        let mut ridge = Ridge::new(c, ridge.lend())?;
+        let mut ridge = RidgeRegression::new(c, ridge.lend())?;
         for row in 0..ROWS {
             nystrom.features(row, phi)?;
             ridge.add(phi, 1.0)?;

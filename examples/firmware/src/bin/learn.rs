@@ -3,7 +3,7 @@
 #![no_main]
 
 use defmt::info;
-use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
 use dpp_nystrom_golden::data::{Reading, Sensor};
 use dpp_nystrom_golden::{LANDMARKS, learn};
@@ -12,8 +12,8 @@ use static_cell::ConstStaticCell;
 
 /// Whole: its two ends, once split, no longer know its size, divide by it, and so could panic.
 static QUEUE: ConstStaticCell<Queue<Reading, 8>> = ConstStaticCell::new(Queue::new());
-static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
-static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
+static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
 static ROWS: ConstStaticCell<[f32; learn::KEPT]> = ConstStaticCell::new([0.0; learn::KEPT]);
 
 #[entry]

@@ -3,12 +3,12 @@
 #![no_main]
 
 use defmt::info;
-use dpp_nystrom_core::Stack;
+use dpp_nystrom_core::Workspace;
 use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
 use dpp_nystrom_golden::{LANDMARKS, select};
 use static_cell::ConstStaticCell;
 
-static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
 static DISTANCES: ConstStaticCell<[f32; select::ROWS]> = ConstStaticCell::new([0.0; select::ROWS]);
 
 #[entry]

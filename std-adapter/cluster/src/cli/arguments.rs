@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::methods::{METHODS, Options, Selector, find};
-use dpp_nystrom::{Bandwidth, KernelKind, RidgeChoice};
+use dpp_nystrom::{Bandwidth, KernelKind, Ridge};
 use dpp_nystrom_cluster::{Error, Rows, Session, TableSource, roles};
 use std::path::PathBuf;
 
@@ -167,7 +167,7 @@ pub(crate) struct Fit {
     pub(crate) of: Option<PathBuf>,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
-    pub(crate) ridge: RidgeChoice,
+    pub(crate) ridge: Ridge,
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,

@@ -2,8 +2,8 @@
 
 use super::arguments::{Fit, Selection};
 use super::output::{aligned, note, print, print_json, short, spinner};
-use dpp_nystrom::partial::Lesson;
-use dpp_nystrom::{FOLDS, Model, RidgeChoice, Silent, Standardisation, Trained, check_writable, model_file};
+use dpp_nystrom::partial::FitSpec;
+use dpp_nystrom::{AnyCoefficients, FOLDS, Model, NoObserver, Ridge, Scaler, check_writable, model_file};
 use dpp_nystrom_cluster::{Choice, Error, Rows, Wanted, choose};
 use serde::Serialize;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(crate) async fn find(
     rows: &Rows<'_>,
     selection: &Selection,
     landmarks: u32,
-    ridge: RidgeChoice,
+    ridge: Ridge,
 ) -> Result<Found, Error> {
     let begin = Instant::now();
     let bar = spinner("survey");
@@ -55,12 +55,12 @@ pub(crate) async fn find(
         seed: selection.seed,
     };
     let bar = spinner("landmarks");
-    let choice = choose(&survey, &wanted, &Silent)?;
+    let choice = choose(&survey, &wanted, &NoObserver)?;
     bar.finish_and_clear();
     if let Some(reason) = &choice.reason {
         note(reason);
     }
-    if choice.at_rest == Some(false) {
+    if choice.converged == Some(false) {
         note("warning: the chain did not come to rest");
     }
     Ok(Found { choice, survey, seconds })
@@ -86,7 +86,7 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
     let begin = Instant::now();
     let bar = spinner("rows");
     let learned = rows.learn(&lesson).await?;
-    let training = lesson.conclude(&learned, arguments.ridge, &arguments.source.name(), &Silent)?;
+    let training = lesson.conclude(&learned, arguments.ridge, &arguments.source.name(), &NoObserver)?;
     bar.finish_and_clear();
     let fit_seconds = begin.elapsed().as_secs_f64();
     if training.dependent > 0 {
@@ -119,20 +119,20 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
 }
 
 /// What a model's landmarks are to be taught anew.
-fn lesson_of(model: &Model, ridge: RidgeChoice, seed: u64) -> Lesson {
+fn lesson_of(model: &Model, ridge: Ridge, seed: u64) -> FitSpec {
     let landmarks = match &model.numbers {
-        Trained::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
-        Trained::F64(numbers) => numbers.landmarks.clone(),
+        AnyCoefficients::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
+        AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
     };
-    Lesson {
+    FitSpec {
         feature_names: model.feature_names.clone(),
         target_name: model.target_name.clone(),
         features: model.features.clone(),
-        target: Standardisation { means: vec![model.target_mean], deviations: vec![model.target_deviation] },
+        target: Scaler { means: vec![model.target_mean], deviations: vec![model.target_deviation] },
         landmarks,
         kernel: model.kernel,
         sigma: model.sigma,
-        folds: if ridge == RidgeChoice::CrossValidated { FOLDS as u8 } else { 1 },
+        folds: if ridge == Ridge::CrossValidated { FOLDS as u8 } else { 1 },
         seed,
     }
 }

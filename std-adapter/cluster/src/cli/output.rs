@@ -31,7 +31,7 @@ pub(crate) fn print_json(report: &impl Serialize) -> Result<(), Error> {
 
 /// Two columns.
 pub(crate) fn aligned(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let dim = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
 }
 

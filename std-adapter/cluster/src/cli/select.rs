@@ -3,7 +3,7 @@
 use super::arguments::Select;
 use super::fit::find;
 use super::output::{note, print, print_json};
-use dpp_nystrom::{RidgeChoice, check_writable, write_whole};
+use dpp_nystrom::{Ridge, check_writable, write_whole};
 use dpp_nystrom_cluster::{Error, Survey};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &Select) -> Result<(), Error> {
     }
     let session = arguments.source.session().await?;
     let rows = arguments.source.rows(&session, arguments.selection.target.as_deref()).await?;
-    let found = find(&rows, &arguments.selection, arguments.landmarks, RidgeChoice::CrossValidated).await?;
+    let found = find(&rows, &arguments.selection, arguments.landmarks, Ridge::CrossValidated).await?;
     let (survey, choice) = (&found.survey, &found.choice);
     let points: Vec<Vec<f64>> = if choice.rows.is_empty() {
         // Points of their own have no target.
@@ -72,8 +72,8 @@ pub(crate) async fn run(arguments: &Select) -> Result<(), Error> {
 
 /// A row of the sample in its own units, with its target.
 fn row_of(survey: &Survey, row: usize) -> Vec<f64> {
-    let width = survey.feature_names.len();
-    let mut values = survey.sample[row * width..(row + 1) * width].to_vec();
+    let dim = survey.feature_names.len();
+    let mut values = survey.sample[row * dim..(row + 1) * dim].to_vec();
     values.push(survey.targets[row]);
     values
 }

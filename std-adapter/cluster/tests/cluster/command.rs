@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::Float64Type;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
-    KernelKind, Precision, Prepared, RidgeChoice, Setting, Silent, Trained, model_file, train,
+    AnyCoefficients, KernelKind, NoObserver, Precision, Prepared, Ridge, Setting, model_file, train,
 };
 use std::fs::File;
 use std::path::Path;
@@ -42,7 +42,9 @@ fn a_table_becomes_a_model_and_predictions() {
     let again = text(&path(&folder, "again.dpp"));
     done(&["fit", "--table", &table, "--landmarks", "30", "--model", &again, "--threads", "1"]);
     let (one, other) = (model_file::load(model.as_ref()).unwrap(), model_file::load(again.as_ref()).unwrap());
-    let (Trained::F64(one), Trained::F64(other)) = (&one.numbers, &other.numbers) else { panic!() };
+    let (AnyCoefficients::F64(one), AnyCoefficients::F64(other)) = (&one.numbers, &other.numbers) else {
+        panic!()
+    };
     assert_eq!(one.landmarks, other.landmarks);
 
     let output = run(&["predict", &model, "--table", &table, "--out", &text(&out)]);
@@ -59,7 +61,7 @@ fn a_table_becomes_a_model_and_predictions() {
         let rows = dpp_nystrom::Table {
             name: String::new(),
             feature_names: loaded.feature_names.clone(),
-            width: 3,
+            dim: 3,
             features: (0..batch.num_rows())
                 .flat_map(|i| features.iter().map(move |column| column[i]))
                 .collect(),
@@ -81,7 +83,7 @@ fn a_model_of_the_adapter_is_fitted_anew_to_the_same_weights() {
     let data = Prepared::new(table::read(&file, &Target::Last).unwrap(), None, 0).unwrap();
     let setting = Setting { kernel: KernelKind::Matern52, sigma: 1.5, precision: Precision::F64, seed: 0 };
     let landmarks: Vec<usize> = (0..25).map(|i| i * 31).collect();
-    let own = train(&data, &landmarks, RidgeChoice::Value(1e-5), setting, &Silent).unwrap().model;
+    let own = train(&data, &landmarks, Ridge::Value(1e-5), setting, &NoObserver).unwrap().model;
     let (first, second) = (path(&folder, "own.dpp"), path(&folder, "anew.dpp"));
     model_file::save(&own, &first).unwrap();
     let table = format!("t={}", text(&file));
@@ -89,7 +91,9 @@ fn a_model_of_the_adapter_is_fitted_anew_to_the_same_weights() {
     let anew = model_file::load(&second).unwrap();
     assert_eq!((anew.trained_rows, anew.ridge, anew.sigma), (ROWS as u64, 1e-5, 1.5));
     assert!((anew.train_nrmse / own.train_nrmse - 1.0).abs() < 1e-9);
-    let (Trained::F64(own), Trained::F64(anew)) = (&own.numbers, &anew.numbers) else { panic!() };
+    let (AnyCoefficients::F64(own), AnyCoefficients::F64(anew)) = (&own.numbers, &anew.numbers) else {
+        panic!()
+    };
     assert_eq!(own.landmarks, anew.landmarks);
     let size = own.weights.iter().fold(0.0_f64, |most, weight| most.max(weight.abs()));
     for (own, anew) in own.weights.iter().zip(&anew.weights) {

@@ -3,8 +3,8 @@
 use crate::nodes::Nodes;
 use crate::rows::{NAMES, csv, json, parquet, parts, path, row};
 use dpp_nystrom::methods::find;
-use dpp_nystrom::partial::{Learned, Lesson};
-use dpp_nystrom::{Bandwidth, KernelKind, RidgeChoice, Silent};
+use dpp_nystrom::partial::{FitSpec, Learned};
+use dpp_nystrom::{Bandwidth, KernelKind, NoObserver, Ridge};
 use dpp_nystrom_cluster::{Choice, Session, Survey, TableSource, Wanted, choose};
 
 const ROWS: usize = 20_000;
@@ -31,10 +31,10 @@ pub(crate) async fn answer(mut session: Session, source: &TableSource, landmarks
         method: find("kdpp").unwrap(),
         kernel: KernelKind::Gaussian,
         bandwidth: Bandwidth::Median(1.0),
-        ridge: RidgeChoice::CrossValidated,
+        ridge: Ridge::CrossValidated,
         seed: 7,
     };
-    let choice = choose(&survey, &wanted, &Silent).unwrap();
+    let choice = choose(&survey, &wanted, &NoObserver).unwrap();
     let learned = rows.learn(&choice.lesson).await.unwrap();
     Answer { survey, choice, learned }
 }
@@ -59,8 +59,8 @@ pub(crate) fn assert_same_state(found: &Learned, expected: &Learned) {
 }
 
 /// The adapter's own answer to the same lesson, rows in their order.
-fn by_hand(lesson: &Lesson, rows: usize) -> Learned {
-    let mut learned = lesson.nothing().unwrap();
+fn by_hand(lesson: &FitSpec, rows: usize) -> Learned {
+    let mut learned = lesson.empty().unwrap();
     let mut columns: [Vec<f64>; 4] = Default::default();
     for i in 0..rows {
         for (column, value) in columns.iter_mut().zip(row(i)) {
@@ -96,7 +96,7 @@ async fn one_process_answers_as_the_adapter_does_whatever_the_format() {
     }
 
     let training = |answer: &Answer| {
-        answer.choice.lesson.conclude(&answer.learned, RidgeChoice::CrossValidated, "t", &Silent).unwrap()
+        answer.choice.lesson.conclude(&answer.learned, Ridge::CrossValidated, "t", &NoObserver).unwrap()
     };
     let model = training(&first).model;
     // The noise is a fifteenth of the target's deviation.
@@ -115,7 +115,7 @@ async fn a_cluster_answers_as_one_process_does() {
 
     // Predictions are computed there too.
     let training =
-        expected.choice.lesson.conclude(&expected.learned, RidgeChoice::Value(1e-6), "t", &Silent).unwrap();
+        expected.choice.lesson.conclude(&expected.learned, Ridge::Value(1e-6), "t", &NoObserver).unwrap();
     let mut sums = Vec::new();
     for mut session in [Session::in_process(None).unwrap(), nodes.session().await] {
         session.add(&table(&glob)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::theory::contraction::contraction;
-use dpp_nystrom::{Error, Ground, Stream, stream};
+use dpp_nystrom::{Error, Ground, RngStream, stream};
 use rand::seq::index;
 
 /// Triples (S, r, t) that are drawn.
@@ -15,7 +15,7 @@ pub(super) fn lower_bound(ground: &Ground<'_>, c: usize, seed: u64) -> Result<Op
         return Ok(None);
     }
     for triple in 0..TRIPLES {
-        let mut random = stream(seed.wrapping_add(triple), Stream::Triples);
+        let mut random = stream(seed.wrapping_add(triple), RngStream::Triples);
         let rows = index::sample(&mut random, ground.len(), c + 1).into_vec();
         let (shared, pair) = rows.split_at(c - 1);
         if let Some(alpha) = contraction(ground, shared, pair[0], pair[1])? {

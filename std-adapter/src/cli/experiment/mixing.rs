@@ -10,7 +10,7 @@ use dpp_nystrom::core::{
     Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Progress, Random, Rule, SlotChain, start,
 };
 use dpp_nystrom::{
-    Error, Ground, Heap, KernelKind, Lanes, Prepared, Spectrum, Stream, choose_bandwidth,
+    Error, Ground, Heap, KernelKind, Lanes, Prepared, RngStream, Spectrum, choose_bandwidth,
     expected_trace_error, stream, trace_error,
 };
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
                     let name = format!("mixing-{}-{}-{rows}-{seed}", set.name(), regime.name());
                     let setup = json!({ "plan": plan, "data": set.digest });
                     let (all, kept) =
-                        context.parts.get(&name, &setup, || watch(context, set, regime, rows, seed))?;
+                        context.parts.get(&name, &setup, || observer(context, set, regime, rows, seed))?;
                     for (c, watched) in all {
                         cells.push(Cell { set: set.name().to_owned(), regime, rows, c, seed, watched });
                     }
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
 }
 
 /// All numbers of landmarks on the same rows.
-fn watch(
+fn observer(
     context: &Context<'_>,
     set: &Set,
     regime: Regime,
@@ -126,7 +126,7 @@ fn watch(
 fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, Error> {
     let refused = |reason| Error::Landmarks { reason };
     let mut memory = Heap::new(c)?;
-    let mut random = stream(seed, Stream::Landmarks);
+    let mut random = stream(seed, RngStream::Landmarks);
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     match walk {
         Walk::PaperSeeds => {
@@ -136,7 +136,7 @@ fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64
         _ => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
     }
     if walk == Walk::SlotUniform {
-        let lanes = Lanes::new(c, ground.width())?;
+        let lanes = Lanes::new(c, ground.features())?;
         let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
         at_checkpoints(ground, &mut random, |tries, random| {
             let progress = chain.run(tries, random)?;

@@ -90,7 +90,7 @@ fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escaped(&table.name),
             table.rows(),
-            table.width,
+            table.dim,
             escaped(target)
         ));
     }

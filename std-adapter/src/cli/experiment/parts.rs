@@ -59,7 +59,7 @@ fn safe(name: &str) -> String {
 /// A number that another table, in all likelihood, does not have.
 pub(super) fn digest(table: &Table) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&table.width.to_le_bytes());
+    hasher.update(&table.dim.to_le_bytes());
     for value in table.features.iter().chain(table.target.iter().flatten()) {
         hasher.update(&value.to_le_bytes());
     }

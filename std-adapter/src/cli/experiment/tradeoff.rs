@@ -10,7 +10,7 @@ use crate::cli::output::note;
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::methods::{self, Gram, Options, Task, find};
 use dpp_nystrom::{
-    ChainKind, Error, KernelKind, Precision, Prepared, Setting, Silent, Spectrum, Start, Steps,
+    ChainKind, Error, KernelKind, NoObserver, Precision, Prepared, Setting, Spectrum, Start, Steps,
     choose_bandwidth,
 };
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,7 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     let mut all = Vec::new();
     for Turn { curve, method, knob, value, options } in turns(rows, c) {
         let Some(method) = find(method) else { continue };
-        let task = Task { gram: &gram, c, setting, ridge: None, options: &options, meter: &Silent };
+        let task = Task { gram: &gram, c, setting, ridge: None, options: &options, observer: &NoObserver };
         let (chosen, seconds) = methods::run(method, &task)?;
         all.push(Timed {
             curve: curve.to_owned(),

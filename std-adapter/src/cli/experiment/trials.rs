@@ -8,7 +8,7 @@ use crate::cli::chart::{Axis, Panel, Scale, draw};
 use crate::cli::curves::curves;
 use crate::cli::output::note;
 use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::{Approximation, Comparison, Error, KernelKind, Precision, RidgeChoice, Trial, evaluate};
+use dpp_nystrom::{Approximation, Comparison, Error, KernelKind, Precision, Ridge, Trial, evaluate};
 use serde_json::json;
 
 /// Trials at one choice of bandwidth.
@@ -63,7 +63,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
             test,
             kernel: KernelKind::Gaussian,
             bandwidth: regime.bandwidth(),
-            ridge: RidgeChoice::CrossValidated,
+            ridge: Ridge::CrossValidated,
             precision: Precision::F64,
         };
         let mut trials = Vec::new();

@@ -1,7 +1,7 @@
 // Written by dpp-nystrom 0.1.0: do not edit, export again.
 //
 // Predicts days from a raw row of 2 features, in the target's own units.
-// Trained on 1000 rows of weather in double precision; here in integers, 8-bit landmarks.
+// AnyCoefficients on 1000 rows of weather in double precision; here in integers, 8-bit landmarks.
 // 3 landmarks, gaussian kernel: 298 bytes of constants, 4 bytes of RAM on the stack.
 //
 // Features, in order:

@@ -3,7 +3,7 @@
 #![no_main]
 
 use core::hint::black_box;
-use dpp_nystrom_core::{RidgeStack, Stack};
+use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_firmware::sets::WIDTH;
 use dpp_nystrom_firmware::{Failure, entry, finish};
 use static_cell::ConstStaticCell;
@@ -12,8 +12,8 @@ const LANDMARKS: usize = 32;
 
 // Zeros, which take no flash.
 static ROWS: ConstStaticCell<[f32; 64 * WIDTH]> = ConstStaticCell::new([0.0; 64 * WIDTH]);
-static MEMORY: ConstStaticCell<Stack<f32, LANDMARKS>> = ConstStaticCell::new(Stack::new());
-static RIDGE: ConstStaticCell<RidgeStack<f32, LANDMARKS>> = ConstStaticCell::new(RidgeStack::new());
+static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
+static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
 static WEIGHTS: ConstStaticCell<[f32; LANDMARKS]> = ConstStaticCell::new([0.0; LANDMARKS]);
 
 #[entry]

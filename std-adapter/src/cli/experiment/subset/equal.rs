@@ -7,7 +7,7 @@ use crate::cli::output::{aligned, note, short_or_dash};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::methods::{self, Gram, Task, find};
 use dpp_nystrom::{
-    Criterion, Error, KernelKind, Precision, Prepared, Setting, Silent, Tolerance, Trial, fewest,
+    Criterion, Error, KernelKind, NoObserver, Precision, Prepared, Setting, Tolerance, Trial, fewest,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -60,7 +60,7 @@ fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option
     let kernel = KernelKind::Gaussian;
     let gram = Gram::new(&data, kernel, sigma)?;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, meter: &Silent };
+    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
     let chosen = match methods::run(pivoted, &task) {
         Ok((chosen, _)) => chosen,
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),

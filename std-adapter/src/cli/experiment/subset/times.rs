@@ -7,8 +7,8 @@ use crate::cli::output::{aligned, note, short};
 use dpp_nystrom::core::Scalar;
 use dpp_nystrom::methods::{self, Gram, Task, find};
 use dpp_nystrom::{
-    Bandwidth, Error, KernelKind, Precision, Prepared, Setting, Silent, Stream, Table, choose_bandwidth,
-    stream,
+    Bandwidth, Error, KernelKind, NoObserver, Precision, Prepared, RngStream, Setting, Table,
+    choose_bandwidth, stream,
 };
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
     let gram = Gram::new(&data, kernel, sigma)?;
     let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, meter: &Silent };
+    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
     let mut least = [f64::INFINITY; 2];
     for run in 0..=RUNS {
         for (name, least) in ["rpcholesky", "refined"].iter().zip(&mut least) {
@@ -84,18 +84,18 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
 /// The rows again and again, each copy with noise of its own, until there are so many.
 fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
     let own = Prepared::new(set.table.clone(), None, seed)?;
-    let mut random = stream(seed, Stream::Rows);
+    let mut random = stream(seed, RngStream::Rows);
     // A sum of four uniform numbers, of variance one.
     let mut noise = || {
         let sum: f64 = (0..4).map(|_| f64::from_draw(random.next_u32())).sum();
         (sum - 2.0) * 3.0_f64.sqrt()
     };
-    let numbers = own.rows.iter().cycle().take(rows * own.width);
+    let numbers = own.rows.iter().cycle().take(rows * own.dim);
     let features = numbers.map(|value| value + NOISE * noise()).collect();
     Ok(Table {
         name: set.table.name.clone(),
         feature_names: set.table.feature_names.clone(),
-        width: own.width,
+        dim: own.dim,
         features,
         target: None,
         target_name: None,

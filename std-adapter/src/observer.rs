@@ -1,7 +1,7 @@
 //! How long work shows that it is going on.
 
 /// Told of work that may take over a second.
-pub trait Meter: Sync {
+pub trait Observer: Sync {
     /// A task of so many steps begins; 0 where nobody knows how many.
     fn begin(&self, task: &str, steps: u64);
     /// So many more steps are done; from any thread.
@@ -12,9 +12,9 @@ pub trait Meter: Sync {
 
 /// Shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Meter for Silent {
+impl Observer for NoObserver {
     fn begin(&self, _: &str, _: u64) {}
     fn advance(&self, _: u64) {}
     fn end(&self) {}
