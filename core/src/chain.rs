@@ -10,12 +10,13 @@
 //! sample from any start; it is exact in the limit, and the start must have `det K_YY > 0`, which
 //! [`Landmarks`] ensures.
 
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::swap::Acceptance;
-use crate::{Error, Scalar};
 use rand_core::Rng;
 
 /// Which chain: every rule has the same stationary law.

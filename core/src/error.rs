@@ -1,7 +1,5 @@
 //! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
 
-use crate::model::BytesProblem;
-use crate::state::StateProblem;
 use core::fmt;
 
 /// Why a call was refused. Whatever was called is as it was before.
@@ -127,3 +125,98 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// What is wrong with a model's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum BytesProblem {
+    /// They do not begin at a multiple of 4.
+    Misaligned,
+    /// They are something else.
+    Foreign,
+    /// A version that this program does not know.
+    Version(u32),
+    /// The end is missing.
+    Truncated {
+        /// Bytes that the model has, as far as is known.
+        needed: usize,
+        /// Bytes that came.
+        have: usize,
+    },
+    /// The checksum does not agree.
+    Corrupt,
+    /// A quantised model where one in single precision was expected, one of another width of integers, or the other way round.
+    Kind,
+    /// Intact, but its parts do not make a model.
+    Malformed,
+    /// This processor reads numbers from their other end.
+    BigEndian,
+}
+
+impl fmt::Display for BytesProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Misaligned => f.write_str("the model's bytes must begin at a multiple of 4"),
+            Self::Foreign => f.write_str("not a model that `dpp-nystrom export --to bytes` wrote"),
+            Self::Version(version) => {
+                write!(f, "the model's format is version {version}, and this program reads version 1")
+            }
+            Self::Truncated { needed, have } => {
+                write!(f, "the end of the model is missing: {needed} bytes are needed, {have} came")
+            }
+            Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
+            Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
+            Self::Malformed => f.write_str("the bytes are intact, but their parts do not make a model"),
+            Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
+        }
+    }
+}
+
+/// What is wrong with a state's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum StateProblem {
+    /// They are something else.
+    Foreign,
+    /// A version that this program does not know.
+    Version(u32),
+    /// The end is missing.
+    Truncated {
+        /// Bytes that the state has, as far as is known.
+        needed: usize,
+        /// Bytes that came.
+        have: usize,
+    },
+    /// The checksum does not agree.
+    Corrupt,
+    /// Numbers of the other precision.
+    Precision,
+    /// Learned on other landmarks, under another kernel or with features standardised otherwise.
+    OtherLandmarks,
+    /// Intact, but not what an accumulator has learned.
+    Malformed,
+}
+
+impl fmt::Display for StateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Foreign => f.write_str("not the state of a ridge regression"),
+            Self::Version(version) => {
+                write!(f, "the state's format is version {version}, and this program reads version 1")
+            }
+            Self::Truncated { needed, have } => {
+                write!(f, "the end of the state is missing: {needed} bytes are needed, {have} came")
+            }
+            Self::Corrupt => f.write_str("the state's checksum does not agree: send it again"),
+            Self::Precision => f.write_str("the state's numbers are of the other precision"),
+            Self::OtherLandmarks => {
+                f.write_str("the state was learned on other landmarks, or under another kernel")
+            }
+            Self::Malformed => {
+                f.write_str("the bytes are intact, but not what a ridge regression has learned")
+            }
+        }
+    }
+}

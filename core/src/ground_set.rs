@@ -1,8 +1,9 @@
 //! The ground set: `n` items, of which the algorithms see nothing but entries of a positive
 //! semidefinite matrix.
 
+use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED, squared_distance};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// A positive semidefinite matrix of `len` rows, read entry by entry.
 ///
@@ -225,7 +226,7 @@ impl<T: Scalar> GroundSet<T> for Matrix<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::{GroundSet, Matrix, Points};
-    use crate::Error;
+    use crate::error::Error;
     use crate::kernel::{Gaussian, Linear};
 
     #[test]

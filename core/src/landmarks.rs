@@ -1,11 +1,11 @@
 //! The landmarks `Y`: distinct rows of a ground set, and the factor of `K_YY` in the same order.
 
 use crate::cholesky::Cholesky;
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::memory::{Memory, check_capacity};
-use crate::scalar::dot;
+use crate::scalar::{Scalar, dot};
 use crate::swap::Swap;
-use crate::{Error, Scalar};
 
 /// A set of independent rows with the Cholesky factor of their kernel matrix, on lent memory.
 ///

@@ -49,6 +49,17 @@
 //! Sums are taken in one stated order and products are never fused. So a test on a desktop exercises the
 //! arithmetic of the firmware bit for bit.
 //!
+//! # Modules
+//!
+//! A module imports only from those before it in this order:
+//!
+//! 1. `error`, `scalar`, `checksum`, `memory`, `footprint`, `random`: what everything else stands on;
+//! 2. [`kernel`], `ground_set`: the points and the entries of their matrix;
+//! 3. `swap`, `cholesky`, `digest`, `landmarks`: the factor of `K_YY` and its members;
+//! 4. [`start`], `chain`, `slot`, `slot_chain`, `stream`: selection;
+//! 5. `nystrom`, `krr`: the approximation, and the regression on it;
+//! 6. `predictor`, `model`, `quantised`: trained models.
+//!
 //! # Features
 //!
 //! All off; none changes what another computes.
@@ -59,10 +70,12 @@
 
 #![no_std]
 
-mod bytes;
 mod chain;
+mod checksum;
 mod cholesky;
+mod digest;
 mod error;
+mod footprint;
 mod ground_set;
 pub mod kernel;
 mod krr;
@@ -77,19 +90,19 @@ mod scalar;
 mod slot;
 mod slot_chain;
 pub mod start;
-mod state;
 mod stream;
 mod swap;
 
-pub use bytes::{Bytes, bytes};
 pub use chain::{Chain, Progress, Rule, Step};
 pub use cholesky::Cholesky;
-pub use error::Error;
+pub use digest::digest;
+pub use error::{BytesProblem, Error, StateProblem};
+pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points};
-pub use krr::RidgeRegression;
+pub use krr::{RidgeRegression, state_bytes};
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
-pub use model::{BytesProblem, Model, Parts};
+pub use model::{Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
 pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
@@ -97,6 +110,5 @@ pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
-pub use state::{StateProblem, digest, state_bytes};
 pub use stream::{Offer, StreamChain};
 pub use swap::{Acceptance, Swap};

@@ -4,7 +4,8 @@
 //! enter. [`Workspace`] and [`RidgeWorkspace`] own arrays; the heap's owners are in `dpp-nystrom`. A static
 //! array will do as well: nothing here moves a large value through the stack.
 
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// What a [`crate::Cholesky`] factor of up to `c` members works on.
 #[derive(Debug)]

@@ -12,11 +12,11 @@
 //! [`crate::Landmarks::push`]) is left out, and `K̃` is the one of the pseudo-inverse: `φ` has as
 //! many entries as `K_CC` has independent rows, as far as rounding lets one tell.
 
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
-use crate::scalar::{Sum, dot};
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, Sum, dot};
 
 /// The approximation that a set of landmarks makes.
 ///

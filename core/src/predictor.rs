@@ -1,8 +1,9 @@
 //! Prediction from landmarks and weights, which may lie in flash.
 
+use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED};
 use crate::memory::check_length;
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// `f(x) = Σ_a w_a k(x_a, x)`: a fitted model. It borrows all it needs and copies nothing.
 ///

@@ -140,6 +140,16 @@ impl Scalar for f64 {
     }
 }
 
+/// A number's bytes, and how many of them count.
+pub(crate) fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
+    if size_of::<T>() == size_of::<f64>() {
+        return (number.to_f64().to_le_bytes(), 8);
+    }
+    // An `f32` is an `f64` and back without loss.
+    let [a, b, c, d] = (number.to_f64() as f32).to_le_bytes();
+    ([a, b, c, d, 0, 0, 0, 0], 4)
+}
+
 /// `Σ x_i y_i` over the shorter length, in four interleaved partial sums `(s0 + s1) + (s2 + s3)`,
 /// then the rest: the order is part of the result, and four sums keep both a desktop's lanes and a
 /// microcontroller's pipeline busy.

@@ -7,11 +7,12 @@
 //! soon as it is at or under what acceptance asks for ([`Acceptance::threshold`]).
 
 use crate::cholesky::Cholesky;
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
+use crate::scalar::Scalar;
 use crate::swap::Acceptance;
-use crate::{Error, Scalar};
 
 /// A row that asks to enter, with the number that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

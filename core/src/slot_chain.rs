@@ -20,13 +20,15 @@
 //! every [`REFACTOR`]` · c` openings: about a fortieth of the work. Residuals at the level of rounding
 //! are never admitted ([`crate::Cholesky`]'s floor).
 
+use crate::chain::Progress;
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 use crate::swap::Acceptance;
-use crate::{Error, Progress, Scalar};
 use rand_core::Rng;
 
 /// The most rows that are tried at one slot, and the default.

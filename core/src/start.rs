@@ -4,12 +4,12 @@
 //! All add to the landmarks that are there until there are `c`. After an error the landmarks are
 //! what they were.
 
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_capacity;
 use crate::random::below;
-use crate::scalar::Sum;
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, Sum};
 use rand_core::Rng;
 
 /// Draws that may meet dependent rows, for each landmark, before every row is looked at in turn.
@@ -208,7 +208,7 @@ fn in_proportion<T: Scalar>(weights: &[T], uniform: T) -> Result<Option<usize>, 
 #[cfg(test)]
 mod tests {
     use super::in_proportion;
-    use crate::Error;
+    use crate::error::Error;
 
     #[test]
     fn the_ends_of_the_unit_interval_meet_the_first_and_last_weight() {

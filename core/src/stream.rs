@@ -36,16 +36,18 @@
 //! slot `i`: `O(c d + c²)` at most, whatever came before. Every `8c`-th row waits for the factor to be made anew, as in
 //! [`crate::SlotChain`]: `c³/6` and `c²/2` kernel entries more. Memory is that of [`crate::Landmarks`] and `c + 1` rows.
 
+use crate::chain::Progress;
 use crate::cholesky::Cholesky;
+use crate::error::Error;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, check_capacity, check_length};
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::slot::{OpenSlot, Proposal};
 use crate::slot_chain::renew;
 use crate::swap::Acceptance;
-use crate::{Error, Progress, Scalar};
 use rand_core::Rng;
 
 /// What became of a row that was offered.

@@ -7,7 +7,7 @@
 //!
 //! The paper calls the leaving member `y_in`, because it is picked inside `Y`; here it leaves.
 
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// How a proposed swap is taken or left. Both rules keep the c-DPP stationary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

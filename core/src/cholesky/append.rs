@@ -2,9 +2,9 @@
 
 use super::Cholesky;
 use super::solve::forward;
+use crate::error::Error;
 use crate::memory::{check_capacity, check_length, row_mut};
-use crate::scalar::dot;
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, dot};
 
 impl<T: Scalar> Cholesky<'_, T> {
     /// Adds a member, given its entries with the present ones in their order, and its own.

@@ -19,8 +19,9 @@ mod remove;
 mod replace;
 mod solve;
 
+use crate::error::Error;
 use crate::memory::{FactorMemory, check_capacity, row};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// The lower triangular factor of a symmetric positive definite matrix, on lent memory.
 ///

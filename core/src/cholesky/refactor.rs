@@ -6,8 +6,9 @@
 //! `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the root of what is left of `a_kk`.
 
 use super::Cholesky;
+use crate::error::Error;
 use crate::memory::{check_capacity, check_length};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// Rows and columns of a tile.
 const TILE: usize = 4;

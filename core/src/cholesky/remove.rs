@@ -6,9 +6,8 @@
 //! pivot is the root of its residual given all others.
 
 use super::Cholesky;
-use crate::Scalar;
 use crate::memory::{row, row_mut};
-use crate::scalar::{apply_givens, rotation};
+use crate::scalar::{Scalar, apply_givens, rotation};
 use core::cell::Cell;
 use core::mem::swap;
 

@@ -7,10 +7,10 @@
 
 use super::Cholesky;
 use super::solve::{TILE, forward, forward_from};
+use crate::error::Error;
 use crate::memory::{row, row_mut};
-use crate::scalar::{apply_givens, dot, rotation};
+use crate::scalar::{Scalar, apply_givens, dot, rotation};
 use crate::swap::Swap;
-use crate::{Error, Scalar};
 
 /// Kernel entries between two looks at the residual: whole tiles.
 const BLOCK: usize = TILE;

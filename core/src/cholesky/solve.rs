@@ -1,8 +1,9 @@
 //! Triangular systems: `c²/2` multiply-adds each.
 
 use super::Cholesky;
+use crate::error::Error;
 use crate::memory::check_length;
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// Rows and columns of a tile: as many independent sums as hide the latency of each, and what they share is
 /// loaded once.

@@ -1,7 +1,7 @@
 //! A kernel that is known when the program runs, not when it is compiled.
 
 use super::{Gaussian, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// One of the kernels that a trained model may have.
 ///

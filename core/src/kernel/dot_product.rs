@@ -2,8 +2,8 @@
 //! so that no more than `d` landmarks are independent.
 
 use super::Kernel;
-use crate::scalar::dot;
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::{Scalar, dot};
 
 /// `k(x, y) = xᵀy`.
 ///

@@ -1,7 +1,8 @@
 //! The Gaussian (radial basis function) kernel, the paper's.
 
 use super::{Kernel, inverse_bandwidth, squared_distance};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// `k(x, y) = exp(-‖x - y‖² / (2σ²))`.
 ///

@@ -1,7 +1,8 @@
 //! The Laplace kernel.
 
 use super::{Kernel, inverse_bandwidth};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// `k(x, y) = exp(-Σ abs(x_i - y_i) / σ)`: the sum of magnitudes, not the Euclidean distance.
 ///

@@ -1,7 +1,8 @@
 //! The Matérn kernels of smoothness 3/2 and 5/2.
 
 use super::{Kernel, inverse_bandwidth, squared_distance};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// `k(x, y) = (1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖`.
 ///

@@ -26,7 +26,8 @@ pub use gaussian::{Gaussian, GaussianPerFeature};
 pub use laplace::Laplace;
 pub use matern::{Matern32, Matern52};
 
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// A positive semidefinite function of two rows.
 ///
@@ -107,7 +108,8 @@ fn inverse_bandwidth<T: Scalar>(bandwidth: T) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Gaussian, GaussianPerFeature, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
-    use crate::{Error, Scalar};
+    use crate::error::Error;
+    use crate::scalar::Scalar;
 
     /// Each convention at one point computed by hand: x - y = (1, -2), σ = 2, xᵀy = -2 + 2 = 0.
     fn at_a_point<T: Scalar>(tolerance: f64) {

@@ -21,64 +21,17 @@
 //! views without `unsafe` on this side. Bytes past the length are not looked at: a partition of the flash may be longer than
 //! the model.
 
-use super::checksum::crc32;
 use super::{Model, Parts};
+use crate::checksum::crc32;
+use crate::error::{BytesProblem, Error};
 use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 use bytemuck::{AnyBitPattern, try_cast_slice};
-use core::fmt;
 
 const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
 /// The words before the arrays.
 const HEADER: usize = 15;
-
-/// What is wrong with a model's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum BytesProblem {
-    /// They do not begin at a multiple of 4.
-    Misaligned,
-    /// They are something else.
-    Foreign,
-    /// A version that this program does not know.
-    Version(u32),
-    /// The end is missing.
-    Truncated {
-        /// Bytes that the model has, as far as is known.
-        needed: usize,
-        /// Bytes that came.
-        have: usize,
-    },
-    /// The checksum does not agree.
-    Corrupt,
-    /// A quantised model where one in single precision was expected, one of another width of integers, or the other way round.
-    Kind,
-    /// Intact, but its parts do not make a model.
-    Malformed,
-    /// This processor reads numbers from their other end.
-    BigEndian,
-}
-
-impl fmt::Display for BytesProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Misaligned => f.write_str("the model's bytes must begin at a multiple of 4"),
-            Self::Foreign => f.write_str("not a model that `dpp-nystrom export --to bytes` wrote"),
-            Self::Version(version) => {
-                write!(f, "the model's format is version {version}, and this program reads version {VERSION}")
-            }
-            Self::Truncated { needed, have } => {
-                write!(f, "the end of the model is missing: {needed} bytes are needed, {have} came")
-            }
-            Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
-            Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
-            Self::Malformed => f.write_str("the bytes are intact, but their parts do not make a model"),
-            Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
-        }
-    }
-}
 
 /// Of what kind a model's numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,16 +9,16 @@
 //! is written on its own ([`Model::from_bytes`]). `dpp-nystrom export` writes both.
 
 mod bytes;
-mod checksum;
 
-pub use bytes::BytesProblem;
 pub(crate) use bytes::{Content, Kind, open};
-pub(crate) use checksum::crc32;
 
+use crate::cholesky::Cholesky;
+use crate::digest::digest;
+use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::memory::check_length;
-use crate::state::digest;
-use crate::{Cholesky, Error, Predictor, Scalar};
+use crate::predictor::Predictor;
+use crate::scalar::Scalar;
 
 /// The numbers of a [`Model`], in the order in which they lie in its bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! A quantised model from its bytes; the format is the one of [`crate::Model::from_bytes`].
 
 use super::{QuantisedModel, QuantisedParts};
-use crate::Error;
-use crate::model::{BytesProblem, Content, Kind, open};
+use crate::error::{BytesProblem, Error};
+use crate::model::{Content, Kind, open};
 use bytemuck::AnyBitPattern;
 
 impl<'a> QuantisedModel<'a, i16> {

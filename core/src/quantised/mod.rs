@@ -26,7 +26,7 @@ mod bytes;
 mod exponential;
 mod input;
 
-use crate::Error;
+use crate::error::Error;
 use crate::memory::check_length;
 use crate::model::check_shape;
 pub use exponential::{FALL, POWERS};

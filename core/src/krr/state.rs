@@ -15,110 +15,18 @@
 //!
 //! Little-endian, at any alignment. Rows learned on different landmarks, or under another kernel, are features of
 //! different spaces: their accumulators have the same shape, and their sum is nonsense. So the digest of the landmarks
-//! travels inside ([`digest`]), and another one is refused.
+//! travels inside ([`crate::digest`]), and another one is refused.
 
-use crate::cholesky::Cholesky;
-use crate::model::crc32;
-use crate::{Error, RidgeRegression, Scalar};
-use core::fmt;
+use super::RidgeRegression;
+use crate::checksum::crc32;
+use crate::error::{Error, StateProblem};
+use crate::scalar::{Scalar, to_bytes};
 
 const MAGIC: &[u8; 8] = b"dppnstat";
 const VERSION: u32 = 1;
 const HEADER: usize = 44;
 /// Where the checksum begins to look.
 const CHECKED: usize = 12;
-
-/// What is wrong with a state's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum StateProblem {
-    /// They are something else.
-    Foreign,
-    /// A version that this program does not know.
-    Version(u32),
-    /// The end is missing.
-    Truncated {
-        /// Bytes that the state has, as far as is known.
-        needed: usize,
-        /// Bytes that came.
-        have: usize,
-    },
-    /// The checksum does not agree.
-    Corrupt,
-    /// Numbers of the other precision.
-    Precision,
-    /// Learned on other landmarks, under another kernel or with features standardised otherwise.
-    OtherLandmarks,
-    /// Intact, but not what an accumulator has learned.
-    Malformed,
-}
-
-impl fmt::Display for StateProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Foreign => f.write_str("not the state of a ridge regression"),
-            Self::Version(version) => {
-                write!(f, "the state's format is version {version}, and this program reads version {VERSION}")
-            }
-            Self::Truncated { needed, have } => {
-                write!(f, "the end of the state is missing: {needed} bytes are needed, {have} came")
-            }
-            Self::Corrupt => f.write_str("the state's checksum does not agree: send it again"),
-            Self::Precision => f.write_str("the state's numbers are of the other precision"),
-            Self::OtherLandmarks => {
-                f.write_str("the state was learned on other landmarks, or under another kernel")
-            }
-            Self::Malformed => {
-                f.write_str("the bytes are intact, but not what a ridge regression has learned")
-            }
-        }
-    }
-}
-
-/// A number that tells sets of landmarks apart: FNV-1a (64 bits) of the numbers that rows are standardised by, of
-/// the landmarks' features in the factor's order, and of the factor, which the kernel is in. The same on every target;
-/// `2^-64` is the chance that two sets share it, so it guards against mix-ups and not against forgery.
-///
-/// ```
-/// use dpp_nystrom_core::{Landmarks, Points, Workspace, digest, kernel::Gaussian, start};
-///
-/// let rows = [0.0_f32, 1.0, 2.5];
-/// let of = |sigma: f32| {
-///     let ground = Points::new(&rows, 1, Gaussian::new(sigma)?)?;
-///     let mut memory = Workspace::<f32, 3>::new();
-///     let mut landmarks = Landmarks::new(&ground, memory.lend())?;
-///     start::given(&mut landmarks, &[0, 1, 2])?;
-///     Ok::<u64, dpp_nystrom_core::Error>(digest(&[&rows], landmarks.factor()))
-/// };
-/// assert_eq!(of(1.0)?, of(1.0)?);
-/// assert_ne!(of(1.0)?, of(2.0)?);
-/// # Ok::<(), dpp_nystrom_core::Error>(())
-/// ```
-pub fn digest<T: Scalar>(numbers: &[&[T]], factor: &Cholesky<'_, T>) -> u64 {
-    let mut state = 0xCBF2_9CE4_8422_2325_u64;
-    let mut take = |number: T| {
-        let (bytes, len) = to_bytes(number);
-        for &byte in bytes.iter().take(len) {
-            state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
-        }
-    };
-    numbers.iter().flat_map(|numbers| numbers.iter()).for_each(|&number| take(number));
-    for i in 0..factor.order() {
-        factor.row(i).iter().for_each(|&number| take(number));
-    }
-    state
-}
-
-/// A number's bytes, and how many of them count.
-fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
-    if size_of::<T>() == size_of::<f64>() {
-        return (number.to_f64().to_le_bytes(), 8);
-    }
-    // An `f32` is an `f64` and back without loss.
-    let [a, b, c, d] = (number.to_f64() as f32).to_le_bytes();
-    ([a, b, c, d, 0, 0, 0, 0], 4)
-}
 
 /// Bytes of the state of so many features.
 ///
@@ -134,7 +42,7 @@ pub const fn state_bytes<T: Scalar>(dim: usize) -> usize {
 
 impl<T: Scalar> RidgeRegression<'_, T> {
     /// Writes what was learned to the first [`state_bytes`] of `bytes`, and answers how many these are. `digest` is
-    /// that of the landmarks ([`digest`]).
+    /// that of the landmarks ([`crate::digest`]).
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.

@@ -47,9 +47,10 @@ const fn padded<T>(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::bytes;
-    use crate::{RidgeWorkspace, Workspace};
+    use crate::memory::{RidgeWorkspace, Workspace};
+    use crate::scalar::Scalar;
 
-    fn agree<T: crate::Scalar, const C: usize>() {
+    fn agree<T: Scalar, const C: usize>() {
         assert_eq!(size_of::<Workspace<T, C>>(), bytes::<T>(C, 0).select, "{C}");
         assert_eq!(size_of::<RidgeWorkspace<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
     }

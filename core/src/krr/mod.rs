@@ -19,9 +19,13 @@
 //! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to some
 //! `√ε ‖β‖`.
 
+mod state;
+
+pub use state::state_bytes;
+
+use crate::error::Error;
 use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut};
-use crate::scalar::{Sum, apply_givens, rotation};
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
 /// What rows have taught so far: `c(c + 1)/2` numbers of `R`, `c` of `Qᵀy`, and the squared error
 /// that no weights can remove. Two accumulators over the same features merge into one.
