@@ -17,6 +17,7 @@ use crate::memory::Memory;
 use crate::random::below;
 use crate::scalar::Scalar;
 use crate::swap::Acceptance;
+use core::ops::Deref;
 use rand_core::Rng;
 
 /// Which chain: every rule has the same stationary law.
@@ -65,6 +66,47 @@ pub struct Progress {
     pub proposed: u64,
     /// Proposals that were taken.
     pub accepted: u64,
+    /// Slots opened, by the chains that open slots: they refactor by this count.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub openings: u64,
+}
+
+/// What a chain over a ground set holds, whatever its steps are. [`Chain`] and [`crate::SlotChain`] dereference to it.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ChainState<'a, T, G: ?Sized> {
+    pub(crate) landmarks: Landmarks<'a, T, G>,
+    pub(crate) progress: Progress,
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> ChainState<'a, T, G> {
+    pub(crate) fn new(landmarks: Landmarks<'a, T, G>) -> Self {
+        Self { landmarks, progress: Progress::default() }
+    }
+
+    pub(crate) fn resume(
+        ground: &'a G,
+        count: usize,
+        memory: Memory<'a, T>,
+        progress: Progress,
+    ) -> Result<Self, Error> {
+        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, progress })
+    }
+
+    /// Return the current landmarks.
+    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
+        &self.landmarks
+    }
+
+    /// Return `log det K_YY`, from the factor's diagonal.
+    pub fn log_det(&self) -> T {
+        self.landmarks.log_det()
+    }
+
+    /// Return the counters.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
 }
 
 /// A c-DPP chain over the rows of a ground set.
@@ -94,15 +136,14 @@ pub struct Progress {
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Chain<'a, T, G: ?Sized> {
-    landmarks: Landmarks<'a, T, G>,
+    state: ChainState<'a, T, G>,
     rule: Rule,
-    progress: Progress,
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// The chain that starts at these landmarks.
     pub fn new(landmarks: Landmarks<'a, T, G>, rule: Rule) -> Self {
-        Self { landmarks, rule, progress: Progress::default() }
+        Self { state: ChainState::new(landmarks), rule }
     }
 
     /// The chain of `count` landmarks whose state `memory` still holds.
@@ -116,7 +157,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
         rule: Rule,
         progress: Progress,
     ) -> Result<Self, Error> {
-        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, rule, progress })
+        Ok(Self { state: ChainState::resume(ground, count, memory, progress)?, rule })
     }
 
     /// One step. Draws one number for the coin if the rule is lazy and, to propose, one each for
@@ -125,23 +166,24 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// # Errors
     /// [`Error::NotFinite`] when the ground set answers so; nothing has changed but the generator.
     pub fn step<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Step, Error> {
-        let count = self.landmarks.len();
-        let outside = self.landmarks.ground().len() - count;
+        let ChainState { landmarks, progress } = &mut self.state;
+        let count = landmarks.len();
+        let outside = landmarks.ground().len() - count;
         // The high bit: the low ones are the weakest of many small generators.
         if count == 0 || outside == 0 || (self.rule.lazy && random.next_u32() >> 31 == 0) {
-            self.progress.steps += 1;
+            progress.steps += 1;
             return Ok(Step::Held);
         }
         let slot = below(random, count);
-        let entering = self.landmarks.outside(below(random, outside));
+        let entering = landmarks.outside(below(random, outside));
         let uniform = T::from_draw(random.next_u32());
-        let swap = self.landmarks.swap(slot, entering)?;
-        self.progress.steps += 1;
-        self.progress.proposed += 1;
+        let swap = landmarks.swap(slot, entering)?;
+        progress.steps += 1;
+        progress.proposed += 1;
         if uniform < swap.probability(self.rule.acceptance) {
-            let leaving = self.landmarks.members().get(slot).copied().unwrap_or(entering);
-            self.landmarks.commit(slot, entering, swap);
-            self.progress.accepted += 1;
+            let leaving = landmarks.members().get(slot).copied().unwrap_or(entering);
+            landmarks.commit(slot, entering, swap);
+            progress.accepted += 1;
             Ok(Step::Accepted { leaving, entering })
         } else {
             Ok(Step::Rejected)
@@ -156,32 +198,24 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
         for _ in 0..steps {
             self.step(random)?;
         }
-        Ok(self.progress)
-    }
-
-    /// The landmarks now.
-    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
-        &self.landmarks
+        Ok(self.state.progress)
     }
 
     /// The landmarks, and the end of the chain.
     pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
-        self.landmarks
-    }
-
-    /// The running log-determinant, `log det K_YY`: from the factor's diagonal, so it cannot drift
-    /// from it.
-    pub fn log_det(&self) -> T {
-        self.landmarks.log_det()
-    }
-
-    /// The counters.
-    pub fn progress(&self) -> Progress {
-        self.progress
+        self.state.landmarks
     }
 
     /// The rule.
     pub fn rule(&self) -> Rule {
         self.rule
+    }
+}
+
+impl<'a, T, G: ?Sized> Deref for Chain<'a, T, G> {
+    type Target = ChainState<'a, T, G>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.state
     }
 }

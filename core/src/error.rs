@@ -75,7 +75,7 @@ pub enum Error {
     /// A model's bytes that cannot be read.
     ModelBytes(BytesProblem),
     /// The bytes of what an accumulator has learned, which cannot be read.
-    StateBytes(StateProblem),
+    StateBytes(BytesProblem),
     /// Numbers of a quantised model that are out of their ranges: its sums could overflow.
     Quantisation,
     /// Memory that does not hold the state that is to be resumed on this ground set.
@@ -114,8 +114,8 @@ impl fmt::Display for Error {
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
             Self::NoRows => f.write_str("no rows were added yet"),
-            Self::ModelBytes(problem) => problem.fmt(f),
-            Self::StateBytes(problem) => problem.fmt(f),
+            Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
+            Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
             Self::Quantisation => {
                 f.write_str("the quantised model's numbers are out of their ranges; export the model again")
             }
@@ -126,97 +126,58 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What is wrong with a model's bytes.
+/// What is wrong with the bytes of a model or of what a ridge regression has learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BytesProblem {
-    /// They do not begin at a multiple of 4.
-    Misaligned,
-    /// They are something else.
+    /// Not the format that was expected: the magic number differs.
     Foreign,
-    /// A version that this program does not know.
+    /// A version that this crate does not read.
     Version(u32),
     /// The end is missing.
     Truncated {
-        /// Bytes that the model has, as far as is known.
+        /// The length in bytes, as far as it is known.
         needed: usize,
-        /// Bytes that came.
+        /// The number of bytes given.
         have: usize,
     },
-    /// The checksum does not agree.
+    /// The checksum does not match.
     Corrupt,
-    /// A quantised model where one in single precision was expected, one of another width of integers, or the other way round.
-    Kind,
-    /// Intact, but its parts do not make a model.
+    /// Intact, but inconsistent: a length, a count or a value is out of range.
     Malformed,
-    /// This processor reads numbers from their other end.
+    /// A model whose first byte is not at a multiple of 4.
+    Misaligned,
+    /// A quantised model where one in single precision was expected, one with integers of another size, or the
+    /// other way round.
+    Kind,
+    /// Models are stored little-endian, and this processor is big-endian.
     BigEndian,
+    /// A state in the other floating-point precision.
+    Precision,
+    /// A state learned on other landmarks, under another kernel or with features standardised differently.
+    OtherLandmarks,
 }
+
+/// The same, under the name it has for states.
+#[doc(hidden)]
+pub type StateProblem = BytesProblem;
 
 impl fmt::Display for BytesProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Misaligned => f.write_str("the model's bytes must begin at a multiple of 4"),
-            Self::Foreign => f.write_str("not a model that `dpp-nystrom export --to bytes` wrote"),
-            Self::Version(version) => {
-                write!(f, "the model's format is version {version}, and this program reads version 1")
-            }
+            Self::Foreign => f.write_str("another format: the first 8 bytes differ"),
+            Self::Version(version) => write!(f, "unknown version {version} of the format"),
             Self::Truncated { needed, have } => {
-                write!(f, "the end of the model is missing: {needed} bytes are needed, {have} came")
+                write!(f, "truncated: expected {needed} bytes, found {have}")
             }
-            Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
-            Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
-            Self::Malformed => f.write_str("the bytes are intact, but their parts do not make a model"),
-            Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
-        }
-    }
-}
-
-/// What is wrong with a state's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum StateProblem {
-    /// They are something else.
-    Foreign,
-    /// A version that this program does not know.
-    Version(u32),
-    /// The end is missing.
-    Truncated {
-        /// Bytes that the state has, as far as is known.
-        needed: usize,
-        /// Bytes that came.
-        have: usize,
-    },
-    /// The checksum does not agree.
-    Corrupt,
-    /// Numbers of the other precision.
-    Precision,
-    /// Learned on other landmarks, under another kernel or with features standardised otherwise.
-    OtherLandmarks,
-    /// Intact, but not what an accumulator has learned.
-    Malformed,
-}
-
-impl fmt::Display for StateProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Foreign => f.write_str("not the state of a ridge regression"),
-            Self::Version(version) => {
-                write!(f, "the state's format is version {version}, and this program reads version 1")
-            }
-            Self::Truncated { needed, have } => {
-                write!(f, "the end of the state is missing: {needed} bytes are needed, {have} came")
-            }
-            Self::Corrupt => f.write_str("the state's checksum does not agree: send it again"),
-            Self::Precision => f.write_str("the state's numbers are of the other precision"),
-            Self::OtherLandmarks => {
-                f.write_str("the state was learned on other landmarks, or under another kernel")
-            }
-            Self::Malformed => {
-                f.write_str("the bytes are intact, but not what a ridge regression has learned")
-            }
+            Self::Corrupt => f.write_str("the checksum does not match: write or send the bytes again"),
+            Self::Malformed => f.write_str("the checksum matches, but the content is inconsistent"),
+            Self::Misaligned => f.write_str("the first byte must be at a multiple of 4"),
+            Self::Kind => f.write_str("the numbers are of another kind than this program reads"),
+            Self::BigEndian => f.write_str("this processor is big-endian, and models are little-endian"),
+            Self::Precision => f.write_str("the numbers are of the other floating-point precision"),
+            Self::OtherLandmarks => f.write_str("learned on other landmarks, or under another kernel"),
         }
     }
 }

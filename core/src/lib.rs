@@ -53,7 +53,7 @@
 //!
 //! A module imports only from those before it in this order:
 //!
-//! 1. `error`, `scalar`, `checksum`, `memory`, `footprint`, `random`: what everything else stands on;
+//! 1. `error`, `scalar`, `checksum`, `frame`, `memory`, `footprint`, `random`: what everything else stands on;
 //! 2. [`kernel`], `ground_set`: the points and the entries of their matrix;
 //! 3. `swap`, `cholesky`, `digest`, `landmarks`: the factor of `K_YY` and its members;
 //! 4. [`start`], `chain`, `slot`, `slot_chain`, `stream`: selection;
@@ -76,6 +76,7 @@ mod cholesky;
 mod digest;
 mod error;
 mod footprint;
+mod frame;
 mod ground_set;
 pub mod kernel;
 mod krr;
@@ -93,10 +94,12 @@ pub mod start;
 mod stream;
 mod swap;
 
-pub use chain::{Chain, Progress, Rule, Step};
+pub use chain::{Chain, ChainState, Progress, Rule, Step};
 pub use cholesky::Cholesky;
 pub use digest::digest;
-pub use error::{BytesProblem, Error, StateProblem};
+#[doc(hidden)]
+pub use error::StateProblem;
+pub use error::{BytesProblem, Error};
 pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points};
 pub use krr::{RidgeRegression, state_bytes};

@@ -20,7 +20,7 @@
 //! every [`REFACTOR`]` · c` openings: about a fortieth of the work. Residuals at the level of rounding
 //! are never admitted ([`crate::Cholesky`]'s floor).
 
-use crate::chain::Progress;
+use crate::chain::{ChainState, Progress};
 use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
@@ -29,6 +29,7 @@ use crate::random::below;
 use crate::scalar::Scalar;
 use crate::slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 use crate::swap::Acceptance;
+use core::ops::Deref;
 use rand_core::Rng;
 
 /// The most rows that are tried at one slot, and the default.
@@ -68,31 +69,21 @@ pub enum Scan {
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
-    landmarks: Landmarks<'a, T, G>,
+    state: ChainState<'a, T, G>,
     evaluator: E,
     acceptance: Acceptance,
     scan: Scan,
     tries: usize,
-    progress: Progress,
-    openings: u64,
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
     /// The chain that starts at these landmarks, [`TRIES`] to a slot, one try after the other.
     pub fn new(landmarks: Landmarks<'a, T, G>, acceptance: Acceptance) -> Self {
-        Self {
-            landmarks,
-            evaluator: OneByOne,
-            acceptance,
-            scan: Scan::default(),
-            tries: TRIES,
-            progress: Progress::default(),
-            openings: 0,
-        }
+        Self::of(ChainState::new(landmarks), acceptance)
     }
 
-    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings. Tries, scan
-    /// and evaluator are the defaults: set them again.
+    /// The chain of `count` landmarks whose state `memory` still holds. Tries, scan and evaluator are the defaults:
+    /// set them again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`].
@@ -102,18 +93,20 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
         memory: Memory<'a, T>,
         acceptance: Acceptance,
         progress: Progress,
-        openings: u64,
     ) -> Result<Self, Error> {
-        let landmarks = Landmarks::resume(ground, count, memory)?;
-        Ok(Self { progress, openings, ..Self::new(landmarks, acceptance) })
+        Ok(Self::of(ChainState::resume(ground, count, memory, progress)?, acceptance))
+    }
+
+    fn of(state: ChainState<'a, T, G>, acceptance: Acceptance) -> Self {
+        Self { state, evaluator: OneByOne, acceptance, scan: Scan::default(), tries: TRIES }
     }
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
     /// The same chain with another evaluator.
     pub fn with_evaluator<F: Evaluate<T, G>>(self, evaluator: F) -> SlotChain<'a, T, G, F> {
-        let Self { landmarks, acceptance, scan, tries, progress, openings, .. } = self;
-        SlotChain { landmarks, evaluator, acceptance, scan, tries, progress, openings }
+        let Self { state, acceptance, scan, tries, .. } = self;
+        SlotChain { state, evaluator, acceptance, scan, tries }
     }
 
     /// The same chain with `tries` rows to a slot: at least 1 and at most [`TRIES`].
@@ -133,13 +126,14 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
     /// [`Error::NotFinite`] when the ground set answers so: the landmarks are as the tries before that one
     /// have left them, perhaps in another order, and the step is not counted.
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
-        let (count, rows) = (self.landmarks.len(), self.landmarks.ground().len());
+        let ChainState { landmarks, progress } = &mut self.state;
+        let (count, rows) = (landmarks.len(), landmarks.ground().len());
         let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);
         let mut admitted = 0;
         if count > 0 && count < rows {
             let slot = match self.scan {
                 // Opened slots stand last, so that those still to come are the first ones.
-                Scan::Systematic => count - 1 - (self.openings % count as u64) as usize,
+                Scan::Systematic => count - 1 - (progress.openings % count as u64) as usize,
                 Scan::Random => below(random, count),
             };
             let mut proposals = [Proposal::default(); TRIES];
@@ -148,14 +142,14 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
                 let entering = below(random, rows);
                 *proposal = Proposal { entering, uniform: T::from_draw(random.next_u32()) };
             }
-            let mut open = OpenSlot::new(&mut self.landmarks, slot, self.acceptance)?;
+            let mut open = OpenSlot::new(landmarks, slot, self.acceptance)?;
             admitted = self.evaluator.evaluate(&mut open, proposals)?;
-            self.progress.proposed += tries as u64;
-            self.progress.accepted += u64::from(admitted);
-            self.openings += 1;
-            renew(&mut self.landmarks, self.openings)?;
+            progress.proposed += tries as u64;
+            progress.accepted += u64::from(admitted);
+            progress.openings += 1;
+            renew(landmarks, progress.openings)?;
         }
-        self.progress.steps += tries as u64;
+        progress.steps += tries as u64;
         Ok(admitted)
     }
 
@@ -164,36 +158,24 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
     /// # Errors
     /// Those of [`step`](Self::step).
     pub fn run<R: Rng + ?Sized>(&mut self, tries: u64, random: &mut R) -> Result<Progress, Error> {
-        let last = self.progress.steps.saturating_add(tries);
-        while self.progress.steps < last {
-            self.step(last - self.progress.steps, random)?;
+        let last = self.state.progress.steps.saturating_add(tries);
+        while self.state.progress.steps < last {
+            self.step(last - self.state.progress.steps, random)?;
         }
-        Ok(self.progress)
-    }
-
-    /// The landmarks now.
-    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
-        &self.landmarks
+        Ok(self.state.progress)
     }
 
     /// The landmarks, and the end of the chain.
     pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
-        self.landmarks
+        self.state.landmarks
     }
+}
 
-    /// The running log-determinant, `log det K_YY`.
-    pub fn log_det(&self) -> T {
-        self.landmarks.log_det()
-    }
+impl<'a, T, G: ?Sized, E> Deref for SlotChain<'a, T, G, E> {
+    type Target = ChainState<'a, T, G>;
 
-    /// The counters.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Slots opened: what [`SlotChain::resume`] asks for.
-    pub fn openings(&self) -> u64 {
-        self.openings
+    fn deref(&self) -> &Self::Target {
+        &self.state
     }
 }
 

@@ -184,8 +184,8 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
         // Before the row is tried, so that an error leaves the landmarks.
-        if self.progress.proposed > 0 {
-            renew(&mut landmarks, self.progress.proposed)?;
+        if self.progress.openings > 0 {
+            renew(&mut landmarks, self.progress.openings)?;
         }
         let slot = below(random, self.most);
         let uniform = T::from_draw(random.next_u32());
@@ -193,6 +193,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         let mut open = OpenSlot::new(&mut landmarks, slot, self.acceptance)?;
         let admitted = open.try_one(Proposal { entering: self.most, uniform })?;
         self.progress.proposed += 1;
+        self.progress.openings += 1;
         self.progress.accepted += u64::from(admitted);
         Ok(if admitted { Offer::Replaced { place } } else { Offer::Declined })
     }

@@ -54,10 +54,14 @@ fn a_resumed_chain_goes_on_as_if_it_had_not_stopped() {
 fn what_is_saved_is_plain() {
     let rule = Rule { acceptance: Acceptance::Barker, lazy: true };
     assert_eq!(serde_json::to_string(&rule).unwrap(), r#"{"acceptance":"Barker","lazy":true}"#);
-    let progress = Progress { steps: 3, proposed: 2, accepted: 1 };
-    assert_eq!(serde_json::to_string(&progress).unwrap(), r#"{"steps":3,"proposed":2,"accepted":1}"#);
+    let progress = Progress { steps: 3, proposed: 2, accepted: 1, openings: 4 };
+    let text = r#"{"steps":3,"proposed":2,"accepted":1,"openings":4}"#;
+    assert_eq!(serde_json::to_string(&progress).unwrap(), text);
+    // A chain that opens no slots may leave them out.
+    let without: Progress = serde_json::from_str(r#"{"steps":3,"proposed":2,"accepted":1}"#).unwrap();
+    assert_eq!(without, Progress { openings: 0, ..progress });
     // Counters beyond 2⁵³, which a float would round.
-    let progress = Progress { steps: u64::MAX, proposed: u64::MAX - 1, accepted: 0 };
+    let progress = Progress { steps: u64::MAX, proposed: u64::MAX - 1, accepted: 0, openings: 0 };
     let back: Progress = serde_json::from_str(&serde_json::to_string(&progress).unwrap()).unwrap();
     assert_eq!(back, progress);
 }

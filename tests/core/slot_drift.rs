@@ -172,7 +172,7 @@ fn long_run<T: Lane>(rows: &[T], dim: usize, evaluator: &mut Evaluator<T>, singl
     while chain.progress().steps < LONG {
         chain.step(u64::MAX, &mut random).unwrap();
         assert_distinct(chain.landmarks().members());
-        let phase = chain.openings() % PERIOD;
+        let phase = chain.progress().openings % PERIOD;
         if phase == PERIOD - 1 {
             seen.residual = seen.residual.max(residual(chain.landmarks()));
             seen.condition = seen.condition.max(condition(chain.landmarks()));

@@ -18,7 +18,7 @@ fn run<T: Lane>(
     parts: &[u64],
     stops: bool,
     openings: impl Fn(u64) -> u64,
-) -> (Snapshot, Progress, u64, Random) {
+) -> (Snapshot, Progress, Random) {
     let rows: Vec<T> = normal_points(60, WIDTH, 95);
     let kernel = KernelKind::Gaussian.build(1.0).unwrap();
     let ground = Points::new(&rows, WIDTH, kernel).unwrap();
@@ -30,19 +30,19 @@ fn run<T: Lane>(
         SlotChain::new(landmarks, Acceptance::Barker).with_tries(tries).with_evaluator(&mut *evaluator);
     for (at, &part) in parts.iter().enumerate() {
         if at > 0 && stops {
-            let saved = serde_json::to_string(&(chain.progress(), chain.openings(), &random)).unwrap();
+            let saved = serde_json::to_string(&(chain.progress(), &random)).unwrap();
             room = room.clone();
-            let (progress, opened, generator) = serde_json::from_str(&saved).unwrap();
+            let (progress, generator): (Progress, Random) = serde_json::from_str(&saved).unwrap();
             random = generator;
-            let openings = openings(opened);
-            chain = SlotChain::resume(&ground, C, room.lend(), Acceptance::Barker, progress, openings)
+            let progress = Progress { openings: openings(progress.openings), ..progress };
+            chain = SlotChain::resume(&ground, C, room.lend(), Acceptance::Barker, progress)
                 .unwrap()
                 .with_tries(tries)
                 .with_evaluator(&mut *evaluator);
         }
         chain.run(part, &mut random).unwrap();
     }
-    (Snapshot::new(chain.landmarks()), chain.progress(), chain.openings(), random)
+    (Snapshot::new(chain.landmarks()), chain.progress(), random)
 }
 
 fn check<T: Lane>() {
@@ -52,7 +52,7 @@ fn check<T: Lane>() {
             // 256 slots and more: the factor is made anew every 96.
             let slots = |count: u64| count * tries as u64;
             let whole = run(&mut evaluator, tries, &[slots(256)], false, kept);
-            assert_eq!((whole.1.steps, whole.2), (slots(256), 256));
+            assert_eq!((whole.1.steps, whole.1.openings), (slots(256), 256));
             assert!(whole.1.accepted > 30, "{whole:?}");
             let parts = [slots(95), slots(1), 0, slots(1), slots(159)];
             assert_eq!(run(&mut evaluator, tries, &parts, true, kept), whole, "{tries} tries");
@@ -82,7 +82,7 @@ fn memory_of_another_state_is_refused() {
     start::uniform(&mut landmarks, C, &mut Random::seeded(97)).unwrap();
     let resume = |room: &mut Room<f64>| {
         let progress = Progress::default();
-        SlotChain::resume(&ground, C, room.lend(), Acceptance::Metropolis, progress, 0).map(drop)
+        SlotChain::resume(&ground, C, room.lend(), Acceptance::Metropolis, progress).map(drop)
     };
     assert_eq!(resume(&mut room), Ok(()));
     room.landmarks.swap(0, 1);

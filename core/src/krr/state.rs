@@ -18,15 +18,13 @@
 //! travels inside ([`crate::digest`]), and another one is refused.
 
 use super::RidgeRegression;
-use crate::checksum::crc32;
-use crate::error::{Error, StateProblem};
+use crate::error::{BytesProblem, Error};
+use crate::frame;
 use crate::scalar::{Scalar, to_bytes};
 
 const MAGIC: &[u8; 8] = b"dppnstat";
 const VERSION: u32 = 1;
 const HEADER: usize = 44;
-/// Where the checksum begins to look.
-const CHECKED: usize = 12;
 
 /// Bytes of the state of so many features.
 ///
@@ -48,7 +46,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// [`Error::Capacity`]; nothing is written then.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace, StateProblem, state_bytes};
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace, BytesProblem, state_bytes};
     ///
     /// let (mut memory, mut other) = (RidgeWorkspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
     /// let mut ridge = RidgeRegression::new(2, memory.lend())?;
@@ -59,7 +57,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// let mut received = RidgeRegression::new(2, other.lend())?;
     /// received.read_state(0xD16E57, &bytes)?;
     /// assert!(received.numbers().eq(ridge.numbers()));
-    /// let refused = Err(Error::StateBytes(StateProblem::OtherLandmarks));
+    /// let refused = Err(Error::StateBytes(BytesProblem::OtherLandmarks));
     /// assert_eq!(received.read_state(7, &bytes), refused);
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
@@ -68,7 +66,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let have = bytes.len();
         let bytes = bytes.get_mut(..needed).ok_or(Error::Capacity { needed, have })?;
         let words = [VERSION, needed as u32, size_of::<T>() as u32, self.features() as u32];
-        let header = MAGIC.iter().copied().chain([0; 4]).chain(words.into_iter().flat_map(u32::to_le_bytes));
+        let header = [0; 12].into_iter().chain(words.into_iter().flat_map(u32::to_le_bytes));
         let counts = [digest, self.rows()].into_iter().flat_map(u64::to_le_bytes);
         let numbers = self.numbers().flat_map(|number| {
             let (bytes, len) = to_bytes(number);
@@ -77,10 +75,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         for (slot, byte) in bytes.iter_mut().zip(header.chain(counts).chain(numbers)) {
             *slot = byte;
         }
-        let checksum = crc32(bytes.get(CHECKED..).unwrap_or(&[])).to_le_bytes();
-        for (slot, byte) in bytes.iter_mut().skip(MAGIC.len()).zip(checksum) {
-            *slot = byte;
-        }
+        frame::seal(bytes, MAGIC).ok_or(Error::Capacity { needed, have })?;
         Ok(needed)
     }
 
@@ -94,7 +89,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let (rows, numbers) = self.check_state(digest, bytes)?;
         let mut numbers = numbers.chunks_exact(size_of::<T>()).map(from_bytes::<T>);
         if numbers.clone().any(|number| !number.is_finite()) {
-            return Err(Error::StateBytes(StateProblem::Malformed));
+            return Err(Error::StateBytes(BytesProblem::Malformed));
         }
         self.take_back(rows, &mut numbers);
         Ok(())
@@ -103,34 +98,21 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// The rows and the bytes of the numbers, of a state that is whole and of these landmarks.
     fn check_state<'b>(&self, digest: u64, bytes: &'b [u8]) -> Result<(u64, &'b [u8]), Error> {
         let refuse = |problem| Err(Error::StateBytes(problem));
-        let have = bytes.len();
-        if !bytes.starts_with(MAGIC.get(..have.min(MAGIC.len())).unwrap_or(MAGIC)) {
-            return refuse(StateProblem::Foreign);
-        }
-        let header = bytes.get(..HEADER).and_then(|header| header.as_chunks::<4>().0.first_chunk::<11>());
-        let Some(header) = header else { return refuse(StateProblem::Truncated { needed: HEADER, have }) };
-        let [_, _, checksum, version, length, number, dim, low, high, rows, more] =
-            header.map(u32::from_le_bytes);
-        if version != VERSION {
-            return refuse(StateProblem::Version(version));
-        }
-        let Some(content) = bytes.get(..length as usize) else {
-            return refuse(StateProblem::Truncated { needed: length as usize, have });
-        };
-        if crc32(content.get(CHECKED..).unwrap_or(&[])) != checksum {
-            return refuse(StateProblem::Corrupt);
-        }
+        let (_, content) = frame::open(bytes, MAGIC, VERSION..=VERSION, HEADER).map_err(Error::StateBytes)?;
+        let header = content.as_chunks::<4>().0.first_chunk::<11>();
+        let Some(header) = header else { return refuse(BytesProblem::Malformed) };
+        let [_, _, _, _, length, number, dim, low, high, rows, more] = header.map(u32::from_le_bytes);
         if number as usize != size_of::<T>() {
-            return refuse(StateProblem::Precision);
+            return refuse(BytesProblem::Precision);
         }
         if dim as usize != self.features() {
             return Err(Error::Length { expected: self.features(), found: dim as usize });
         }
         if length as usize != state_bytes::<T>(self.features()) {
-            return refuse(StateProblem::Malformed);
+            return refuse(BytesProblem::Malformed);
         }
         if u64::from(high) << 32 | u64::from(low) != digest {
-            return refuse(StateProblem::OtherLandmarks);
+            return refuse(BytesProblem::OtherLandmarks);
         }
         let rows = u64::from(more) << 32 | u64::from(rows);
         Ok((rows, content.get(HEADER..).unwrap_or(&[])))

@@ -22,11 +22,11 @@
 //! the model.
 
 use super::{Model, Parts};
-use crate::checksum::crc32;
 use crate::error::{BytesProblem, Error};
+use crate::frame;
 use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
 use crate::scalar::Scalar;
-use bytemuck::{AnyBitPattern, try_cast_slice};
+use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
@@ -60,7 +60,7 @@ impl<'a> Content<'a> {
         let words = count.checked_mul(size_of::<N>()).ok_or(malformed)?.div_ceil(size_of::<u32>());
         let (array, rest) = self.rest.split_at_checked(words).ok_or(malformed)?;
         self.rest = rest;
-        let array: &[N] = try_cast_slice(array).unwrap_or(&[]);
+        let array: &[N] = try_cast_slice(array).map_err(|_| malformed)?;
         array.get(..count).ok_or(malformed)
     }
 
@@ -79,29 +79,16 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if cfg!(target_endian = "big") {
         return Err(BytesProblem::BigEndian);
     }
-    let have = bytes.len();
-    let cut = |needed| BytesProblem::Truncated { needed, have };
-    let begun = MAGIC.get(..have.min(MAGIC.len())).unwrap_or(MAGIC);
-    if !bytes.starts_with(begun) {
-        return Err(BytesProblem::Foreign);
-    }
-    let header = bytes.get(..HEADER * size_of::<u32>()).ok_or(cut(HEADER * size_of::<u32>()))?;
-    let header: &[u32] = try_cast_slice(header).map_err(|_| BytesProblem::Misaligned)?;
-    let &[_, _, checksum, version, length, found, dim, landmarks, kernel, a, b, c, d, mean, scale] = header
-    else {
-        return Err(BytesProblem::Malformed);
-    };
-    if version != VERSION {
-        return Err(BytesProblem::Version(version));
-    }
-    let content = bytes.get(..length as usize).ok_or(cut(length as usize))?;
-    if crc32(content.get(12..).unwrap_or(&[])) != checksum {
-        return Err(BytesProblem::Corrupt);
-    }
+    let (_, bytes) = frame::open(bytes, MAGIC, VERSION..=VERSION, HEADER * size_of::<u32>())?;
+    let words: &[u32] = try_cast_slice(bytes).map_err(|error| match error {
+        PodCastError::TargetAlignmentGreaterAndInputNotAligned => BytesProblem::Misaligned,
+        _ => BytesProblem::Malformed,
+    })?;
+    let (header, rest) = words.split_first_chunk::<HEADER>().ok_or(BytesProblem::Malformed)?;
+    let &[_, _, _, _, _, found, dim, landmarks, kernel, a, b, c, d, mean, scale] = header;
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
-    let words: &[u32] = try_cast_slice(content).map_err(|_| BytesProblem::Malformed)?;
     Ok(Content {
         dim: dim as usize,
         landmarks: landmarks as usize,
@@ -109,7 +96,7 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
         numbers: [a, b, c, d],
         target_mean: f32::from_bits(mean),
         target_scale: f32::from_bits(scale),
-        rest: words.get(HEADER..).ok_or(BytesProblem::Malformed)?,
+        rest,
     })
 }
 
