@@ -181,8 +181,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
         progress.steps += 1;
         progress.proposed += 1;
         if uniform < swap.probability(self.rule.acceptance) {
-            let leaving = landmarks.members().get(slot).copied().unwrap_or(entering);
-            landmarks.commit(slot, entering, swap);
+            let leaving = landmarks.commit(slot, entering, swap)?;
             progress.accepted += 1;
             Ok(Step::Accepted { leaving, entering })
         } else {

@@ -22,10 +22,7 @@ const fn remainders() -> [u32; 16] {
 
 /// The checksum of these bytes.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    let shift = |crc: u32| {
-        let low = REMAINDERS.get((crc & 15) as usize).copied().unwrap_or(0);
-        (crc >> 4) ^ low
-    };
+    let shift = |crc: u32| (crc >> 4) ^ REMAINDERS[(crc & 15) as usize];
     !bytes.iter().fold(!0, |crc, &byte| shift(shift(crc ^ u32::from(byte))))
 }
 

@@ -80,6 +80,23 @@ pub enum Error {
     Quantisation,
     /// Memory that does not hold the state that is to be resumed on this ground set.
     ForeignState,
+    /// An invariant of this crate does not hold: a bug in it. Debug builds panic instead.
+    Internal,
+}
+
+/// What must be there, by an invariant of the code around it.
+pub(crate) trait Known<V> {
+    /// Return the value. That there is none is a bug: a panic in a debug build, [`Error::Internal`] in a release,
+    /// where firmware must not panic.
+    fn known(self) -> Result<V, Error>;
+}
+
+impl<V> Known<V> for Option<V> {
+    #[inline(always)]
+    fn known(self) -> Result<V, Error> {
+        debug_assert!(self.is_some(), "an invariant of dpp-nystrom-core does not hold");
+        self.ok_or(Error::Internal)
+    }
 }
 
 impl fmt::Display for Error {
@@ -119,6 +136,7 @@ impl fmt::Display for Error {
             Self::Quantisation => {
                 f.write_str("the quantised model's numbers are out of their ranges; export the model again")
             }
+            Self::Internal => f.write_str("an invariant of dpp-nystrom-core does not hold: please report it"),
             Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),
         }
     }

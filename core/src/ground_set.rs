@@ -109,7 +109,7 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     #[inline]
     pub fn row(&self, i: usize) -> &'a [T] {
         let start = i.saturating_mul(self.dim);
-        self.rows.get(start..start.saturating_add(self.dim)).unwrap_or(&[])
+        self.rows.get(start..start.saturating_add(self.dim)).unwrap_or_default()
     }
 
     /// The number of features `d`.

@@ -1,11 +1,12 @@
 //! The landmarks `Y`: distinct rows of a ground set, and the factor of `K_YY` in the same order.
 
 use crate::cholesky::Cholesky;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
-use crate::memory::{Memory, check_capacity};
+use crate::memory::{Memory, check_capacity, prefix};
 use crate::scalar::{Scalar, dot};
 use crate::swap::Swap;
+use core::mem::replace;
 
 /// A set of independent rows with the Cholesky factor of their kernel matrix, on lent memory.
 ///
@@ -84,7 +85,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
 
     /// The rows that are landmarks, in the factor's order.
     pub fn members(&self) -> &[usize] {
-        self.members.get(..self.len()).unwrap_or(&[])
+        prefix(self.members, self.len())
     }
 
     /// The number of landmarks.
@@ -127,10 +128,9 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         check_capacity(self.len() + 1, self.factor.capacity())?;
         let diagonal = self.load(index)?;
         let place = self.len();
+        let slot = self.members.get_mut(place).known()?;
         self.factor.append_loaded(diagonal)?;
-        if let Some(slot) = self.members.get_mut(place) {
-            *slot = index;
-        }
+        *slot = index;
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
         self.check_outside(entering)?;
         let diagonal = self.load(entering)?;
-        Ok(self.factor.propose(slot, diagonal))
+        self.factor.propose(slot, diagonal)
     }
 
     /// Exchanges the landmark at `slot` for the row `entering`, which takes the last slot.
@@ -164,45 +164,37 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         if !(swap.entering > T::ZERO) {
             return Err(Error::NotPositive { pivot: self.len() - 1 });
         }
-        self.commit(slot, entering, swap);
+        self.commit(slot, entering, swap)?;
         Ok(swap)
     }
 
-    /// Carries out the swap that was just looked at.
-    pub(crate) fn commit(&mut self, slot: usize, entering: usize, swap: Swap<T>) {
-        self.factor.commit(slot, swap);
-        let len = self.len();
-        if let Some(moved) = self.members.get_mut(slot..len) {
-            moved.rotate_left(1);
-            if let Some(last) = moved.last_mut() {
-                *last = entering;
-            }
-        }
+    /// Carry out the swap that was just computed. Return the landmark that left.
+    pub(crate) fn commit(&mut self, slot: usize, entering: usize, swap: Swap<T>) -> Result<usize, Error> {
+        let moved = self.members.get_mut(slot..self.factor.order()).known()?;
+        self.factor.commit(slot, swap)?;
+        move_first_to_last(moved);
+        Ok(replace(moved.last_mut().known()?, entering))
     }
 
-    /// Moves the landmark at `slot` to the last slot; those after it move down by one.
-    pub(crate) fn move_to_last(&mut self, slot: usize) {
-        self.factor.move_to_last(slot);
-        let len = self.len();
-        if let Some(moved) = self.members.get_mut(slot..len) {
-            moved.rotate_left(1);
-        }
+    /// Move the landmark at `slot` to the last slot; those after it move down by one.
+    pub(crate) fn move_to_last(&mut self, slot: usize) -> Result<(), Error> {
+        let moved = self.members.get_mut(slot..self.factor.order()).known()?;
+        self.factor.move_to_last(slot)?;
+        move_first_to_last(moved);
+        Ok(())
     }
 
-    /// Makes a row the last landmark in the place of the present one. Its substitution against the
-    /// others is in the working column.
-    pub(crate) fn overwrite_last(&mut self, entering: usize, residual: T) {
-        let len = self.len();
-        self.factor.overwrite_last(residual);
-        if let Some(last) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
-            *last = entering;
-        }
+    /// Replace the last landmark by a row whose substitution against the others is in the working column.
+    pub(crate) fn overwrite_last(&mut self, entering: usize, residual: T) -> Result<(), Error> {
+        let last = self.members.get_mut(..self.factor.order()).and_then(<[usize]>::last_mut).known()?;
+        self.factor.overwrite_last(residual)?;
+        *last = entering;
+        Ok(())
     }
 
-    /// The ground set, the landmarks and their factor, to work on.
+    /// Return the ground set, the landmarks and their factor, to work on.
     pub(crate) fn parts_mut(&mut self) -> (&'a G, &[usize], &mut Cholesky<'a, T>) {
-        let count = self.factor.order();
-        (self.ground, self.members.get(..count).unwrap_or(&[]), &mut self.factor)
+        (self.ground, prefix(self.members, self.factor.order()), &mut self.factor)
     }
 
     /// The `rank`-th row, from 0, that is no landmark.
@@ -227,7 +219,11 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         self.factor.refactor(|i, j| match (members.get(i), members.get(j)) {
             (Some(&i), Some(&j)) if i == j => ground.diagonal(i),
             (Some(&i), Some(&j)) => ground.entry(i, j),
-            _ => T::ZERO,
+            _ => {
+                debug_assert!(false, "there is a member for each row of the factor");
+                // NaN: the factor refuses it and stays as it was.
+                T::from_f64(f64::NAN)
+            }
         })
     }
 
@@ -244,19 +240,26 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Puts the row's entries with all landmarks into the factor's working column and answers its
     /// own.
     fn load(&mut self, index: usize) -> Result<T, Error> {
-        let count = self.len();
-        let members = self.members.get(..count).unwrap_or(&[]);
-        let column = self.factor.column_mut();
+        let members = prefix(self.members, self.factor.order());
+        let column = self.factor.column_mut()?;
         self.ground.column(index, members, column);
         let diagonal = self.ground.diagonal(index);
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
-            let column = members.get(at).copied().unwrap_or(index);
-            return Err(Error::NotFinite { row: index, column });
+            return Err(Error::NotFinite { row: index, column: *members.get(at).known()? });
         }
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: index, column: index });
         }
         Ok(diagonal)
+    }
+}
+
+/// Move the first element behind the last. A plain loop: `rotate_left` asserts, which links a panic at some levels
+/// of optimisation.
+fn move_first_to_last(slots: &mut [usize]) {
+    let Some(mut carried) = slots.first().copied() else { return };
+    for slot in slots.iter_mut().rev() {
+        carried = replace(slot, carried);
     }
 }
 

@@ -134,16 +134,30 @@ pub(crate) fn check_length(expected: usize, found: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
-/// The first `order` entries of row `i` of a row-major square; empty past the end.
+/// Return the first `needed` elements of lent memory.
+pub(crate) fn take<V>(lent: &mut [V], needed: usize) -> Result<&mut [V], Error> {
+    let have = lent.len();
+    lent.get_mut(..needed).ok_or(Error::Capacity { needed, have })
+}
+
+/// Return the first `len` elements, which are there: lengths are checked where memory is lent, and this is for
+/// accessors that cannot fail. Debug builds panic otherwise, and a release returns all elements.
 #[inline]
-pub(crate) fn row<T>(square: &[T], stride: usize, i: usize, order: usize) -> &[T] {
+pub(crate) fn prefix<V>(lent: &[V], len: usize) -> &[V] {
+    debug_assert!(len <= lent.len(), "an invariant of dpp-nystrom-core does not hold");
+    lent.get(..len).unwrap_or(lent)
+}
+
+/// Return the first `order` entries of row `i` of a row-major square.
+#[inline]
+pub(crate) fn row<V>(square: &[V], stride: usize, i: usize, order: usize) -> Option<&[V]> {
     let start = i.wrapping_mul(stride);
-    square.get(start..start.wrapping_add(order)).unwrap_or(&[])
+    square.get(start..start.wrapping_add(order))
 }
 
 /// [`row`], to write.
 #[inline]
-pub(crate) fn row_mut<T>(square: &mut [T], stride: usize, i: usize, order: usize) -> &mut [T] {
+pub(crate) fn row_mut<V>(square: &mut [V], stride: usize, i: usize, order: usize) -> Option<&mut [V]> {
     let start = i.wrapping_mul(stride);
-    square.get_mut(start..start.wrapping_add(order)).unwrap_or(&mut [])
+    square.get_mut(start..start.wrapping_add(order))
 }

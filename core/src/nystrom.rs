@@ -12,7 +12,7 @@
 //! [`crate::Landmarks::push`]) is left out, and `K̃` is the one of the pseudo-inverse: `φ` has as
 //! many entries as `K_CC` has independent rows, as far as rounding lets one tell.
 
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
@@ -85,9 +85,9 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
     pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
+        check_length(self.rank(), column.len())?;
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
-            let column = self.landmarks.members().get(at).copied().unwrap_or(i);
-            return Err(Error::NotFinite { row: i, column });
+            return Err(Error::NotFinite { row: i, column: *self.landmarks.members().get(at).known()? });
         }
         self.transform(column)
     }

@@ -7,10 +7,10 @@
 //! soon as it is at or under what acceptance asks for ([`Acceptance::threshold`]).
 
 use crate::cholesky::Cholesky;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_length;
+use crate::memory::{check_length, prefix};
 use crate::scalar::Scalar;
 use crate::swap::Acceptance;
 
@@ -47,7 +47,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         if slot >= landmarks.len() {
             return Err(Error::OutOfRange { index: slot, len: landmarks.len() });
         }
-        landmarks.move_to_last(slot);
+        landmarks.move_to_last(slot)?;
         let pivot = landmarks.factor().pivot(landmarks.len() - 1);
         Ok(Self { landmarks, acceptance, residual: pivot * pivot })
     }
@@ -59,7 +59,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
 
     /// The other landmarks, in the factor's order.
     pub fn others(&self) -> &[usize] {
-        self.landmarks.members().split_last().map_or(&[], |(_, others)| others)
+        prefix(self.landmarks.members(), self.landmarks.len().saturating_sub(1))
     }
 
     /// Row `i` of the factor, up to and with its diagonal entry.
@@ -120,20 +120,20 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         if let Some((i, entering)) = last {
             let others = self.others().len();
             let (_, _, factor) = self.landmarks.parts_mut();
-            substitution(i, factor.column_mut().get_mut(..others).unwrap_or(&mut []));
-            self.landmarks.overwrite_last(entering, self.residual);
+            substitution(i, factor.column_mut()?.get_mut(..others).known()?);
+            self.landmarks.overwrite_last(entering, self.residual)?;
         }
         outcome.map(|()| admitted)
     }
 
     /// Lets a row in whose substitution is in the working column; a landmark is not.
-    fn admit_substituted(&mut self, entering: usize, residual: T) -> bool {
+    fn admit_substituted(&mut self, entering: usize, residual: T) -> Result<bool, Error> {
         let admitted = !self.landmarks.contains(entering);
         if admitted {
-            self.landmarks.overwrite_last(entering, residual);
+            self.landmarks.overwrite_last(entering, residual)?;
             self.residual = residual;
         }
-        admitted
+        Ok(admitted)
     }
 
     /// Tries one row.
@@ -153,14 +153,15 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         let threshold = self.threshold(uniform, diagonal);
         let (ground, members, factor) = self.landmarks.parts_mut();
         let found = factor.residual_above(diagonal, threshold, |range, column| {
-            ground.column(entering, members.get(range).unwrap_or(&[]), column);
-        });
+            ground.column(entering, members.get(range)?, column);
+            Some(())
+        })?;
         match found {
             Some(residual) if !residual.is_finite() => {
                 Err(Error::NotFinite { row: entering, column: entering })
             }
             // Positive, so that a threshold that is no number admits nobody.
-            Some(residual) if residual > threshold => Ok(self.admit_substituted(entering, residual)),
+            Some(residual) if residual > threshold => self.admit_substituted(entering, residual),
             _ => Ok(false),
         }
     }

@@ -21,7 +21,7 @@
 //! are never admitted ([`crate::Cholesky`]'s floor).
 
 use crate::chain::{ChainState, Progress};
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
@@ -137,7 +137,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
                 Scan::Random => below(random, count),
             };
             let mut proposals = [Proposal::default(); TRIES];
-            let proposals = proposals.get_mut(..tries).unwrap_or(&mut []);
+            let proposals = proposals.get_mut(..tries).known()?;
             for proposal in proposals.iter_mut() {
                 let entering = below(random, rows);
                 *proposal = Proposal { entering, uniform: T::from_draw(random.next_u32()) };

@@ -4,10 +4,10 @@
 //! All add to the landmarks that are there until there are `c`. After an error the landmarks are
 //! what they were.
 
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_capacity;
+use crate::memory::{check_capacity, take};
 use crate::random::below;
 use crate::scalar::{Scalar, Sum};
 use rand_core::Rng;
@@ -75,8 +75,7 @@ where
     R: Rng + ?Sized,
 {
     let ground = landmarks.ground();
-    check_capacity(ground.len(), distances.len())?;
-    let distances = distances.get_mut(..ground.len()).unwrap_or(&mut []);
+    let distances = take(distances, ground.len())?;
     let approach = |distances: &mut [T], landmark: usize| {
         for (row, nearest) in distances.iter_mut().enumerate() {
             let distance = ground.squared_distance(row, landmark);
@@ -107,8 +106,8 @@ where
                 break;
             }
             // Far from every landmark and yet dependent on them: not to be drawn again.
-            if let (false, Some(distance)) = (landmarks.is_empty(), distances.get_mut(row)) {
-                *distance = T::ZERO;
+            if !landmarks.is_empty() {
+                *distances.get_mut(row).known()? = T::ZERO;
             }
         }
         if !pushed {

@@ -38,11 +38,11 @@
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::landmarks::Landmarks;
-use crate::memory::{Memory, check_capacity, check_length};
+use crate::memory::{Memory, check_capacity, check_length, prefix, take};
 use crate::random::below;
 use crate::scalar::Scalar;
 use crate::slot::{OpenSlot, Proposal};
@@ -128,13 +128,10 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         if c == 0 || dim == 0 {
             return Err(Error::Empty);
         }
-        let room = c.saturating_add(1).saturating_mul(dim);
-        check_capacity(room, rows.len())?;
+        let rows = take(rows, c.saturating_add(1).saturating_mul(dim))?;
         let factor = Cholesky::new(memory.factor)?;
         check_capacity(c, factor.capacity())?;
-        check_capacity(c, memory.landmarks.len())?;
-        let (rows, members) =
-            (rows.get_mut(..room).unwrap_or(&mut []), memory.landmarks.get_mut(..c).unwrap_or(&mut []));
+        let members = take(memory.landmarks, c)?;
         Ok(Self { kernel, most: c, dim, rows, factor, members, acceptance, progress: Progress::default() })
     }
 
@@ -151,14 +148,14 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
             return Err(self.not_finite(column));
         }
         let last = self.most.saturating_mul(self.dim);
-        copy(self.rows, last, row);
+        copy(self.rows, last, row)?;
         let offer = if self.len() < self.most { self.join() } else { self.replace(random) };
         let offer = offer.map_err(|error| match error {
             Error::NotFinite { column, .. } => self.not_finite(column),
             error => error,
         })?;
         if let Offer::Joined { place } | Offer::Replaced { place } = offer {
-            self.settle(place, row);
+            self.settle(place, row)?;
         }
         self.progress.steps += 1;
         Ok(offer)
@@ -189,7 +186,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         }
         let slot = below(random, self.most);
         let uniform = T::from_draw(random.next_u32());
-        let place = landmarks.members().get(slot).copied().unwrap_or(self.most);
+        let place = *landmarks.members().get(slot).known()?;
         let mut open = OpenSlot::new(&mut landmarks, slot, self.acceptance)?;
         let admitted = open.try_one(Proposal { entering: self.most, uniform })?;
         self.progress.proposed += 1;
@@ -199,12 +196,11 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     }
 
     /// Keeps the offered row, which is the last member, at its place.
-    fn settle(&mut self, place: usize, row: &[T]) {
-        copy(self.rows, place.saturating_mul(self.dim), row);
+    fn settle(&mut self, place: usize, row: &[T]) -> Result<(), Error> {
+        copy(self.rows, place.saturating_mul(self.dim), row)?;
         let len = self.len();
-        if let Some(member) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
-            *member = place;
-        }
+        *self.members.get_mut(..len).and_then(<[usize]>::last_mut).known()? = place;
+        Ok(())
     }
 
     fn not_finite(&self, column: usize) -> Error {
@@ -213,12 +209,12 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 
     /// The rows that are landmarks, one after the other.
     pub fn rows(&self) -> &[T] {
-        self.rows.get(..self.len().saturating_mul(self.dim)).unwrap_or(&[])
+        prefix(self.rows, self.len().saturating_mul(self.dim))
     }
 
     /// The places of the landmarks among [`rows`](Self::rows), in the factor's order.
     pub fn members(&self) -> &[usize] {
-        self.members.get(..self.len()).unwrap_or(&[])
+        prefix(self.members, self.len())
     }
 
     /// The factor of their kernel matrix, in its own order.
@@ -248,8 +244,10 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 }
 
 /// Writes a row from `start` on.
-fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) {
-    for (slot, &value) in rows.iter_mut().skip(start).zip(row) {
+fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) -> Result<(), Error> {
+    let slots = rows.get_mut(start..).and_then(|rows| rows.get_mut(..row.len())).known()?;
+    for (slot, &value) in slots.iter_mut().zip(row) {
         *slot = value;
     }
+    Ok(())
 }

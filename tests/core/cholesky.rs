@@ -143,15 +143,13 @@ fn through_comings_and_goings<T: Scalar>(condition: f64) {
                 members.push(outside);
             }
             2 if !members.is_empty() => {
-                factor.remove(place);
+                factor.remove(place).unwrap();
                 members.remove(place);
             }
-            3 => {
-                factor.move_to_last(place);
-                if !members.is_empty() {
-                    let moved = members.remove(place);
-                    members.push(moved);
-                }
+            3 if !members.is_empty() => {
+                factor.move_to_last(place).unwrap();
+                let moved = members.remove(place);
+                members.push(moved);
             }
             4 if !members.is_empty() => {
                 let before = factor.log_det().to_f64();
@@ -185,18 +183,18 @@ fn members_come_and_go() {
 }
 
 #[test]
-fn moving_the_last_to_the_last_or_one_past_the_end_changes_nothing() {
+fn moving_the_last_to_the_last_changes_nothing_and_past_the_end_is_an_error() {
     let entries = with_spectrum(&geometric(5, 100.0), 3);
     let mut room = Room::new(5);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     append_all(&mut factor, &entries, 5, &[0, 1, 2, 3, 4]);
     let before = FactorSnapshot::new(&factor);
-    for place in [4, 5, usize::MAX] {
-        factor.move_to_last(place);
-        assert_eq!(FactorSnapshot::new(&factor), before);
+    factor.move_to_last(4).unwrap();
+    assert_eq!(FactorSnapshot::new(&factor), before);
+    for index in [5, usize::MAX] {
+        assert_eq!(factor.move_to_last(index), Err(Error::OutOfRange { index, len: 5 }));
+        assert_eq!(factor.remove(index), Err(Error::OutOfRange { index, len: 5 }));
     }
-    factor.remove(5);
-    factor.remove(usize::MAX);
     factor.truncate(5);
     factor.truncate(usize::MAX);
     assert_eq!(FactorSnapshot::new(&factor), before);
@@ -214,7 +212,7 @@ fn a_truncated_factor_is_that_of_the_first_members_bit_for_bit() {
     assert_eq!(FactorSnapshot::new(&factor), three);
     // Removing the last is the same.
     factor.append(&[entries[4], entries[1], entries[3]], entries[0]).unwrap();
-    factor.remove(3);
+    factor.remove(3).unwrap();
     assert_eq!(FactorSnapshot::new(&factor), three);
 }
 
@@ -300,8 +298,8 @@ fn odd_inputs_are_refused_and_nothing_panics() {
     assert_eq!(factor.append(&[1.0], 1.0), Err(length(0, 1)));
     assert_eq!(factor.swap(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
     assert_eq!(factor.replace(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
-    factor.remove(0);
-    factor.move_to_last(0);
+    assert_eq!(factor.remove(0), Err(Error::OutOfRange { index: 0, len: 0 }));
+    assert_eq!(factor.move_to_last(0), Err(Error::OutOfRange { index: 0, len: 0 }));
     factor.refactor(|_, _| f64::NAN).unwrap();
     factor.solve(&mut []).unwrap();
     assert_eq!((factor.log_det(), factor.pivot(0), factor.row(0)), (0.0, 0.0, &[][..]));
@@ -354,7 +352,7 @@ fn memory_is_checked_where_it_enters() {
     assert_eq!(factor.append(&[], 1.0), Err(Error::Capacity { needed: 1, have: 0 }));
     assert!(factor.replace(0, &[], 1.0).is_err());
     factor.refactor(|_, _| 1.0).unwrap();
-    factor.move_to_last(0);
-    factor.remove(0);
+    assert_eq!(factor.remove(0), Err(Error::OutOfRange { index: 0, len: 0 }));
+    assert_eq!(factor.move_to_last(0), Err(Error::OutOfRange { index: 0, len: 0 }));
     assert_eq!(factor.log_det(), 0.0);
 }

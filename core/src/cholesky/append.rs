@@ -2,7 +2,7 @@
 
 use super::Cholesky;
 use super::solve::forward;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::memory::{check_capacity, check_length, row_mut};
 use crate::scalar::{Scalar, dot};
 
@@ -34,24 +34,25 @@ impl<T: Scalar> Cholesky<'_, T> {
     pub(crate) fn append_loaded(&mut self, diagonal: T) -> Result<(), Error> {
         let order = self.order;
         check_capacity(order + 1, self.stride)?;
-        let z = self.column.get_mut(..order).unwrap_or(&mut []);
-        forward(self.square, self.stride, order, z);
+        let z = self.column.get_mut(..order).known()?;
+        forward(self.square, self.stride, order, z).known()?;
         let residual = diagonal - dot(z, z);
         if !(residual > Self::floor(order, diagonal)) {
             return Err(Error::NotPositive { pivot: order });
         }
-        self.write_row(order, residual);
+        self.write_row(order, residual).known()?;
         self.order = order + 1;
         Ok(())
     }
 
     /// Writes the working column and the root of its residual as row `i`.
-    pub(super) fn write_row(&mut self, i: usize, residual: T) {
-        if let Some((pivot, left)) = row_mut(self.square, self.stride, i, i + 1).split_last_mut() {
-            for (entry, &z) in left.iter_mut().zip(self.column.iter()) {
-                *entry = z;
-            }
-            *pivot = residual.sqrt();
+    #[must_use]
+    pub(super) fn write_row(&mut self, i: usize, residual: T) -> Option<()> {
+        let (pivot, left) = row_mut(self.square, self.stride, i, i + 1)?.split_last_mut()?;
+        for (entry, &z) in left.iter_mut().zip(self.column.iter()) {
+            *entry = z;
         }
+        *pivot = residual.sqrt();
+        Some(())
     }
 }

@@ -19,7 +19,7 @@ mod remove;
 mod replace;
 mod solve;
 
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::memory::{FactorMemory, check_capacity, row};
 use crate::scalar::Scalar;
 
@@ -95,7 +95,12 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
 
     /// Row `i` of `L`, up to and with its diagonal entry; empty past the end.
     pub fn row(&self, i: usize) -> &[T] {
-        if i < self.order { row(self.square, self.stride, i, i + 1) } else { &[] }
+        if i >= self.order {
+            return &[];
+        }
+        let row = row(self.square, self.stride, i, i + 1);
+        debug_assert!(row.is_some(), "the square was checked to hold the capacity's rows");
+        row.unwrap_or_default()
     }
 
     /// `L_ii`; zero past the end.
@@ -118,8 +123,8 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
     }
 
     /// Room for one column of the matrix: an entry per member.
-    pub(crate) fn column_mut(&mut self) -> &mut [T] {
-        self.column.get_mut(..self.order).unwrap_or(&mut [])
+    pub(crate) fn column_mut(&mut self) -> Result<&mut [T], Error> {
+        self.column.get_mut(..self.order).known()
     }
 
     /// A residual is the difference of `diagonal` and a sum of `order` squares: at or under this it

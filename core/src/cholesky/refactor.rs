@@ -6,7 +6,7 @@
 //! `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the root of what is left of `a_kk`.
 
 use super::Cholesky;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::memory::{check_capacity, check_length};
 use crate::scalar::Scalar;
 
@@ -25,13 +25,12 @@ impl<T: Scalar> Cholesky<'_, T> {
         for k in 0..order {
             self.read(k, &mut entry)?;
             if k % TILE == TILE - 1 {
-                self.make_tile(&Read, k + 1 - TILE).map_err(not_positive)?;
+                self.make_tile(&Read, k + 1 - TILE)?;
             } else if k >= order - order % TILE {
-                self.make_row(&Read, k).map_err(not_positive)?;
+                self.make_row(&Read, k)?;
             }
         }
-        self.move_down(order);
-        Ok(())
+        self.move_down(order).known()
     }
 
     /// Factors a given symmetric matrix, in the place of whatever members there were: `order` rows that follow one
@@ -55,10 +54,13 @@ impl<T: Scalar> Cholesky<'_, T> {
         check_length(order.saturating_mul(order), matrix.len())?;
         let given = Given { matrix, order };
         // What is not finite leaves a residual that is not positive: it is looked for where one was found.
-        let error = |k| match given.row(k).and_then(|row| row.iter().take(k + 1).position(|x| !x.is_finite()))
-        {
-            Some(column) => Error::NotFinite { row: k, column },
-            None => not_positive(k),
+        let place = |k| given.row(k)?.iter().take(k + 1).position(|entry| !entry.is_finite());
+        let error = |error| match error {
+            Error::NotPositive { pivot } => match place(pivot) {
+                Some(column) => Error::NotFinite { row: pivot, column },
+                None => error,
+            },
+            error => error,
         };
         let tiles = order - order % TILE;
         for k in (0..tiles).step_by(TILE) {
@@ -67,7 +69,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         for k in tiles..order {
             self.make_row(&given, k).map_err(error)?;
         }
-        self.move_down(order);
+        self.move_down(order).known()?;
         self.order = order;
         Ok(())
     }
@@ -80,46 +82,42 @@ impl<T: Scalar> Cholesky<'_, T> {
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: k, column: k });
         }
-        if let Some(slot) = self.column.get_mut(k) {
-            *slot = diagonal;
-        }
+        *self.column.get_mut(k).known()? = diagonal;
         for (j, row) in self.square.chunks_exact_mut(self.stride.max(1)).take(k).enumerate() {
             let value = entry(k, j);
             if !value.is_finite() {
                 return Err(Error::NotFinite { row: k, column: j });
             }
-            if let Some(slot) = row.get_mut(k) {
-                *slot = value;
-            }
+            *row.get_mut(k).known()? = value;
         }
         Ok(())
     }
 
-    /// Makes a tile of rows of the new factor, those from `k` on, or fails with the pivot. What is not there is lent
-    /// memory, whose lengths were checked.
-    fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
+    /// Compute a tile of rows of the new factor, those from `k` on.
+    fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         for j in (0..k).step_by(TILE) {
-            self.tile::<TILE, TILE>(source, j, k);
+            self.tile::<TILE, TILE>(source, j, k).known()?;
         }
-        self.corner(source, k).unwrap_or(Ok(()))
+        self.corner(source, k).known()?
     }
 
     /// The same of row `k` alone.
-    fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
+    fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         let tiles = k - k % TILE;
         for j in (0..tiles).step_by(TILE) {
-            self.tile::<TILE, 1>(source, j, k);
+            self.tile::<TILE, 1>(source, j, k).known()?;
         }
         for j in tiles..k {
-            self.tile::<1, 1>(source, j, k);
+            self.tile::<1, 1>(source, j, k).known()?;
         }
-        let Some(diagonal) = source.diagonal(self.column, k) else { return Ok(()) };
-        let Some([[residual]]) = self.corner_products(source, [diagonal], k) else { return Ok(()) };
+        let diagonal = source.diagonal(self.column, k).known()?;
+        let [[residual]] = self.corner_products(source, [diagonal], k).known()?;
         self.new_pivot(k, diagonal, residual).map(|_| ())
     }
 
     /// The entries of the rows from `k` on in the `A` columns from `j` on.
     #[inline(always)]
+    #[must_use]
     fn tile<const A: usize, const B: usize>(
         &mut self,
         source: &impl Source<T>,
@@ -161,7 +159,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// The entries of a tile of rows, those from `k` on, in their own columns, and the pivots. Written out, since a
     /// loop over pivots is not unrolled, and keeps what it works on in memory.
     #[inline(always)]
-    fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), usize>> {
+    fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), Error>> {
         let mut diagonals = [T::ZERO; TILE];
         for (a, diagonal) in diagonals.iter_mut().enumerate() {
             *diagonal = source.diagonal(self.column, k + a)?;
@@ -198,14 +196,12 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// The root of what is left of the `k`-th diagonal entry, which it takes the place of.
     #[inline(always)]
-    fn new_pivot(&mut self, k: usize, diagonal: T, residual: T) -> Result<T, usize> {
+    fn new_pivot(&mut self, k: usize, diagonal: T, residual: T) -> Result<T, Error> {
         if !(residual > Self::floor(k, diagonal)) {
-            return Err(k);
+            return Err(Error::NotPositive { pivot: k });
         }
         let pivot = residual.sqrt();
-        if let Some(slot) = self.column.get_mut(k) {
-            *slot = pivot;
-        }
+        *self.column.get_mut(k).known()? = pivot;
         Ok(pivot)
     }
 
@@ -237,26 +233,24 @@ impl<T: Scalar> Cholesky<'_, T> {
     }
 
     /// The new factor to its place under the diagonal, and the pivots on it.
-    fn move_down(&mut self, order: usize) {
+    #[must_use]
+    fn move_down(&mut self, order: usize) -> Option<()> {
         let tiles = order - order % TILE;
         for k in (0..tiles).step_by(TILE) {
-            self.move_tile_down(k);
+            self.move_tile_down(k)?;
         }
         for k in tiles..order {
             for t in 0..k {
-                let value = self.square.get(t * self.stride + k).copied().unwrap_or(T::ZERO);
-                if let Some(slot) = self.square.get_mut(k * self.stride + t) {
-                    *slot = value;
-                }
+                let value = *self.square.get(t * self.stride + k)?;
+                *self.square.get_mut(k * self.stride + t)? = value;
             }
-            if let (Some(slot), Some(&pivot)) = (self.square.get_mut(k * self.stride + k), self.column.get(k))
-            {
-                *slot = pivot;
-            }
+            *self.square.get_mut(k * self.stride + k)? = *self.column.get(k)?;
         }
+        Some(())
     }
 
     /// The same of a tile of rows, those from `k` on.
+    #[must_use]
     #[inline(always)]
     fn move_tile_down(&mut self, k: usize) -> Option<()> {
         let stride = self.stride;
@@ -371,9 +365,4 @@ impl<T: Scalar> Source<T> for Given<'_, T> {
     fn diagonal(&self, _: &[T], k: usize) -> Option<T> {
         self.row(k)?.get(k).copied()
     }
-}
-
-/// The error of a pivot under the floor.
-fn not_positive(pivot: usize) -> Error {
-    Error::NotPositive { pivot }
 }

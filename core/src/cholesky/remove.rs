@@ -6,53 +6,64 @@
 //! pivot is the root of its residual given all others.
 
 use super::Cholesky;
+use crate::error::{Error, Known};
 use crate::memory::{row, row_mut};
 use crate::scalar::{Scalar, apply_givens, rotation};
 use core::cell::Cell;
 use core::mem::swap;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Takes out the member at `place`; those after it move down by one. Nothing happens past the
-    /// end.
-    pub fn remove(&mut self, place: usize) {
-        if place < self.order {
-            self.move_to_last(place);
-            self.order -= 1;
-        }
+    /// Remove the member at `place`; those after it move down by one.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn remove(&mut self, place: usize) -> Result<(), Error> {
+        self.move_to_last(place)?;
+        self.order -= 1;
+        Ok(())
     }
 
     /// Moves the member at `place` to the last place; those after it move down by one. The matrix
-    /// is the same but for the order of its members. Nothing happens past the end.
-    pub fn move_to_last(&mut self, place: usize) {
-        let (stride, order) = (self.stride, self.order);
-        if place >= order {
-            return;
+    /// is the same but for the order of its members.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn move_to_last(&mut self, place: usize) -> Result<(), Error> {
+        if place >= self.order {
+            return Err(Error::OutOfRange { index: place, len: self.order });
         }
+        self.rotate_to_last(place).known()
+    }
+
+    #[must_use]
+    fn rotate_to_last(&mut self, place: usize) -> Option<()> {
+        let (stride, order) = (self.stride, self.order);
         // The leaving row stands before row k, with the entries up to its diagonal; behind it the rows are
         // turned, and each has moved up by one.
         let mut k = place + 1;
         while k < order {
             // Turning a row is one long chain of dependent steps: rows side by side hide its latency, and
             // the arithmetic of each is the same.
-            let rows = if k + 4 <= order && self.pass_four(place, k).is_some() { 4 } else { 1 };
-            if rows == 1 && self.pass_one(place, k).is_none() {
-                return;
+            if k + 4 <= order {
+                self.pass_four(place, k)?;
+                k += 4;
+            } else {
+                self.pass_one(place, k)?;
+                k += 1;
             }
-            k += rows;
         }
-        let leaving = row_mut(self.square, stride, order - 1, order);
-        let Some(tail) = leaving.get_mut(place..) else { return };
-        let Some(mut carried) = tail.first().copied() else { return };
-        let rotations = self.rotations.get(place + 1..order).unwrap_or(&[]);
+        let tail = row_mut(self.square, stride, order - 1, order)?.get_mut(place..)?;
+        let mut carried = *tail.first()?;
+        let rotations = self.rotations.get(place + 1..order)?;
         for (entry, &rotation) in tail.iter_mut().zip(rotations) {
             *entry = apply_givens(T::ZERO, &mut carried, rotation);
         }
-        if let Some(pivot) = tail.last_mut() {
-            *pivot = carried;
-        }
+        *tail.last_mut()? = carried;
+        Some(())
     }
 
     /// Turns row `k` and exchanges it with the leaving row before it.
+    #[must_use]
     fn pass_one(&mut self, place: usize, k: usize) -> Option<()> {
         let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
         let (leaving, row) = (rows.next()?, rows.next()?);
@@ -67,6 +78,7 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are
     /// known.
+    #[must_use]
     fn pass_four(&mut self, place: usize, k: usize) -> Option<()> {
         let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
         let (leaving, a, b) = (rows.next()?, rows.next()?, rows.next()?);
@@ -107,17 +119,18 @@ impl<T: Scalar> Cholesky<'_, T> {
 
     /// `det K_YY` over that of the others: the residual of the member at `place`, after
     /// [`propose`](Self::propose) has filled the rotations.
-    pub(super) fn residual_of(&self, place: usize) -> T {
-        let mut pivot = row(self.square, self.stride, place, place + 1).last().copied().unwrap_or(T::ZERO);
-        for &[cos, _] in self.rotations.get(place + 1..self.order).unwrap_or(&[]) {
+    pub(super) fn residual_of(&self, place: usize) -> Option<T> {
+        let mut pivot = *row(self.square, self.stride, place, place + 1)?.last()?;
+        for &[cos, _] in self.rotations.get(place + 1..self.order)? {
             pivot *= cos;
         }
-        pivot * pivot
+        Some(pivot * pivot)
     }
 }
 
 /// Turns the entries of row `k` from `from` on by their rotations and the pivot by its own, which it notes;
 /// they are written one place before theirs, into `to`.
+#[must_use]
 fn finish<T: Scalar>(
     row: &[T],
     to: &mut [T],

@@ -7,8 +7,8 @@
 
 use super::Cholesky;
 use super::solve::{TILE, forward, forward_from};
-use crate::error::Error;
-use crate::memory::{row, row_mut};
+use crate::error::{Error, Known};
+use crate::memory::row;
 use crate::scalar::{Scalar, apply_givens, dot, rotation};
 use crate::swap::Swap;
 
@@ -27,7 +27,7 @@ impl<T: Scalar> Cholesky<'_, T> {
             return Err(Error::OutOfRange { index: place, len: self.order });
         }
         self.load(column, diagonal)?;
-        Ok(self.propose(place, diagonal))
+        self.propose(place, diagonal)
     }
 
     /// Exchanges the member at `place` for another, which takes the last place; those after the
@@ -41,31 +41,34 @@ impl<T: Scalar> Cholesky<'_, T> {
         if !(swap.entering > T::ZERO) {
             return Err(Error::NotPositive { pivot: self.order - 1 });
         }
-        self.commit(place, swap);
+        self.commit(place, swap)?;
         Ok(swap)
     }
 
     /// [`swap`](Self::swap) of the working column, which becomes the entering member's last row.
-    pub(crate) fn propose(&mut self, place: usize, diagonal: T) -> Swap<T> {
+    pub(crate) fn propose(&mut self, place: usize, diagonal: T) -> Result<Swap<T>, Error> {
+        self.propose_known(place, diagonal).known()
+    }
+
+    #[inline]
+    fn propose_known(&mut self, place: usize, diagonal: T) -> Option<Swap<T>> {
         let (stride, order) = (self.stride, self.order);
-        forward(self.square, stride, place, self.column);
+        forward(self.square, stride, place, self.column)?;
         for k in place + 1..order {
-            let Some(z) = self.substitute_turned(place, k) else { break };
-            if let Some(slot) = self.column.get_mut(k - 1) {
-                *slot = z;
-            }
+            let z = self.substitute_turned(place, k)?;
+            *self.column.get_mut(k - 1)? = z;
         }
-        let z = self.column.get(..order.saturating_sub(1)).unwrap_or(&[]);
+        let z = self.column.get(..order.saturating_sub(1))?;
         let residual = diagonal - dot(z, z);
         let entering =
             if residual > Self::floor(order.saturating_sub(1), diagonal) { residual } else { T::ZERO };
-        Swap { entering, leaving: self.residual_of(place) }
+        Some(Swap { entering, leaving: self.residual_of(place)? })
     }
 
     /// The substitution's entry for row `k`, which is turned on the way; remembers its rotation.
     #[inline]
     fn substitute_turned(&mut self, place: usize, k: usize) -> Option<T> {
-        let (&pivot, left) = row(self.square, self.stride, k, k + 1).split_last()?;
+        let (&pivot, left) = row(self.square, self.stride, k, k + 1)?.split_last()?;
         let (head, tail) = left.split_at_checked(place)?;
         let (&first, tail) = tail.split_first()?;
         let (z, rest) = self.column.split_at_checked(k - 1)?;
@@ -82,26 +85,35 @@ impl<T: Scalar> Cholesky<'_, T> {
     }
 
     /// Makes the working column and the root of `residual` the last row.
-    pub(crate) fn overwrite_last(&mut self, residual: T) {
-        self.write_row(self.order.saturating_sub(1), residual);
+    pub(crate) fn overwrite_last(&mut self, residual: T) -> Result<(), Error> {
+        self.write_row(self.order.saturating_sub(1), residual).known()
     }
 
-    /// The residual of a row given all members but the last, or none as soon as it is known to be at
-    /// or under `threshold`. The row's entries come in blocks into the working column, from
-    /// `entries(range, column)`, and leave it as the substitution. A residual that is no number ends
-    /// the computation too, as it is.
+    /// Return the residual of a row given all members but the last, or none as soon as it is known to be at or under
+    /// `threshold`. The row's entries come in blocks into the working column, from `entries(range, column)`, and
+    /// leave it as the substitution. A residual that is NaN or infinite ends the computation too and is returned.
     pub(crate) fn residual_above(
         &mut self,
         diagonal: T,
         threshold: T,
-        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]),
-    ) -> Option<T> {
+        entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
+    ) -> Result<Option<T>, Error> {
+        self.residual_above_known(diagonal, threshold, entries).known()
+    }
+
+    #[inline(always)]
+    fn residual_above_known(
+        &mut self,
+        diagonal: T,
+        threshold: T,
+        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
+    ) -> Option<Option<T>> {
         let others = self.order.saturating_sub(1);
         let mut residual = diagonal;
         let mut from = 0;
         while from < others {
             let to = others.min(from + BLOCK);
-            entries(from..to, self.column.get_mut(from..to)?);
+            entries(from..to, self.column.get_mut(from..to)?)?;
             forward_from(self.square, self.stride, from, to, self.column)?;
             let mut less = |&z: &T| residual -= z * z;
             let z = self.column.get(from..to)?;
@@ -111,19 +123,17 @@ impl<T: Scalar> Cholesky<'_, T> {
                 Err(_) => z.iter().for_each(&mut less),
             }
             if residual <= threshold {
-                // Minus infinity is an entry that was no number.
-                return if residual.is_finite() { None } else { Some(residual) };
+                // Minus infinity is an entry that was not finite.
+                return Some(if residual.is_finite() { None } else { Some(residual) });
             }
             from = to;
         }
-        Some(residual)
+        Some(Some(residual))
     }
 
     /// Carries out the swap that [`propose`](Self::propose) has just announced.
-    pub(crate) fn commit(&mut self, place: usize, swap: Swap<T>) {
-        self.move_to_last(place);
-        let last = self.order.saturating_sub(1);
-        debug_assert!(row_mut(self.square, self.stride, last, last + 1).len() == last + 1);
-        self.write_row(last, swap.entering);
+    pub(crate) fn commit(&mut self, place: usize, swap: Swap<T>) -> Result<(), Error> {
+        self.move_to_last(place)?;
+        self.overwrite_last(swap.entering)
     }
 }

@@ -1,7 +1,7 @@
 //! Triangular systems: `c²/2` multiply-adds each.
 
 use super::Cholesky;
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::memory::check_length;
 use crate::scalar::Scalar;
 
@@ -12,11 +12,13 @@ pub(super) const TILE: usize = 8;
 const HALF: usize = TILE / 2;
 
 /// `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this order.
-pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) {
-    forward_from(square, stride, 0, order, b);
+#[must_use]
+pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) -> Option<()> {
+    forward_from(square, stride, 0, order, b)
 }
 
 /// [`forward`] of the rows from `from`, a multiple of [`TILE`], where those before are done.
+#[must_use]
 pub(super) fn forward_from<T: Scalar>(
     square: &[T],
     stride: usize,
@@ -116,8 +118,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// [`Error::Length`] unless `b` has an entry per member.
     pub fn solve_lower(&self, b: &mut [T]) -> Result<(), Error> {
         check_length(self.order, b.len())?;
-        forward(self.square, self.stride, self.order, b);
-        Ok(())
+        forward(self.square, self.stride, self.order, b).known()
     }
 
     /// `Lᵀ x = z`, in place.
@@ -127,9 +128,9 @@ impl<T: Scalar> Cholesky<'_, T> {
     pub fn solve_upper(&self, z: &mut [T]) -> Result<(), Error> {
         check_length(self.order, z.len())?;
         for k in (0..self.order).rev() {
-            let Some((&pivot, left)) = self.row(k).split_last() else { break };
-            let Some((before, rest)) = z.split_at_mut_checked(k) else { break };
-            let Some(x) = rest.first_mut() else { break };
+            let (&pivot, left) = self.row(k).split_last().known()?;
+            let (before, rest) = z.split_at_mut_checked(k).known()?;
+            let x = rest.first_mut().known()?;
             *x /= pivot;
             for (z, &entry) in before.iter_mut().zip(left) {
                 *z -= entry * *x;

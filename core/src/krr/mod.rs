@@ -23,8 +23,8 @@ mod state;
 
 pub use state::state_bytes;
 
-use crate::error::Error;
-use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut};
+use crate::error::{Error, Known};
+use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, take};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
 /// What rows have taught so far: `c(c + 1)/2` numbers of `R`, `c` of `Qᵀy`, and the squared error
@@ -69,13 +69,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         let have = diagonal.len().min(targets.len()).min(row.len());
         check_capacity(dim, have)?;
-        check_capacity(dim.saturating_mul(dim), square.len())?;
-        let square = square.get_mut(..dim * dim).unwrap_or(&mut []);
+        let square = take(square, dim.saturating_mul(dim))?;
+        let (diagonal, targets, row) = (take(diagonal, dim)?, take(targets, dim)?, take(row, dim)?);
         square.fill(T::ZERO);
-        let targets = targets.get_mut(..dim).unwrap_or(&mut []);
         targets.fill(T::ZERO);
-        let diagonal = diagonal.get_mut(..dim).unwrap_or(&mut []);
-        let row = row.get_mut(..dim).unwrap_or(&mut []);
         Ok(Self { square, diagonal, targets, row, dim, rows: 0, rss: Sum::default() })
     }
 
@@ -106,7 +103,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = feature;
         }
-        let left = self.absorb(0, target);
+        let left = self.absorb(0, target).known()?;
         self.rss.add(left * left);
         self.rows += 1;
         Ok(())
@@ -114,16 +111,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 
     /// Turns the working row, zero before entry `first`, into the triangle; answers what is left of
     /// its target.
-    fn absorb(&mut self, first: usize, target: T) -> T {
+    #[must_use]
+    fn absorb(&mut self, first: usize, target: T) -> Option<T> {
         let mut left = target;
         for k in first..self.dim {
-            let Some(entries) = row_mut(self.square, self.dim, k, self.dim).get_mut(k..) else { break };
-            let Some(incoming) = self.row.get_mut(k..) else { break };
-            let (Some((pivot, entries)), Some((&mut lead, incoming))) =
-                (entries.split_first_mut(), incoming.split_first_mut())
-            else {
-                break;
-            };
+            let entries = row_mut(self.square, self.dim, k, self.dim)?.get_mut(k..)?;
+            let (pivot, entries) = entries.split_first_mut()?;
+            let (&mut lead, incoming) = self.row.get_mut(k..)?.split_first_mut()?;
             if lead == T::ZERO {
                 continue;
             }
@@ -132,11 +126,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             for (entry, carried) in entries.iter_mut().zip(incoming) {
                 *entry = apply_givens(*entry, carried, rotation);
             }
-            if let Some(slot) = self.targets.get_mut(k) {
-                *slot = apply_givens(*slot, &mut left, rotation);
-            }
+            let slot = self.targets.get_mut(k)?;
+            *slot = apply_givens(*slot, &mut left, rotation);
         }
-        left
+        Some(left)
     }
 
     /// Learns all that `other` has learned, as if its rows had come here: rows and all later results
@@ -148,12 +141,12 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
         for k in 0..self.dim {
-            let incoming = row(other.square, other.dim, k, other.dim);
+            let incoming = row(other.square, other.dim, k, other.dim).known()?;
             for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
                 *slot = entry;
             }
-            let target = other.targets.get(k).copied().unwrap_or(T::ZERO);
-            let left = self.absorb(k, target);
+            let target = *other.targets.get(k).known()?;
+            let left = self.absorb(k, target).known()?;
             self.rss.add(left * left);
         }
         self.rss.add(other.rss.total());
@@ -180,7 +173,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn numbers(&self) -> impl Iterator<Item = T> {
-        let triangle = (0..self.dim).flat_map(|k| row(self.square, self.dim, k, self.dim).iter().skip(k));
+        let rows = self.square.chunks_exact(self.dim.max(1)).enumerate();
+        let triangle = rows.flat_map(|(k, row)| row.iter().skip(k));
         let Sum { sum, lost } = self.rss;
         triangle.chain(self.targets.iter()).copied().chain([sum, lost])
     }
@@ -201,26 +195,22 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
-        self.take_back(rows, &mut numbers.iter().copied());
-        Ok(())
+        self.take_back(rows, &mut numbers.iter().copied()).known()
     }
 
     /// [`restore`](Self::restore) from as many finite numbers as there must be.
-    pub(crate) fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) {
-        for k in 0..self.dim {
-            let entries = row_mut(self.square, self.dim, k, self.dim);
-            // The zip asks the entries first: none of the numbers is lost at its end.
-            for (slot, number) in entries.iter_mut().skip(k).zip(numbers.by_ref()) {
-                *slot = number;
-            }
+    #[must_use]
+    fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) -> Option<()> {
+        let triangle = self.square.chunks_exact_mut(self.dim.max(1)).enumerate();
+        for slot in triangle.flat_map(|(k, row)| row.iter_mut().skip(k)) {
+            *slot = numbers.next()?;
         }
-        for (slot, number) in self.targets.iter_mut().zip(numbers.by_ref()) {
-            *slot = number;
+        for slot in self.targets.iter_mut() {
+            *slot = numbers.next()?;
         }
-        if let (Some(sum), Some(lost)) = (numbers.next(), numbers.next()) {
-            self.rss = Sum { sum, lost };
-        }
+        self.rss = Sum { sum: numbers.next()?, lost: numbers.next()? };
         self.rows = rows;
+        Some(())
     }
 
     /// The weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²`, with γ the `ridge`. More rows can follow. `c³/2`
@@ -239,20 +229,18 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             return Err(Error::Ridge);
         }
         let penalty = (T::from_count(self.rows as usize) * ridge).sqrt();
-        self.copy_down(weights);
-        self.penalise(penalty, weights);
+        self.copy_down(weights).known()?;
+        self.penalise(penalty, weights).known()?;
         // With a ridge every pivot is at least its root, however little the rows say.
         let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
         if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
             return Err(Error::NotPositive { pivot });
         }
         for k in (0..self.dim).rev() {
-            let Some((before, rest)) = weights.split_at_mut_checked(k) else { break };
-            let Some(weight) = rest.first_mut() else { break };
-            let (Some(&pivot), entries) = (self.diagonal.get(k), row(self.square, self.dim, k, k)) else {
-                break;
-            };
-            *weight /= pivot;
+            let (before, rest) = weights.split_at_mut_checked(k).known()?;
+            let weight = rest.first_mut().known()?;
+            let entries = row(self.square, self.dim, k, k).known()?;
+            *weight /= *self.diagonal.get(k).known()?;
             for (before, &entry) in before.iter_mut().zip(entries) {
                 *before -= entry * *weight;
             }
@@ -267,50 +255,46 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     }
 
     /// Copies `R` to the lower triangle, transposed, and its targets to `targets`.
-    fn copy_down(&mut self, targets: &mut [T]) {
+    #[must_use]
+    fn copy_down(&mut self, targets: &mut [T]) -> Option<()> {
         for k in 0..self.dim {
-            for j in k..self.dim {
-                let entry = self.square.get(k * self.dim + j).copied().unwrap_or(T::ZERO);
-                let slot =
-                    if j == k { self.diagonal.get_mut(k) } else { self.square.get_mut(j * self.dim + k) };
-                if let Some(slot) = slot {
-                    *slot = entry;
-                }
+            *self.diagonal.get_mut(k)? = *self.square.get(k * self.dim + k)?;
+            for j in k + 1..self.dim {
+                *self.square.get_mut(j * self.dim + k)? = *self.square.get(k * self.dim + j)?;
             }
         }
         for (target, &kept) in targets.iter_mut().zip(self.targets.iter()) {
             *target = kept;
         }
+        Some(())
     }
 
     /// Turns the rows `penalty · e_i` into the copy of the triangle.
-    fn penalise(&mut self, penalty: T, targets: &mut [T]) {
+    #[must_use]
+    fn penalise(&mut self, penalty: T, targets: &mut [T]) -> Option<()> {
         if !(penalty > T::ZERO) {
-            return;
+            return Some(());
         }
         for i in 0..self.dim {
             self.row.fill(T::ZERO);
-            if let Some(slot) = self.row.get_mut(i) {
-                *slot = penalty;
-            }
+            *self.row.get_mut(i)? = penalty;
             let mut left = T::ZERO;
             for k in i..self.dim {
-                let (Some(pivot), Some(&lead)) = (self.diagonal.get_mut(k), self.row.get(k)) else { break };
+                let (pivot, lead) = (self.diagonal.get_mut(k)?, *self.row.get(k)?);
                 let (rotation, turned_pivot) = rotation(*pivot, lead);
                 *pivot = turned_pivot;
                 // Column k of the lower triangle is row k of the copy.
                 for (below, carried) in
                     self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)
                 {
-                    if let Some(entry) = below.get_mut(k) {
-                        *entry = apply_givens(*entry, carried, rotation);
-                    }
+                    let entry = below.get_mut(k)?;
+                    *entry = apply_givens(*entry, carried, rotation);
                 }
-                if let Some(target) = targets.get_mut(k) {
-                    *target = apply_givens(*target, &mut left, rotation);
-                }
+                let target = targets.get_mut(k)?;
+                *target = apply_givens(*target, &mut left, rotation);
             }
         }
+        Some(())
     }
 
     /// `Σ (φ(x)ᵀβ - y)²` over the rows learned, from the accumulator alone: training error, or the
@@ -323,7 +307,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         let mut total = self.rss;
         for (k, &target) in self.targets.iter().enumerate() {
             let mut left = -target;
-            let entries = row(self.square, self.dim, k, self.dim);
+            let entries = row(self.square, self.dim, k, self.dim).known()?;
             for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
                 left += entry * weight;
             }

@@ -18,7 +18,7 @@
 //! travels inside ([`crate::digest`]), and another one is refused.
 
 use super::RidgeRegression;
-use crate::error::{BytesProblem, Error};
+use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
 use crate::scalar::{Scalar, to_bytes};
 
@@ -91,8 +91,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         if numbers.clone().any(|number| !number.is_finite()) {
             return Err(Error::StateBytes(BytesProblem::Malformed));
         }
-        self.take_back(rows, &mut numbers);
-        Ok(())
+        self.take_back(rows, &mut numbers).known()
     }
 
     /// The rows and the bytes of the numbers, of a state that is whole and of these landmarks.
@@ -115,7 +114,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             return refuse(BytesProblem::OtherLandmarks);
         }
         let rows = u64::from(more) << 32 | u64::from(rows);
-        Ok((rows, content.get(HEADER..).unwrap_or(&[])))
+        Ok((rows, content.get(HEADER..).ok_or(Error::StateBytes(BytesProblem::Malformed))?))
     }
 }
 
