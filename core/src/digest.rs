@@ -1,11 +1,11 @@
-//! The digest that tells sets of landmarks apart.
+//! The digest that identifies a set of landmarks.
 
 use crate::cholesky::Cholesky;
 use crate::scalar::{Scalar, to_bytes};
 
-/// A number that tells sets of landmarks apart: FNV-1a (64 bits) of the numbers that rows are standardised by, of
-/// the landmarks' features in the factor's order, and of the factor, which the kernel is in. The same on every target;
-/// `2^-64` is the chance that two sets share it, so it guards against mix-ups and not against forgery.
+/// Return a digest that identifies a set of landmarks: FNV-1a (64 bits) of the numbers that standardise the rows, the
+/// landmarks' features in the factor's order, and the factor, which depends on the kernel. It is the same on every
+/// target. Two sets collide with probability `2^-64`: it detects mistakes, not forgery.
 ///
 /// ```
 /// use dpp_nystrom_core::{Landmarks, Points, Workspace, digest, kernel::Gaussian, start};

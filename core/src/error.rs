@@ -1,36 +1,36 @@
-//! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
+//! Errors as plain data: no strings, so that an error costs firmware a few bytes.
 
 use core::fmt;
 
-/// Why a call was refused. Whatever was called is as it was before.
+/// Why a call failed. Unless the call says otherwise, it has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Error {
-    /// A ground set without rows, a row without features, or no landmarks asked for.
+    /// No rows, no features or no landmarks: each must be at least one.
     Empty,
     /// The lent memory is too small.
     Capacity {
-        /// Elements that the call needs.
+        /// Elements needed.
         needed: usize,
-        /// Elements that were lent.
+        /// Elements lent.
         have: usize,
     },
     /// A slice of the wrong length.
     Length {
-        /// The length that fits.
+        /// The expected length.
         expected: usize,
-        /// The length that came.
+        /// The length of the slice.
         found: usize,
     },
     /// More landmarks than rows.
     TooManyLandmarks {
-        /// Landmarks asked for.
+        /// Landmarks requested.
         landmarks: usize,
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
     },
-    /// A ground set of more than `u32::MAX` rows: indices are drawn from 32 random bits.
+    /// More than `u32::MAX` rows: row indices are drawn from 32 random bits.
     TooManyRows,
     /// An index past the end.
     OutOfRange {
@@ -39,55 +39,55 @@ pub enum Error {
         /// The number of rows, members or slots.
         len: usize,
     },
-    /// A row that already is a landmark.
+    /// A row that is a landmark already.
     Duplicate {
         /// The row.
         index: usize,
     },
-    /// A NaN or an infinity among the rows, in a matrix, from a kernel or from a ground set.
+    /// A NaN or an infinity in the rows, a matrix, a kernel value or a ground set's entry.
     NotFinite {
         /// The row.
         row: usize,
-        /// The column: a feature of the row, or the other row of the kernel's entry.
+        /// The column: a feature of the row, or the second index of the kernel entry.
         column: usize,
     },
-    /// A matrix that is not positive definite as far as the arithmetic can tell: the pivot is at
-    /// or under the floor of rounding. Among landmarks: a row that depends on those before it.
+    /// A matrix that is not numerically positive definite: the pivot is at or below the rounding error of its
+    /// computation. Among landmarks: a row that depends on the landmarks before it.
     NotPositive {
-        /// The place of the pivot, from 0.
+        /// The index of the pivot, from 0.
         pivot: usize,
     },
-    /// Fewer independent rows than landmarks asked for.
+    /// Fewer independent rows than landmarks requested.
     RankDeficient {
-        /// The rank found.
+        /// The numerical rank found.
         rank: usize,
-        /// The landmarks asked for.
+        /// The landmarks requested.
         landmarks: usize,
     },
-    /// A bandwidth that is not positive and finite, or so extreme that its square is not.
+    /// A bandwidth (lengthscale) σ that is not positive and finite, or for which `1/σ²` is not.
     Bandwidth,
-    /// A polynomial kernel's degree of zero, or an offset that is negative or not finite.
+    /// A polynomial kernel of degree zero, or with an offset that is negative or not finite.
     Polynomial,
-    /// A ridge that is negative or not finite.
+    /// A regularisation γ that is negative or not finite.
     Ridge,
-    /// Ridge regression asked to solve before any row came.
+    /// A ridge regression was solved before any row was added.
     NoRows,
-    /// A model's bytes that cannot be read.
+    /// The bytes of a model cannot be read.
     ModelBytes(BytesProblem),
-    /// The bytes of what an accumulator has learned, which cannot be read.
+    /// The bytes of a ridge regression's state cannot be read.
     StateBytes(BytesProblem),
-    /// Numbers of a quantised model that are out of their ranges: its sums could overflow.
+    /// A parameter of a quantised model is out of range: its sums could overflow.
     Quantisation,
-    /// Memory that does not hold the state that is to be resumed on this ground set.
+    /// The memory does not hold a factor of these rows of this ground set.
     ForeignState,
-    /// An invariant of this crate does not hold: a bug in it. Debug builds panic instead.
+    /// An invariant of this crate does not hold: a bug in this crate. Debug builds panic instead.
     Internal,
 }
 
-/// What must be there, by an invariant of the code around it.
+/// Access to a value that an invariant of the surrounding code guarantees.
 pub(crate) trait Known<V> {
-    /// Return the value. That there is none is a bug: a panic in a debug build, [`Error::Internal`] in a release,
-    /// where firmware must not panic.
+    /// Return the value. A missing one is a bug: debug builds panic, and a release returns [`Error::Internal`], since
+    /// firmware must not panic.
     fn known(self) -> Result<V, Error>;
 }
 
@@ -104,22 +104,24 @@ impl fmt::Display for Error {
         match *self {
             Self::Empty => f.write_str("no rows, no features or no landmarks: each must be at least one"),
             Self::Capacity { needed, have } => {
-                write!(f, "memory for {needed} is needed, {have} was lent")
+                write!(f, "expected memory for at least {needed} elements, found {have}")
             }
             Self::Length { expected, found } => {
-                write!(f, "a length of {expected} was expected, {found} came")
+                write!(f, "expected a length of {expected}, found {found}")
             }
             Self::TooManyLandmarks { landmarks, rows } => {
                 write!(f, "{landmarks} landmarks asked for, but there are only {rows} rows")
             }
-            Self::TooManyRows => f.write_str("more than 4294967295 rows"),
-            Self::OutOfRange { index, len } => write!(f, "index {index} is past the end: there are {len}"),
-            Self::Duplicate { index } => write!(f, "row {index} is a landmark already"),
+            Self::TooManyRows => f.write_str("expected at most 4294967295 rows"),
+            Self::OutOfRange { index, len } => {
+                write!(f, "index {index} is out of range: expected less than {len}")
+            }
+            Self::Duplicate { index } => write!(f, "row {index} is already a landmark"),
             Self::NotFinite { row, column } => {
-                write!(f, "not a finite number at row {row}, column {column}")
+                write!(f, "row {row}, column {column}: expected a finite number")
             }
             Self::NotPositive { pivot } => {
-                write!(f, "not positive definite at pivot {pivot}: it depends on those before it")
+                write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
             }
             Self::RankDeficient { rank, landmarks } => write!(
                 f,
@@ -130,11 +132,11 @@ impl fmt::Display for Error {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
-            Self::NoRows => f.write_str("no rows were added yet"),
+            Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
             Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
             Self::Quantisation => {
-                f.write_str("the quantised model's numbers are out of their ranges; export the model again")
+                f.write_str("a parameter of the quantised model is out of range: export the model again")
             }
             Self::Internal => f.write_str("an invariant of dpp-nystrom-core does not hold: please report it"),
             Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),

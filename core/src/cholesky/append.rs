@@ -1,4 +1,4 @@
-//! One more member, at the last place.
+//! Append a member at the last place.
 
 use super::Cholesky;
 use super::solve::forward;
@@ -7,7 +7,7 @@ use crate::memory::{check_capacity, check_length, row_mut};
 use crate::scalar::{Scalar, dot};
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Adds a member, given its entries with the present ones in their order, and its own.
+    /// Append a member, given its entries with the present members in their order and its diagonal entry.
     ///
     /// # Errors
     /// [`Error::Length`] unless `column` has an entry per member, [`Error::Capacity`] when full,
@@ -17,7 +17,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.append_loaded(diagonal)
     }
 
-    /// Copies a checked column to the working column.
+    /// Check a column and copy it to the working column.
     pub(super) fn load(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
         check_length(self.order, column.len())?;
         let entries = column.iter().chain(core::iter::once(&diagonal));
@@ -45,7 +45,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         Ok(())
     }
 
-    /// Writes the working column and the root of its residual as row `i`.
+    /// Write the working column and the square root of its residual as row `i`.
     #[must_use]
     pub(super) fn write_row(&mut self, i: usize, residual: T) -> Option<()> {
         let (pivot, left) = row_mut(self.square, self.stride, i, i + 1)?.split_last_mut()?;

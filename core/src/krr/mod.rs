@@ -121,8 +121,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             if lead == T::ZERO {
                 continue;
             }
-            let (rotation, turned_pivot) = rotation(*pivot, lead);
-            *pivot = turned_pivot;
+            let (rotation, rotated_pivot) = rotation(*pivot, lead);
+            *pivot = rotated_pivot;
             for (entry, carried) in entries.iter_mut().zip(incoming) {
                 *entry = apply_givens(*entry, carried, rotation);
             }
@@ -281,8 +281,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             let mut left = T::ZERO;
             for k in i..self.dim {
                 let (pivot, lead) = (self.diagonal.get_mut(k)?, *self.row.get(k)?);
-                let (rotation, turned_pivot) = rotation(*pivot, lead);
-                *pivot = turned_pivot;
+                let (rotation, rotated_pivot) = rotation(*pivot, lead);
+                *pivot = rotated_pivot;
                 // Column k of the lower triangle is row k of the copy.
                 for (below, carried) in
                     self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)

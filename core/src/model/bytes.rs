@@ -1,11 +1,11 @@
-//! A model as bytes: written by `dpp-nystrom export --to bytes`, read where they lie.
+//! The byte format of models: written by `dpp-nystrom export --to bytes`, read in place.
 //!
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppndevc` |
-//! | 8 to 11 | CRC-32 of what follows, up to the length |
+//! | 8 to 11 | CRC-32 of bytes 12 to the end |
 //! | 12 to 15 | version: 1 |
-//! | 16 to 19 | length of all of it in bytes, a multiple of 4 |
+//! | 16 to 19 | length in bytes, a multiple of 4 |
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
 //! | 28 to 31 | landmarks c |
@@ -15,11 +15,10 @@
 //! | 60 on | single: means d, scales d, landmarks c d, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
-//! Numbers are little-endian and the bytes begin at a multiple of 4, so that the arrays are slices of numbers as they
-//! lie: nothing is copied, and a prediction reads them as it reads a static. (To decode each number when it is used
-//! would do without the alignment, but then every algorithm would need a second body.) `bytemuck` checks and makes the
-//! views without `unsafe` on this side. Bytes past the length are not looked at: a partition of the flash may be longer than
-//! the model.
+//! Numbers are little-endian, and the first byte is at a multiple of 4, so that the arrays are used in place as slices:
+//! nothing is copied, and a prediction reads them as it reads a static. (Decoding each number on use would not need the
+//! alignment, but every algorithm would need a second implementation.) `bytemuck` checks and creates the slices, so that
+//! this crate needs no `unsafe`. Bytes after the length are ignored: a flash partition may be longer than the model.
 
 use super::{Model, Parts};
 use crate::error::{BytesProblem, Error};
@@ -30,10 +29,10 @@ use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
-/// The words before the arrays.
+/// The number of words before the arrays.
 const HEADER: usize = 15;
 
-/// Of what kind a model's numbers are.
+/// The representation of a model's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Single = 0,
@@ -41,12 +40,12 @@ pub(crate) enum Kind {
     Bits8 = 2,
 }
 
-/// What the header says, and the arrays after it.
+/// The content of the header, and the arrays after it.
 pub(crate) struct Content<'a> {
     pub(crate) dim: usize,
     pub(crate) landmarks: usize,
     pub(crate) kernel: u32,
-    /// What belongs to the kernel.
+    /// The kernel's parameters.
     pub(crate) numbers: [u32; 4],
     pub(crate) target_mean: f32,
     pub(crate) target_scale: f32,
@@ -54,7 +53,7 @@ pub(crate) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// The next array of so many elements, and of as many words as they fill.
+    /// Return the next array of `count` elements, which takes whole words.
     pub(crate) fn take<N: AnyBitPattern>(&mut self, count: usize) -> Result<&'a [N], Error> {
         let malformed = Error::ModelBytes(BytesProblem::Malformed);
         let words = count.checked_mul(size_of::<N>()).ok_or(malformed)?.div_ceil(size_of::<u32>());
@@ -64,13 +63,13 @@ impl<'a> Content<'a> {
         array.get(..count).ok_or(malformed)
     }
 
-    /// Refuses words after the last array.
+    /// Check that nothing follows the last array.
     pub(crate) fn end(&self) -> Result<(), Error> {
         if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
     }
 }
 
-/// Checks all that can be checked of bytes of this kind.
+/// Check and open bytes of this kind.
 pub(crate) fn open(bytes: &[u8], kind: Kind) -> Result<Content<'_>, Error> {
     parse(bytes, kind).map_err(Error::ModelBytes)
 }
@@ -101,14 +100,13 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
 }
 
 impl<'a> Model<'a, f32, ChosenKernel<f32>> {
-    /// The model in these bytes, which are used where they lie.
+    /// Use the model in these bytes, in place.
     ///
-    /// Reads each byte once, for the checksum: some 20 instructions a byte. What comes after the model's end is not
-    /// looked at.
+    /// Reads each byte once, for the checksum, at some 20 instructions a byte. Bytes after the model's end are ignored.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with what is wrong: bytes that do not begin at a multiple of 4, that are damaged or cut,
-    /// or that are something else.
+    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, or of another
+    /// format.
     ///
     /// ```
     /// use dpp_nystrom_core::{BytesProblem, Error, Model};
