@@ -175,6 +175,8 @@ pub enum BytesProblem {
     BigEndian,
     /// A state in the other floating-point precision.
     Precision,
+    /// A mandatory section of a state that this crate does not know.
+    Section(u32),
     /// A state learned on other landmarks, under another kernel or with features standardised differently.
     OtherLandmarks,
 }
@@ -197,6 +199,7 @@ impl fmt::Display for BytesProblem {
             Self::Kind => f.write_str("the numbers are of another kind than this program reads"),
             Self::BigEndian => f.write_str("this processor is big-endian, and models are little-endian"),
             Self::Precision => f.write_str("the numbers are of the other floating-point precision"),
+            Self::Section(tag) => write!(f, "unknown mandatory section {tag}"),
             Self::OtherLandmarks => f.write_str("learned on other landmarks, or under another kernel"),
         }
     }

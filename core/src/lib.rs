@@ -101,7 +101,7 @@ pub use error::StateProblem;
 pub use error::{BytesProblem, Error};
 pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points};
-pub use krr::{RidgeRegression, state_bytes};
+pub use krr::{Origin, RidgeRegression, StateHeader, state_bytes, state_bytes_of};
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
 pub use model::{Model, Parts};

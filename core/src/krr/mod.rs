@@ -1,34 +1,37 @@
 //! Kernel ridge regression on the landmarks, one row at a time, with no row kept.
 //!
-//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the
-//! training rows equals `K̃ (K̃ + NγI)⁻¹ y`. The ridge γ is multiplied by the number of rows `N`.
+//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training rows equals
+//! `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
 //!
-//! # Why it is sound when `K_CC` is nearly singular
+//! # Accuracy when `K_CC` is nearly singular
 //!
-//! The normal equations above square the condition of `K_{·,C}` and multiply it with that of
-//! `K_CC`. Instead, with `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression in
-//! coordinates in which the penalty is the identity,
+//! The normal equations above square the condition number of `K_{·,C}` and multiply it by that of `K_CC`. Instead, with
+//! `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression with the identity as its penalty,
 //!
 //! `min_β ‖Φβ - y‖² + Nγ ‖β‖²`, `w = L⁻ᵀ β`,
 //!
-//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is kept by plane rotations (QR by Givens rotations, Golub and
-//! Van Loan §5.2.5; as in square-root recursive least squares), never as the product `ΦᵀΦ`. The
-//! ridge enters as `c` further rows `√(Nγ) e_i`. So rounding is amplified by the root of what the
-//! normal equations suffer: in `f32` a ridge of 10⁻¹⁰ still counts, where a sum of products would
-//! have drowned it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the least pivot of
-//! `L`, which the floor under the pivots keeps above `√(c ε k)`: `k_C(x)ᵀ w` is then right to some
+//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is updated by Givens rotations (QR by Givens rotations, Golub and Van Loan §5.2.5;
+//! as in square-root recursive least squares). The product `ΦᵀΦ` is never formed. The regularisation is `c` further rows
+//! `√(Nγ) e_i`. So the amplification of rounding errors is the square root of that of the normal equations: in `f32` a
+//! regularisation of 10⁻¹⁰ still has an effect, where a sum of products loses it at 10⁻⁷. Weights of the kernel can be as
+//! large as `‖β‖` over the smallest pivot of `L`, which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about
 //! `√ε ‖β‖`.
+//!
+//! # Several targets
+//!
+//! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual sum of squares.
 
 mod state;
 
-pub use state::state_bytes;
+pub use state::{Origin, StateHeader, state_bytes, state_bytes_of};
 
 use crate::error::{Error, Known};
 use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, take};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
-/// What rows have taught so far: `c(c + 1)/2` numbers of `R`, `c` of `Qᵀy`, and the squared error
-/// that no weights can remove. Two accumulators over the same features merge into one.
+/// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target `c`
+/// numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the same features
+/// merge into one.
 ///
 /// ```
 /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -50,67 +53,130 @@ pub struct RidgeRegression<'a, T> {
     /// Row-major with `dim` entries a row: `R` in the upper triangle.
     square: &'a mut [T],
     diagonal: &'a mut [T],
+    /// `Qᵀy` of the first target.
     targets: &'a mut [T],
     row: &'a mut [T],
     dim: usize,
     rows: u64,
+    /// Of the first target.
     rss: Sum<T>,
+    /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
+    /// target of the row that is being added.
+    further: &'a mut [T],
 }
 
 impl<'a, T: Scalar> RidgeRegression<'a, T> {
-    /// An accumulator of no rows yet, each of `dim` features.
+    /// Create an accumulator of rows of `dim` features with one target, without rows yet.
     ///
     /// # Errors
     /// [`Error::Empty`] for no features, [`Error::Capacity`].
     pub fn new(dim: usize, memory: RidgeMemory<'a, T>) -> Result<Self, Error> {
-        let RidgeMemory { square, diagonal, targets, row } = memory;
-        if dim == 0 {
-            return Err(Error::Empty);
-        }
-        let have = diagonal.len().min(targets.len()).min(row.len());
-        check_capacity(dim, have)?;
-        let square = take(square, dim.saturating_mul(dim))?;
-        let (diagonal, targets, row) = (take(diagonal, dim)?, take(targets, dim)?, take(row, dim)?);
-        square.fill(T::ZERO);
-        targets.fill(T::ZERO);
-        Ok(Self { square, diagonal, targets, row, dim, rows: 0, rss: Sum::default() })
+        Self::with_targets(dim, 1, memory, &mut [])
     }
 
-    /// The number of features.
+    /// Create an accumulator of rows of `dim` features with several targets, for several outputs or the indicators of
+    /// classes. All share one `R`, so that a further target costs `2c` multiply-adds a row. `further` needs
+    /// [`further_numbers`](Self::further_numbers).
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for no features or no targets, [`Error::Capacity`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 2>::new();
+    /// let mut further = [0.0; RidgeRegression::<f64>::further_numbers(2, 2)];
+    /// let mut ridge = RidgeRegression::with_targets(2, 2, memory.lend(), &mut further)?;
+    /// ridge.add_row(&[1.0, 0.0], &[2.0, -1.0])?;
+    /// ridge.add_row(&[0.0, 1.0], &[3.0, 4.0])?;
+    /// let mut weights = [0.0; 2];
+    /// ridge.solve_target(1, 0.0, &mut weights)?;
+    /// assert_eq!(weights, [-1.0, 4.0]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn with_targets(
+        dim: usize,
+        targets: usize,
+        memory: RidgeMemory<'a, T>,
+        further: &'a mut [T],
+    ) -> Result<Self, Error> {
+        let RidgeMemory { square, diagonal, targets: column, row } = memory;
+        if dim == 0 || targets == 0 {
+            return Err(Error::Empty);
+        }
+        let have = diagonal.len().min(column.len()).min(row.len());
+        check_capacity(dim, have)?;
+        let square = take(square, dim.saturating_mul(dim))?;
+        let (diagonal, column, row) = (take(diagonal, dim)?, take(column, dim)?, take(row, dim)?);
+        let further = take(further, Self::further_numbers(dim, targets))?;
+        square.fill(T::ZERO);
+        column.fill(T::ZERO);
+        further.fill(T::ZERO);
+        Ok(Self { square, diagonal, targets: column, row, dim, rows: 0, rss: Sum::default(), further })
+    }
+
+    /// Return the numbers of memory that the targets after the first need.
+    pub const fn further_numbers(dim: usize, targets: usize) -> usize {
+        targets.saturating_sub(1).saturating_mul(dim.saturating_add(3))
+    }
+
+    /// Return the number of features.
     pub fn features(&self) -> usize {
         self.dim
     }
 
-    /// The number of rows `N` so far, those of merged accumulators included.
+    /// Return the number of targets.
+    pub fn targets(&self) -> usize {
+        1 + self.further.len().checked_div(block(self.dim)).unwrap_or(0)
+    }
+
+    /// Return the number of rows `N` so far, those of merged accumulators included.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Learns one row: its features and its target. `3c²` multiply-adds and `c` square roots.
-    ///
-    /// In `f32` a row's share of `R` falls under the rounding of what is there after some 10⁷ rows:
-    /// for more, merge accumulators of parts.
+    /// Add a row with one target: [`add_row`](Self::add_row).
     ///
     /// # Errors
-    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature
-    /// (the target counts as the one after the last).
+    /// Those of [`add_row`](Self::add_row).
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
+        self.add_row(features, core::slice::from_ref(&target))
+    }
+
+    /// Add a row: its features and its targets. `3c²` multiply-adds and `c` square roots, and `2c` multiply-adds for
+    /// each target after the first.
+    ///
+    /// In `f32` the contribution of a row falls below the rounding error of `R` after some 10⁷ rows: for more, merge
+    /// accumulators of parts.
+    ///
+    /// # Errors
+    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
+    /// as the columns after the features).
+    pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
-        let entries = features.iter().chain(core::iter::once(&target));
-        if let Some(column) = entries.into_iter().position(|entry| !entry.is_finite()) {
+        let Some((&target, others)) = targets.split_first() else {
+            return Err(Error::Length { expected: self.targets(), found: 0 });
+        };
+        if !(others.is_empty() && self.further.is_empty()) {
+            check_length(self.targets(), targets.len())?;
+        }
+        if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: self.rows as usize, column });
         }
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = feature;
         }
+        if !self.further.is_empty() {
+            set_targets(self.further, self.dim, others).known()?;
+        }
         let left = self.absorb(0, target).known()?;
-        self.rss.add(left * left);
+        self.add_residuals(left).known()?;
         self.rows += 1;
         Ok(())
     }
 
-    /// Turns the working row, zero before entry `first`, into the triangle; answers what is left of
-    /// its target.
+    /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first target;
+    /// the others are in their blocks.
     #[must_use]
     fn absorb(&mut self, first: usize, target: T) -> Option<T> {
         let mut left = target;
@@ -128,35 +194,57 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             }
             let slot = self.targets.get_mut(k)?;
             *slot = apply_givens(*slot, &mut left, rotation);
+            if !self.further.is_empty() {
+                rotate_targets(self.further, self.dim, k, rotation)?;
+            }
         }
         Some(left)
     }
 
-    /// Learns all that `other` has learned, as if its rows had come here: rows and all later results
-    /// agree with one pass up to rounding. `c³` multiply-adds.
+    /// Add the squares of what remains of a row's targets to the residual sums of squares.
+    #[must_use]
+    fn add_residuals(&mut self, left: T) -> Option<()> {
+        self.rss.add(left * left);
+        if self.further.is_empty() { Some(()) } else { add_squares(self.further, self.dim) }
+    }
+
+    /// Merge what `other` has learned, as if its rows had been added here: all later results agree with one pass up to
+    /// rounding. `c³` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] when the features differ in number. That they are features of the same
-    /// landmarks is the caller's to know.
+    /// [`Error::Length`] when the numbers of features or of targets differ. The caller must ensure that they are
+    /// features of the same landmarks ([`crate::digest`]).
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
+        check_length(self.targets(), other.targets())?;
+        let size = block(self.dim);
         for k in 0..self.dim {
             let incoming = row(other.square, other.dim, k, other.dim).known()?;
             for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
                 *slot = entry;
             }
+            for (own, block) in self.further.chunks_mut(size).zip(other.further.chunks(size)) {
+                *own.last_mut().known()? = *block.get(k).known()?;
+            }
             let target = *other.targets.get(k).known()?;
             let left = self.absorb(k, target).known()?;
-            self.rss.add(left * left);
+            self.add_residuals(left).known()?;
         }
         self.rss.add(other.rss.total());
+        for (own, block) in self.further.chunks_mut(size).zip(other.further.chunks(size)) {
+            let [sum, lost, _] = own.get_mut(self.dim..).and_then(<[T]>::first_chunk_mut).known()?;
+            let &[more, more_lost, _] = block.get(self.dim..).and_then(<[T]>::first_chunk).known()?;
+            let mut rss = Sum { sum: *sum, lost: *lost };
+            rss.add(more + more_lost);
+            (*sum, *lost) = (rss.sum, rss.lost);
+        }
         self.rows += other.rows;
         Ok(())
     }
 
-    /// All that was learned, as numbers that [`restore`](Self::restore) takes back bit for bit: the triangle `R` by
-    /// rows, `Qᵀy`, and the squared error that no weights can remove, in two parts. [`rows`](Self::rows)
-    /// is kept beside them.
+    /// Return the state as numbers, which [`restore`](Self::restore) reads back bit for bit: the triangle `R` by rows,
+    /// then for each target `Qᵀy` and the two parts of its residual sum of squares. Keep [`rows`](Self::rows) beside
+    /// them.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -176,29 +264,36 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         let rows = self.square.chunks_exact(self.dim.max(1)).enumerate();
         let triangle = rows.flat_map(|(k, row)| row.iter().skip(k));
         let Sum { sum, lost } = self.rss;
-        triangle.chain(self.targets.iter()).copied().chain([sum, lost])
+        // Without the last of a block, which is scratch.
+        let blocks = self.further.chunks(block(self.dim)).flat_map(|block| block.iter().take(self.dim + 2));
+        triangle.chain(self.targets.iter()).copied().chain([sum, lost]).chain(blocks.copied())
     }
 
-    /// How many numbers [`numbers`](Self::numbers) are, for so many features.
+    /// Return how many [`numbers`](Self::numbers) there are for one target.
     pub const fn numbers_kept(dim: usize) -> usize {
-        dim * (dim + 1) / 2 + dim + 2
+        Self::numbers_kept_of(dim, 1)
     }
 
-    /// Takes back what [`numbers`](Self::numbers) gave: all later results are the same bit for bit. What was
-    /// here before is forgotten.
+    /// Return how many [`numbers`](Self::numbers) there are for several targets.
+    pub const fn numbers_kept_of(dim: usize, targets: usize) -> usize {
+        dim * (dim + 1) / 2 + targets * (dim + 2)
+    }
+
+    /// Read back what [`numbers`](Self::numbers) returned: all later results are the same bit for bit. The present
+    /// state is replaced.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are as many numbers as for these features, [`Error::NotFinite`] with the
-    /// place of one that is not.
+    /// [`Error::Length`] unless there are as many numbers as for these features and targets, [`Error::NotFinite`] with
+    /// the position of one that is not.
     pub fn restore(&mut self, rows: u64, numbers: &[T]) -> Result<(), Error> {
-        check_length(Self::numbers_kept(self.dim), numbers.len())?;
+        check_length(Self::numbers_kept_of(self.dim, self.targets()), numbers.len())?;
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
         self.take_back(rows, &mut numbers.iter().copied()).known()
     }
 
-    /// [`restore`](Self::restore) from as many finite numbers as there must be.
+    /// [`restore`](Self::restore) from the right number of finite numbers.
     #[must_use]
     fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) -> Option<()> {
         let triangle = self.square.chunks_exact_mut(self.dim.max(1)).enumerate();
@@ -209,29 +304,46 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             *slot = numbers.next()?;
         }
         self.rss = Sum { sum: numbers.next()?, lost: numbers.next()? };
+        for block in self.further.chunks_mut(block(self.dim)) {
+            for slot in block.iter_mut().take(self.dim + 2) {
+                *slot = numbers.next()?;
+            }
+        }
         self.rows = rows;
         Some(())
     }
 
-    /// The weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²`, with γ the `ridge`. More rows can follow. `c³/2`
-    /// multiply-adds.
+    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for the first target:
+    /// [`solve_target`](Self::solve_target).
     ///
     /// # Errors
-    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Length`]
-    /// unless there is room for a weight per feature, and [`Error::NotPositive`] with the feature
-    /// that the rows and the ridge leave undetermined.
-    pub fn solve(&mut self, ridge: T, weights: &mut [T]) -> Result<(), Error> {
+    /// Those of [`solve_target`](Self::solve_target).
+    pub fn solve(&mut self, gamma: T, weights: &mut [T]) -> Result<(), Error> {
+        self.solve_target(0, gamma, weights)
+    }
+
+    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for target `k`, with γ the regularisation `gamma`. Rows can
+    /// be added afterwards. `c³/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Length`] unless there is a
+    /// weight per feature, [`Error::OutOfRange`] for the target, and [`Error::NotPositive`] with the feature that the
+    /// rows and the regularisation leave undetermined: `weights` are then unspecified.
+    pub fn solve_target(&mut self, k: usize, gamma: T, weights: &mut [T]) -> Result<(), Error> {
         check_length(self.dim, weights.len())?;
         if self.rows == 0 {
             return Err(Error::NoRows);
         }
-        if !(ridge >= T::ZERO && ridge.is_finite()) {
+        if !(gamma >= T::ZERO && gamma.is_finite()) {
             return Err(Error::Ridge);
         }
-        let penalty = (T::from_count(self.rows as usize) * ridge).sqrt();
-        self.copy_down(weights).known()?;
+        for (weight, &target) in weights.iter_mut().zip(self.target(k)?.0) {
+            *weight = target;
+        }
+        let penalty = (T::from_count(self.rows as usize) * gamma).sqrt();
+        self.copy_down().known()?;
         self.penalise(penalty, weights).known()?;
-        // With a ridge every pivot is at least its root, however little the rows say.
+        // With a penalty every pivot is at least that large, whatever the rows.
         let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
         if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
             return Err(Error::NotPositive { pivot });
@@ -248,28 +360,39 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
-    /// At or under this, a pivot of the copy is rounding.
+    /// Return `Qᵀy` and the residual sum of squares of target `k`.
+    fn target(&self, k: usize) -> Result<(&[T], Sum<T>), Error> {
+        if k == 0 { Ok((self.targets, self.rss)) } else { self.further_target(k) }
+    }
+
+    #[inline(never)]
+    fn further_target(&self, k: usize) -> Result<(&[T], Sum<T>), Error> {
+        let none = Error::OutOfRange { index: k, len: self.targets() };
+        let block = self.further.chunks(block(self.dim)).nth(k.wrapping_sub(1)).ok_or(none)?;
+        let (column, rest) = block.split_at_checked(self.dim).known()?;
+        let &[sum, lost, _] = rest.first_chunk().known()?;
+        Ok((column, Sum { sum, lost }))
+    }
+
+    /// Return the rounding error of the copy's pivots.
     fn rounding_of_pivots(&self) -> T {
         let larger = |most, &pivot| if pivot > most { pivot } else { most };
         T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
     }
 
-    /// Copies `R` to the lower triangle, transposed, and its targets to `targets`.
+    /// Copy `R` to the lower triangle, transposed.
     #[must_use]
-    fn copy_down(&mut self, targets: &mut [T]) -> Option<()> {
+    fn copy_down(&mut self) -> Option<()> {
         for k in 0..self.dim {
             *self.diagonal.get_mut(k)? = *self.square.get(k * self.dim + k)?;
             for j in k + 1..self.dim {
                 *self.square.get_mut(j * self.dim + k)? = *self.square.get(k * self.dim + j)?;
             }
         }
-        for (target, &kept) in targets.iter_mut().zip(self.targets.iter()) {
-            *target = kept;
-        }
         Some(())
     }
 
-    /// Turns the rows `penalty · e_i` into the copy of the triangle.
+    /// Rotate the rows `penalty · e_i` into the copy of the triangle.
     #[must_use]
     fn penalise(&mut self, penalty: T, targets: &mut [T]) -> Option<()> {
         if !(penalty > T::ZERO) {
@@ -297,15 +420,23 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Some(())
     }
 
-    /// `Σ (φ(x)ᵀβ - y)²` over the rows learned, from the accumulator alone: training error, or the
-    /// error on a fold that another accumulator was fitted without. `c²/2` multiply-adds.
+    /// Return the squared error of the first target: [`squared_error_of`](Self::squared_error_of).
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a weight per feature.
+    /// Those of [`squared_error_of`](Self::squared_error_of).
     pub fn squared_error(&self, weights: &[T]) -> Result<T, Error> {
+        self.squared_error_of(0, weights)
+    }
+
+    /// Return `Σ (φ(x)ᵀβ - y)²` of target `k` over the rows added, from the accumulator alone: the training error, or
+    /// the error on a fold that was held out of another accumulator. `c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a weight per feature, [`Error::OutOfRange`] for the target.
+    pub fn squared_error_of(&self, k: usize, weights: &[T]) -> Result<T, Error> {
         check_length(self.dim, weights.len())?;
-        let mut total = self.rss;
-        for (k, &target) in self.targets.iter().enumerate() {
+        let (targets, mut total) = self.target(k)?;
+        for (k, &target) in targets.iter().enumerate() {
             let mut left = -target;
             let entries = row(self.square, self.dim, k, self.dim).known()?;
             for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
@@ -315,4 +446,47 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         Ok(total.total())
     }
+}
+
+// What follows is out of line, so that one target takes neither more stack nor more instructions.
+
+/// Write a row's further targets into the last place of their blocks.
+#[must_use]
+#[inline(never)]
+fn set_targets<T: Scalar>(further: &mut [T], dim: usize, targets: &[T]) -> Option<()> {
+    for (block, &target) in further.chunks_mut(block(dim)).zip(targets) {
+        *block.last_mut()? = target;
+    }
+    Some(())
+}
+
+/// Apply a rotation to the `k`-th entries of the further targets and to what remains of the row's.
+#[must_use]
+#[inline(never)]
+fn rotate_targets<T: Scalar>(further: &mut [T], dim: usize, k: usize, rotation: [T; 2]) -> Option<()> {
+    for block in further.chunks_mut(block(dim)) {
+        let (left, block) = block.split_last_mut()?;
+        let slot = block.get_mut(k)?;
+        *slot = apply_givens(*slot, left, rotation);
+    }
+    Some(())
+}
+
+/// Add the square of what remains of each further target to its residual sum of squares.
+#[must_use]
+#[inline(never)]
+fn add_squares<T: Scalar>(further: &mut [T], dim: usize) -> Option<()> {
+    for block in further.chunks_mut(block(dim)) {
+        let [sum, lost, left] = block.get_mut(dim..)?.first_chunk_mut()?;
+        let mut rss = Sum { sum: *sum, lost: *lost };
+        rss.add(*left * *left);
+        (*sum, *lost) = (rss.sum, rss.lost);
+    }
+    Some(())
+}
+
+/// The length of a further target's block.
+const fn block(dim: usize) -> usize {
+    // Saturating, so that it is never 0, for which `chunks` panics.
+    dim.saturating_add(3)
 }
