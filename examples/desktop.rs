@@ -1,4 +1,4 @@
-//! The library on a desktop: a file to a model, and the model to predictions.
+//! The library on a desktop: from a file to a model, and from the model to predictions.
 
 use dpp_nystrom::table::{self, Target};
 use dpp_nystrom::{
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A thousand points of two crossing waves.
+/// Return a thousand points of two crossing waves, as CSV.
 fn waves() -> Result<String, std::fmt::Error> {
     let mut text = String::from("east,north,height\n");
     for i in 0..1_000 {

@@ -11,7 +11,7 @@ use dpp_nystrom_tests::dense::{eigenvalues, product, solve};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};
 use dpp_nystrom_tests::law::Law;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::transition::{advance, transition};
 
 /// Kernels of `n` rows: what is tested, its name, and how far rounding lets an expectation be off,
@@ -31,7 +31,7 @@ fn kernels(n: usize) -> Vec<(String, Vec<f64>, f64)> {
         ));
     }
     for (seed, sigma) in [(1, 0.3), (2, 1.0), (3, 3.0)] {
-        let mut numbers = Numbers::seeded(100 * seed + n as u64);
+        let mut numbers = SplitMix64::seeded(100 * seed + n as u64);
         let points: Vec<f64> = (0..2 * n).map(|_| numbers.normal()).collect();
         let entry = |i: usize, j: usize| {
             let squares = (0..2).map(|d| (points[2 * i + d] - points[2 * j + d]).powi(2)).sum::<f64>();
@@ -167,7 +167,7 @@ fn risk_of(matrix: &[f64], n: usize, noise: Noise<'_>) -> Risk {
 
 #[test]
 fn theorem_2_and_corollary_2_hold_for_white_noise() {
-    let mut numbers = Numbers::seeded(8);
+    let mut numbers = SplitMix64::seeded(8);
     let mut checked = 0;
     for n in 6..=8 {
         for (name, matrix, off) in kernels(n) {
@@ -384,7 +384,7 @@ fn divergence(law: &[f64], other: &[f64]) -> f64 {
 
 #[test]
 fn the_chain_mixes_within_both_bounds() {
-    let mut numbers = Numbers::seeded(2);
+    let mut numbers = SplitMix64::seeded(2);
     let (mut conditional, mut contracted) = (0, f64::INFINITY);
     for n in 6..=7 {
         let mut grams: Vec<(Vec<f64>, Law)> = Vec::new();
@@ -438,7 +438,7 @@ fn the_chain_mixes_within_both_bounds() {
 #[test]
 fn a_diagnosis_agrees_with_the_enumerated_law() {
     let (n, c) = (9, 3);
-    let mut numbers = Numbers::seeded(17);
+    let mut numbers = SplitMix64::seeded(17);
     let table = Table {
         name: "normal".to_owned(),
         feature_names: vec!["a".to_owned(), "b".to_owned()],

@@ -1,15 +1,14 @@
-//! The factor against an independent one, over sizes and conditions, and through members that come
-//! and go.
+//! The factor compared with an independent one, over sizes and conditions, and after members were added and removed.
 
 use dpp_nystrom_core::{Cholesky, Error, FactorMemory, Scalar, Workspace};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::determinant::principal;
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::{FactorSnapshot, bits};
 
-/// Appends the members of a row-major matrix.
+/// Append the members of a row-major matrix.
 fn append_all<T: Scalar>(factor: &mut Cholesky<'_, T>, matrix: &[T], n: usize, members: &[usize]) {
     for (place, &member) in members.iter().enumerate() {
         let column: Vec<T> = members[..place].iter().map(|&other| matrix[other * n + member]).collect();
@@ -35,9 +34,8 @@ fn residual(rows: &[Vec<f64>], matrix: &[f64]) -> f64 {
     worst
 }
 
-/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries
-/// are at most `√(k_ii k_jj)`; `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, and a little for the residual's
-/// own rounding in `f64`.
+/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries are at most
+/// `√(k_ii k_jj)`. `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, with a margin for the rounding of the residual in `f64`.
 fn backward_error<T: Scalar>(n: usize) -> f64 {
     (n + 1) as f64 * (T::EPSILON.to_f64() / 2.0) * 1.01 + n as f64 * f64::EPSILON
 }
@@ -72,7 +70,7 @@ fn against_faer<T: Scalar>(conditions: &[f64]) {
             let slack = 2.0 * n as f64 * bound + T::EPSILON.to_f64() * n as f64 * log_det.abs();
             assert!((factor.log_det().to_f64() - log_det).abs() <= slack, "{n} {condition:e}");
 
-            // Refactoring meets the same bound.
+            // The refactored one satisfies the same bound.
             factor.refactor(|i, j| entries[i * n + j]).unwrap();
             assert!(residual(&rows(&factor), &exact) <= backward_error::<T>(n), "{n} {condition:e}");
 
@@ -83,7 +81,7 @@ fn against_faer<T: Scalar>(conditions: &[f64]) {
 
 /// Higham, theorem 10.4: the solution is exact for a matrix perturbed by `γ_{3n+1} |L| |L|ᵀ`.
 fn solves_to_a_small_residual<T: Scalar>(factor: &Cholesky<'_, T>, matrix: &[f64], n: usize) {
-    let mut numbers = Numbers::seeded(n as u64);
+    let mut numbers = SplitMix64::seeded(n as u64);
     let right: Vec<T> = (0..n).map(|_| T::from_f64(numbers.normal())).collect();
     let mut x = right.clone();
     factor.solve(&mut x).unwrap();
@@ -96,7 +94,7 @@ fn solves_to_a_small_residual<T: Scalar>(factor: &Cholesky<'_, T>, matrix: &[f64
         let bound = gamma * matrix[i * n + i].sqrt() * scale;
         assert!((product - right[i].to_f64()).abs() <= bound, "{n}");
     }
-    // And the two halves are the whole, bit for bit.
+    // The two halves give the same bits as the whole.
     let mut halves = right.clone();
     factor.solve_lower(&mut halves).unwrap();
     factor.solve_upper(&mut halves).unwrap();
@@ -115,13 +113,13 @@ fn the_factor_is_the_reference_in_f32() {
     against_faer::<f32>(&[1.0, 1e2, 1e4, 1e5]);
 }
 
-/// Random comings and goings, the members tracked in a plain list.
+/// Add and remove random members, and compare with a plain list.
 fn through_comings_and_goings<T: Scalar>(condition: f64) {
     const N: usize = 20;
     const CAPACITY: usize = 12;
     let entries: Vec<T> = converted(&with_spectrum(&geometric(N, condition), 7));
     let exact: Vec<f64> = entries.iter().map(|entry| entry.to_f64()).collect();
-    let mut numbers = Numbers::seeded(8);
+    let mut numbers = SplitMix64::seeded(8);
     let mut room = Room::new(CAPACITY);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     let mut members: Vec<usize> = Vec::new();
@@ -165,7 +163,7 @@ fn through_comings_and_goings<T: Scalar>(condition: f64) {
         calls[kind] += 1;
         assert_eq!(factor.order(), members.len());
         assert!((0..members.len()).all(|i| factor.pivot(i) > T::ZERO && factor.row(i).len() == i + 1));
-        // A member stays for some twenty calls, each of which turns its row by c/2 rotations: a
+        // A member remains for some twenty calls, each of which applies c/2 rotations to its row: a random
         // walk of 100 steps of ε/2, well within twice the bound of a fresh factor.
         let of_members = principal(&exact, N, &members);
         let error = residual(&rows(&factor), &of_members);
@@ -256,7 +254,7 @@ fn the_pivot_in_the_error_is_the_dependent_one() {
         assert_eq!(refused, Err(Error::NotPositive { pivot: place }));
         assert_eq!(FactorSnapshot::new(&factor), before);
     }
-    // An entering member that depends on those that stay is at the last place.
+    // An entering member that depends on those that remain is at the last place.
     let mut room = Room::new(3);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     append_all(&mut factor, &singular_at(2, 3), 3, &[0, 2]);
@@ -265,7 +263,7 @@ fn the_pivot_in_the_error_is_the_dependent_one() {
     assert_eq!(FactorSnapshot::new(&factor), before);
 }
 
-/// Pivots on either side of the floor `(k + 1) ε k(v, v)`: noise is refused, a small number is not.
+/// Pivots on both sides of the bound `(k + 1) ε k(v, v)`: rounding errors are refused, small numbers are not.
 fn the_floor_is_where_rounding_is<T: Scalar>() {
     let unit = T::EPSILON.to_f64();
     for (factor_of_floor, fits) in [(0.5, false), (2.0, true)] {
@@ -276,7 +274,7 @@ fn the_floor_is_where_rounding_is<T: Scalar>() {
         factor.append(&[], T::ONE).unwrap();
         assert_eq!(factor.append(&[T::ONE], T::from_f64(1.0 + s)).is_ok(), fits, "{factor_of_floor}");
     }
-    // The floor is relative: a matrix of tiny entries is as good as any.
+    // The bound is relative: a matrix of tiny entries is factored like any other.
     let mut room = Room::new(2);
     let mut factor = Cholesky::<T>::new(room.lend().factor).unwrap();
     factor.append(&[], T::from_f64(1e-30)).unwrap();
@@ -346,7 +344,7 @@ fn memory_is_checked_where_it_enters() {
     assert_eq!(memory(9, 3, 2), Err(Error::Capacity { needed: 3, have: 2 }));
     assert_eq!(memory(0, 0, 0), Ok(0));
 
-    // A factor without capacity takes no member and does everything else.
+    // A factor without capacity refuses members and does everything else.
     let mut none = Workspace::<f64, 0>::new();
     let mut factor = Cholesky::new(none.lend().factor).unwrap();
     assert_eq!(factor.append(&[], 1.0), Err(Error::Capacity { needed: 1, have: 0 }));

@@ -1,15 +1,15 @@
-//! The judgement of an answer, and the end of an image.
+//! The comparison of a result with the desktop's, and the end of an image.
 
 use crate::board::exit;
 use dpp_nystrom_core::Error;
-use dpp_nystrom_golden::Answer;
+use dpp_nystrom_golden::Outcome;
 
-/// Why an image ends with status 1.
+/// The reason why an image ends with status 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Failure {
-    /// The core refused.
+    /// An error of the core.
     Core(Error),
-    /// The result is not what it must be.
+    /// A wrong result.
     Wrong(&'static str),
 }
 
@@ -19,29 +19,29 @@ impl From<Error> for Failure {
     }
 }
 
-/// Logs an answer, and holds it to the desktop's, bit for bit.
+/// Log a result and compare it with the desktop's, bit for bit.
 ///
 /// # Errors
 /// [`Failure::Wrong`].
-pub fn judge<const C: usize, const B: usize>(
-    answer: &Answer<C, B>,
-    desktop: &Answer<C, B>,
+pub fn compare<const C: usize, const B: usize>(
+    outcome: &Outcome<C, B>,
+    desktop: &Outcome<C, B>,
 ) -> Result<(), Failure> {
     if C > 0 {
-        defmt::info!("landmarks: {}", answer.landmarks);
+        defmt::info!("landmarks: {}", outcome.landmarks);
     }
-    defmt::info!("{=str}: {:08x}", answer.label, answer.bits);
-    if answer.landmarks != desktop.landmarks {
-        return Err(Failure::Wrong("other landmarks than on the desktop"));
+    defmt::info!("{=str}: {:08x}", outcome.label, outcome.bits);
+    if outcome.landmarks != desktop.landmarks {
+        return Err(Failure::Wrong("the landmarks differ from the desktop's"));
     }
-    if answer.bits != desktop.bits {
-        return Err(Failure::Wrong("other bits than on the desktop"));
+    if outcome.bits != desktop.bits {
+        return Err(Failure::Wrong("the bits differ from the desktop's"));
     }
-    defmt::info!("as on the desktop, bit for bit");
+    defmt::info!("equal to the desktop, bit for bit");
     Ok(())
 }
 
-/// Ends the run: with status 0, or with 1 and the reason in the log.
+/// End the run: with status 0, or with status 1 and the reason in the log.
 pub fn finish(result: Result<(), Failure>) -> ! {
     match result {
         Ok(()) => exit(0),
