@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
-    let missed = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
-    println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
+    let error = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
+    println!("40 landmarks of {} rows, relative trace error {:.1e}", data.len(), error.fraction);
 
     let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
     let file = folder.path().join("waves.dpp");
