@@ -118,7 +118,7 @@ impl fmt::Display for Error {
             }
             Self::Duplicate { index } => write!(f, "row {index} is already a landmark"),
             Self::NotFinite { row, column } => {
-                write!(f, "row {row}, column {column}: expected a finite number")
+                write!(f, "row {row}, column {column}: not a finite number")
             }
             Self::NotPositive { pivot } => {
                 write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
