@@ -1,10 +1,16 @@
 //! The library on a desktop: a file to a model, and the model to predictions.
 
-use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{
-    Bandwidth, ChainKind, KernelKind, Method, NoObserver, Precision, Prepared, Ridge, Setting, Start, Steps,
-    choose_bandwidth, model_file, root_mean_square, select_rows, trace_error, train,
-};
+use dpp_nystrom::approximation::trace_error;
+use dpp_nystrom::benchmark::root_mean_square;
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
+use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
+use dpp_nystrom::model;
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::train;
+use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
 use std::error::Error;
 use std::fmt::Write;
 
@@ -26,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
     let file = folder.path().join("waves.dpp");
-    model_file::save(&training.model, &file)?;
-    let predictions = model_file::load(&file)?.predict(&table)?;
+    model::save(&training.model, &file)?;
+    let predictions = model::load(&file)?.predict(&table)?;
     println!("root mean square error {:.4}", root_mean_square(&predictions, &table));
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Owners on the heap of the slices that the core's algorithms work on, for any number of
 //! landmarks.
 
-use crate::Error;
+use crate::error::Error;
 use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
 
 /// Memory for up to `c` landmarks: what [`dpp_nystrom_core::Workspace`] is on the stack.
 ///
 /// ```
-/// use dpp_nystrom::{Heap, core::{Landmarks, Matrix, start}};
+/// use dpp_nystrom::heap::Heap;
+/// use dpp_nystrom_core::{Landmarks, Matrix, start};
 ///
 /// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
 /// let mut memory = Heap::<f64>::new(2)?;

@@ -23,11 +23,14 @@
 //! # Example
 //!
 //! ```
-//! use dpp_nystrom::table::{self, Target};
-//! use dpp_nystrom::{
-//!     Bandwidth, ChainKind, KernelKind, Method, Precision, Prepared, Ridge, Setting, NoObserver, Start, Steps,
-//!     choose_bandwidth, select_rows, train,
-//! };
+//! use dpp_nystrom::data::table;
+//! use dpp_nystrom::data::table::Target;
+//! use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
+//! use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
+//! use dpp_nystrom::data::Prepared;
+//! use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+//! use dpp_nystrom::observer::NoObserver;
+//! use dpp_nystrom::regression;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -52,77 +55,23 @@
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
-mod approximation;
-mod bandwidth;
-pub mod checkpoint;
-mod choose;
-mod convergence;
-#[cfg(test)]
-mod elimination;
-mod engine;
-mod error;
-mod evaluate;
-mod exact;
-pub mod export;
-mod fleet;
-mod heap;
-mod kernel_choice;
-mod lanes;
-mod leave_one_out;
-pub mod methods;
-mod model;
-pub mod model_file;
-mod moments;
-mod observer;
-mod orthonormal;
-mod output;
-pub mod partial;
-mod prepare;
-pub mod quadrature;
-mod refine;
-mod regression;
-mod rest;
-mod seeds;
-mod select;
-mod standardise;
-pub mod store;
-mod symmetric;
-pub mod table;
+pub mod approximation;
+pub mod atomic_file;
+pub mod benchmark;
+pub mod data;
+pub mod error;
+pub mod heap;
+pub mod kernel;
+pub mod landmarks;
+pub mod linalg;
+pub mod model;
+pub mod observer;
+pub mod pipeline;
+pub mod regression;
+pub mod rng;
+pub mod simd;
 pub mod theory;
-mod tolerance;
-mod train;
-mod tune;
-mod variants;
 
 pub use dpp_nystrom_core as core;
 
-pub use approximation::{
-    Eigen, Ground, RelativeError, Spectrum, TraceError, trace_error, trace_error_of_points,
-};
-pub use bandwidth::{Bandwidth, MEDIAN_SAMPLE, median_distance};
-pub use checkpoint::Checkpoint;
-pub use choose::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
 pub use error::Error;
-pub use evaluate::{Comparison, SPECTRUM_ROWS, Trial, evaluate, root_mean_square};
-pub use exact::{ExactKDpp, SizedKDpp};
-pub use fleet::{Fleet, Learned, Merged};
-pub use heap::{Heap, RidgeHeap};
-pub use kernel_choice::{ChosenKernel, KernelKind};
-pub use lanes::{Lane, Lanes};
-pub use model::{AnyCoefficients, Coefficients, Model};
-pub use moments::Moments;
-pub use observer::{NoObserver, Observer};
-pub use output::{check_writable, write_whole};
-pub use prepare::{Precision, Prepared, StandardTarget};
-pub use refine::{Gain, Refinement};
-pub use regression::{FOLDS, Problem, Regression, Ridge, Targets, fit, ridge_grid};
-pub use seeds::{RngStream, stream};
-pub use select::{ChainKind, Method, Selection, Start, Steps, select};
-pub use standardise::Scaler;
-pub use store::Store;
-pub use symmetric::{expected_trace_error, log_elementary_symmetric};
-pub use table::Table;
-pub use tolerance::{Criterion, CurvePoint, Fewest, Tolerance, fewest};
-pub use train::{Setting, Training, select_rows, train, train_at};
-pub use tune::{Regressor, Surface, tune};
-pub use variants::Approximation;

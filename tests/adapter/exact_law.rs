@@ -1,7 +1,8 @@
 //! The exact sampler against the enumerated law.
 
-use dpp_nystrom::core::{Error as CoreError, Matrix, Random};
-use dpp_nystrom::{Error, ExactKDpp};
+use dpp_nystrom::Error;
+use dpp_nystrom::landmarks::ExactKDpp;
+use dpp_nystrom_core::{Error as CoreError, Matrix, Random};
 use dpp_nystrom_tests::ground::{Gram, with_spectrum};
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
@@ -92,9 +93,9 @@ fn what_cannot_be_sampled_is_refused() {
 /// Brownian motion: more rows than a decomposition is made of, and none of them stored.
 struct Long;
 
-impl dpp_nystrom::core::GroundSet<f64> for Long {
+impl dpp_nystrom_core::GroundSet<f64> for Long {
     fn len(&self) -> usize {
-        dpp_nystrom::SPECTRUM_ROWS + 1
+        dpp_nystrom::approximation::SPECTRUM_ROWS + 1
     }
     fn entry(&self, i: usize, j: usize) -> f64 {
         (i.min(j) + 1) as f64

@@ -1,12 +1,19 @@
 //! Every bound of the theory on kernels small enough to go through every set of rows: laws, expectations and
 //! couplings are enumerated, residuals eliminated, determinants expanded. Some kernels are nearly singular.
 
-use dpp_nystrom::core::{GroundSet, Matrix, Rule};
-use dpp_nystrom::theory::bounds::{self, Norms};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::linalg::expected_trace_error;
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::{Ridge, Setting};
+use dpp_nystrom::theory::bounds;
+use dpp_nystrom::theory::bounds::Norms;
 use dpp_nystrom::theory::contraction::{contraction, enumerated, step_factor, theorem_3, unconditional};
-use dpp_nystrom::theory::risk::{self, Noise, Risk};
+use dpp_nystrom::theory::risk;
+use dpp_nystrom::theory::risk::{Noise, Risk};
 use dpp_nystrom::theory::{Diagnostics, Effort};
-use dpp_nystrom::{KernelKind, NoObserver, Precision, Prepared, Ridge, Setting, Table, expected_trace_error};
+use dpp_nystrom_core::{GroundSet, Matrix, Rule};
 use dpp_nystrom_tests::dense::{eigenvalues, product, solve};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};

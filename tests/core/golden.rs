@@ -4,7 +4,7 @@
 //! and numbers bit for bit. A change of one changes what users' seeds give, and belongs in the changelog; with
 //! `DPP_NYSTROM_BLESS=1` in the environment this test writes what it finds.
 
-use dpp_nystrom::{Heap, RidgeHeap};
+use dpp_nystrom::heap::{Heap, RidgeHeap};
 use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::{Answer, LANDMARKS, algorithm_1, learn, predict, select, stream};

@@ -1,7 +1,7 @@
 //! The order of every sum is part of the result, whatever the tiles that it is taken in: factors and
 //! substitutions have the bits of the plain formulas.
 
-use dpp_nystrom::Heap;
+use dpp_nystrom::heap::Heap;
 use dpp_nystrom_core::{Cholesky, Error, Scalar};
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::snapshot::bits;

@@ -1,7 +1,7 @@
 //! A factor that has been turned for a million tries is still the factor of its landmarks, with and
 //! without being made anew on the way; and nothing under the floor of rounding is ever let in.
 
-use dpp_nystrom::Lane;
+use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Proposal, Random, SlotChain,
     TRIES, start,

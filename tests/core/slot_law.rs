@@ -6,7 +6,7 @@
 //! before it have left it (see `slot_transition`). Where a chance is under the 2⁻³² of a draw, as among
 //! near-duplicates, this is the law of ideal draws.
 
-use dpp_nystrom::Lane;
+use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, OpenSlot, start};
 use dpp_nystrom_tests::determinant::swap_condition;
 use dpp_nystrom_tests::evaluator::{Evaluator, linear};

@@ -1,6 +1,7 @@
 //! An open-slot chain that stops between two slots and resumes goes on bit for bit as if it had not.
 
-use dpp_nystrom::{KernelKind, Lane};
+use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, Error, Landmarks, Points, Progress, Random, SlotChain, start};
 use dpp_nystrom_tests::evaluator::Evaluator;
 use dpp_nystrom_tests::ground::normal_points;

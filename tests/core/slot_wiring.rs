@@ -1,7 +1,7 @@
 //! The open-slot chain does what its transition matrix says: which numbers it draws, and what it makes
 //! of them, under every evaluator.
 
-use dpp_nystrom::Lane;
+use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, Matrix, OneByOne, OpenSlot, Progress, Proposal,
     Random, Scan, SlotChain, TRIES, start,

@@ -1,6 +1,8 @@
 //! The evaluators of the open-slot chain, chosen at run time: what one must do, all must.
 
-use dpp_nystrom::{ChosenKernel, KernelKind, Lane, Lanes};
+use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::simd::{Lane, Lanes};
+use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error, Evaluate, OneByOne, OpenSlot, Points, Proposal};
 
 /// The ground sets that every evaluator knows.

@@ -1,7 +1,7 @@
 // Written by dpp-nystrom 0.1.0: do not edit, export again.
 //
 // Predicts target from a raw row of 4 features, in the target's own units.
-// AnyCoefficients on 1000 rows of readings in double precision; here in single precision.
+// Trained on 1000 rows of readings in double precision; here in single precision.
 // 16 landmarks, gaussian kernel: 352 bytes of constants, 16 bytes of RAM on the stack.
 //
 // Features, in order:

@@ -1,8 +1,10 @@
 //! Rows: of the published data sets, and generated ones.
 
-use dpp_nystrom::core::{Random, Scalar};
-use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{Error, Prepared};
+use dpp_nystrom::Error;
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::Target;
+use dpp_nystrom_core::{Random, Scalar};
 use rand_core::Rng;
 use std::path::{Path, PathBuf};
 

@@ -14,11 +14,15 @@ use crate::fresh::Fresh;
 use crate::report::{Report, Table};
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
-use dpp_nystrom::{
-    ChosenKernel, Heap, KernelKind, Lane, Lanes, Prepared, RngStream, Spectrum, expected_trace_error,
-    median_distance, stream, trace_error,
-};
+use dpp_nystrom::approximation::{Spectrum, trace_error};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::heap::Heap;
+use dpp_nystrom::kernel::{KernelKind, median_distance};
+use dpp_nystrom::linalg::expected_trace_error;
+use dpp_nystrom::rng::{RngStream, stream};
+use dpp_nystrom::simd::{Lane, Lanes};
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
 use serde_json::Value;
 
 const PAPER_STEPS: u64 = 3_000;

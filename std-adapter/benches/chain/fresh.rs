@@ -2,8 +2,8 @@
 //!
 //! The entries of `K_YY` are kept, so that a step still evaluates `c` kernel entries.
 
-use dpp_nystrom::Heap;
-use dpp_nystrom::core::{Acceptance, Cholesky, Error as CoreError, GroundSet, Random, Scalar, Swap};
+use dpp_nystrom::heap::Heap;
+use dpp_nystrom_core::{Acceptance, Cholesky, Error as CoreError, GroundSet, Random, Scalar, Swap};
 use rand_core::Rng;
 
 pub(crate) struct Fresh<'g, G> {

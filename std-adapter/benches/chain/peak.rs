@@ -1,6 +1,6 @@
 //! The machine's multiply-adds in a nanosecond, measured: independent chains of them in registers.
 
-use dpp_nystrom::Lane;
+use dpp_nystrom::simd::Lane;
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 

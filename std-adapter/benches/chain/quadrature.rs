@@ -9,11 +9,13 @@ use crate::data::generated;
 use crate::report::Report;
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::core::{
+use dpp_nystrom::heap::Heap;
+use dpp_nystrom::kernel::{KernelKind, median_distance};
+use dpp_nystrom::theory::quadrature::{Range, Side, decide};
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{
     Acceptance, Error as CoreError, GroundSet, Landmarks, Matrix, Points, Random, Scalar, SlotChain, start,
 };
-use dpp_nystrom::quadrature::{Range, Side, decide};
-use dpp_nystrom::{ChosenKernel, Heap, KernelKind, median_distance};
 use rand_core::Rng;
 
 const ROWS: usize = 3_000;
@@ -119,7 +121,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-fn by_quadrature(swap: &Proposed) -> Result<dpp_nystrom::quadrature::Decision, Error> {
+fn by_quadrature(swap: &Proposed) -> Result<dpp_nystrom::theory::quadrature::Decision, Error> {
     // The kernel is of a distance: its diagonal is one.
     let [entering, leaving] =
         [&swap.enters, &swap.leaves].map(|column| Side { diagonal: 1.0, column: column.as_slice() });

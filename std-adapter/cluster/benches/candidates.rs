@@ -7,9 +7,13 @@
 
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;
-use dpp_nystrom::methods::find;
-use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{Bandwidth, KernelKind, NoObserver, Ridge, trace_error_of_points};
+use dpp_nystrom::approximation::trace_error_of_points;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
 use std::fs::File;
 use std::sync::Arc;
@@ -81,7 +85,7 @@ async fn main() {
 }
 
 /// Twice the median distance: the same for all.
-fn bandwidth(data: &dpp_nystrom::Prepared) -> f64 {
-    2.0 * dpp_nystrom::median_distance(&data.rows, data.dim, KernelKind::Gaussian, 0)
+fn bandwidth(data: &dpp_nystrom::data::Prepared) -> f64 {
+    2.0 * dpp_nystrom::kernel::median_distance(&data.rows, data.dim, KernelKind::Gaussian, 0)
         .expect("rows that differ")
 }

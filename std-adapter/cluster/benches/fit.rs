@@ -11,8 +11,11 @@ use datafusion::arrow::datatypes::Float64Type;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::file::properties::WriterProperties;
-use dpp_nystrom::partial::{FitSpec, Learned};
-use dpp_nystrom::{Bandwidth, Error, KernelKind, NoObserver, Ridge};
+use dpp_nystrom::Error;
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::regression::{FitSpec, Learned};
 use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
 use rayon::prelude::*;
 use std::fs::File;
@@ -143,7 +146,7 @@ fn main() {
                 session.rows(None, None).await.expect("rows").survey(4_096, 1).await.expect("a survey");
             let wanted = Wanted {
                 landmarks: c,
-                method: dpp_nystrom::methods::find("uniform").expect("a method"),
+                method: dpp_nystrom::landmarks::methods::find("uniform").expect("a method"),
                 kernel: KernelKind::Gaussian,
                 bandwidth: Bandwidth::Median(1.0),
                 ridge: Ridge::Value(1e-6),

@@ -14,7 +14,7 @@ use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
-use dpp_nystrom::partial::{FitSpec, Learned};
+use dpp_nystrom::regression::{FitSpec, Learned};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 

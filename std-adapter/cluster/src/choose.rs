@@ -1,9 +1,13 @@
 //! From a survey to what is to be learned.
 
 use crate::{Error, Survey};
-use dpp_nystrom::methods::{self, Gram, LandmarkSet, Options, Selector, Task};
-use dpp_nystrom::partial::FitSpec;
-use dpp_nystrom::{Bandwidth, FOLDS, KernelKind, Observer, Precision, Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
+use dpp_nystrom::landmarks;
+use dpp_nystrom::landmarks::{Options, Selector, Task};
+use dpp_nystrom::observer::Observer;
+use dpp_nystrom::regression::FitSpec;
+use dpp_nystrom::regression::{FOLDS, Ridge, Setting, choose_bandwidth};
 
 /// What landmarks are wanted.
 pub struct Wanted<'a> {
@@ -41,7 +45,7 @@ pub struct Choice {
 /// Landmarks among the sample of a survey.
 ///
 /// A landmark is a row of the sample, which all rows have the same chance to be in: what the landmarks miss of all rows is
-/// what they miss of the sample, up to the sample's own spread. [`dpp_nystrom::methods`] says what each method is for.
+/// what they miss of the sample, up to the sample's own spread. [`dpp_nystrom::landmarks`] says what each method is for.
 ///
 /// # Errors
 /// [`Error::Adapter`]: those of the bandwidth and of the method.

@@ -7,7 +7,7 @@
 //! | tables and SQL to features and a target | [`Session::add`], [`Session::rows`] |
 //! | the statistics of all rows, and some of them | [`Rows::survey`] |
 //! | some rows to landmarks | [`choose`] |
-//! | all rows to a model | [`Rows::learn`], [`dpp_nystrom::partial::FitSpec`] |
+//! | all rows to a model | [`Rows::learn`], [`dpp_nystrom::regression::FitSpec`] |
 //! | rows to predictions | [`Rows::predict`] |
 //! | the cluster itself | [`roles`] |
 //!
@@ -17,7 +17,7 @@
 //! sums in another order.
 //!
 //! Where a machine holds the rows on its own disk and wants all of one core, a row store
-//! ([`dpp_nystrom::store`]) is the simpler way.
+//! ([`dpp_nystrom::data::store`]) is the simpler way.
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 

@@ -14,8 +14,8 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dpp_nystrom::Model;
-use dpp_nystrom::partial::{FitSpec, Learned};
+use dpp_nystrom::model::Model;
+use dpp_nystrom::regression::{FitSpec, Learned};
 
 /// Rows to a batch: enough that factoring the landmarks for each of them does not count.
 const BATCH: usize = 16_384;

@@ -1,8 +1,8 @@
 //! The statistics of all rows, and a sample of them, in one pass.
 
 use crate::Error;
-use dpp_nystrom::partial::draw;
-use dpp_nystrom::{Moments, Prepared, Scaler, StandardTarget};
+use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
+use dpp_nystrom::regression::draw;
 use serde::{Deserialize, Serialize};
 
 /// Bits that a mean and a deviation are kept to, relative to the deviation: sums in another order then mostly give

@@ -1,9 +1,11 @@
 //! Real chains from uniform starts, and what their records of the log-determinant are worth.
 
-use crate::convergence::{autocorrelation_time, mean, split_r_hat};
-use crate::lanes::Lanes;
-use crate::seeds::{RngStream, stream};
-use crate::{Error, Ground, Heap};
+use crate::approximation::features::Ground;
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::landmarks::convergence::{autocorrelation_time, mean, split_r_hat};
+use crate::rng::{RngStream, stream};
+use crate::simd::lanes::Lanes;
 use dpp_nystrom_core::{
     Acceptance, Chain, Error as CoreError, Landmarks, Progress, Rule, SlotChain, Step, start,
 };
@@ -51,7 +53,7 @@ impl Run {
 }
 
 /// Algorithm 1 and the slot chain.
-pub(super) fn record(
+pub(crate) fn record(
     ground: &Ground<'_>,
     c: usize,
     chains: u64,

@@ -10,9 +10,10 @@
 //! both move. The paper overlooks that. With `u` for one and `1 - u` for the other exactly one does, since
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
-use crate::exact::uniform;
-use crate::seeds::{RngStream, stream};
-use crate::{Error, Heap};
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::landmarks::exact_kdpp::uniform;
+use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Random, start};
 use rand::RngExt;
 use rand_core::Rng;
@@ -135,7 +136,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
 #[cfg(test)]
 mod tests {
     use super::{Coupled, coalescence_times};
-    use crate::Heap;
+    use crate::heap::Heap;
     use dpp_nystrom_core::{Landmarks, Matrix, Points, Random, kernel::Gaussian, start};
 
     const ROWS: [f64; 6] = [0.0, 0.3, 1.0, 1.4, 2.2, 3.0];

@@ -40,9 +40,10 @@
 //! `Σ_S π_S D_S >= D`. So the two steps leave `1 - 1/(c(N - c))` of `D`; the coin halves the gain, since
 //! divergence is convex; Pinsker's inequality does the rest.
 
-use super::swaps::Swaps;
-use crate::exact::check_rows;
-use crate::{Error, Heap};
+use crate::approximation::spectrum::check_rows;
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::theory::swaps::Swaps;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 
 /// Rows up to which all `(S, r, t)` are gone through.
@@ -131,7 +132,7 @@ fn proposals(rows: usize, c: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{contraction, enumerated, step_factor, theorem_3, unconditional};
-    use crate::Error;
+    use crate::error::Error;
     use dpp_nystrom_core::{Error as CoreError, Matrix};
 
     fn identity(n: usize) -> Vec<f64> {

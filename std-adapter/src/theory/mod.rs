@@ -12,12 +12,13 @@
 //! Where the paper's print is wrong, the form that is right is here, and each module says which.
 
 pub mod bounds;
-mod chains;
+pub(crate) mod chains;
 pub mod coalescence;
 pub mod contraction;
-mod diagnose;
+pub(crate) mod diagnose;
+pub mod quadrature;
 pub mod risk;
-mod swaps;
+pub(crate) mod swaps;
 
 pub use chains::ChainRecord;
 pub use diagnose::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Meeting, Regression, TargetRank};

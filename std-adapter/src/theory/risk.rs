@@ -12,9 +12,10 @@
 //! the variance depends on eigenvalues alone, and these do fall. Nor does the bias always rise, as the paper
 //! says: what holds is the bound on the root of the biases' ratio.
 
-use super::bounds::deviation;
-use crate::Error;
-use crate::approximation::{Eigen, eigen, features_of, kernel_matrix, product};
+use crate::approximation::features::{features_of, kernel_matrix};
+use crate::error::Error;
+use crate::linalg::eigen::{Eigen, eigen, product};
+use crate::theory::bounds::deviation;
 use dpp_nystrom_core::GroundSet;
 use faer::Mat;
 

@@ -4,7 +4,7 @@
 //! place `i` for `u` changes the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all places, where
 //! [`Landmarks::swap`] takes that for each.
 
-use crate::Error;
+use crate::error::Error;
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Memory, Nystrom, Swap, start};
 
 /// A state of the chain, and room to look at its swaps.
@@ -57,7 +57,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
 #[cfg(test)]
 mod tests {
     use super::Swaps;
-    use crate::Heap;
+    use crate::heap::Heap;
     use dpp_nystrom_core::{Acceptance, Landmarks, Points, kernel::Gaussian, start};
 
     #[test]

@@ -2,8 +2,10 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dpp_nystrom::methods::{METHODS, Options, Selector, find};
-use dpp_nystrom::{Bandwidth, KernelKind, Ridge};
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::landmarks::methods::{METHODS, find};
+use dpp_nystrom::landmarks::{Options, Selector};
+use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Rows, Session, TableSource, roles};
 use std::path::PathBuf;
 

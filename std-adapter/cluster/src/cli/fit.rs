@@ -2,8 +2,12 @@
 
 use super::arguments::{Fit, Selection};
 use super::output::{aligned, note, print, print_json, short, spinner};
-use dpp_nystrom::partial::FitSpec;
-use dpp_nystrom::{AnyCoefficients, FOLDS, Model, NoObserver, Ridge, Scaler, check_writable, model_file};
+use dpp_nystrom::atomic_file::check_writable;
+use dpp_nystrom::data::Scaler;
+use dpp_nystrom::model::{AnyCoefficients, Model, file};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::FitSpec;
+use dpp_nystrom::regression::{FOLDS, Ridge};
 use dpp_nystrom_cluster::{Choice, Error, Rows, Wanted, choose};
 use serde::Serialize;
 use std::path::Path;

@@ -3,7 +3,8 @@
 use super::arguments::Select;
 use super::fit::find;
 use super::output::{note, print, print_json};
-use dpp_nystrom::{Ridge, check_writable, write_whole};
+use dpp_nystrom::atomic_file::{check_writable, write_whole};
+use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Survey};
 use serde::Serialize;
 

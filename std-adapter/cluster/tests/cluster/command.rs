@@ -4,10 +4,14 @@ use crate::rows::{NAMES, csv, parts, path, row};
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::Float64Type;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use dpp_nystrom::table::{self, Target};
-use dpp_nystrom::{
-    AnyCoefficients, KernelKind, NoObserver, Precision, Prepared, Ridge, Setting, model_file, train,
-};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::model::{AnyCoefficients, file};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression;
+use dpp_nystrom::regression::{Ridge, Setting};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -58,7 +62,7 @@ fn a_table_becomes_a_model_and_predictions() {
         let column =
             |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec();
         let features: Vec<Vec<f64>> = NAMES[..3].iter().map(|name| column(name)).collect();
-        let rows = dpp_nystrom::Table {
+        let rows = dpp_nystrom::data::table::Table {
             name: String::new(),
             feature_names: loaded.feature_names.clone(),
             dim: 3,

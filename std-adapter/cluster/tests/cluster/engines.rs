@@ -2,9 +2,11 @@
 
 use crate::nodes::Nodes;
 use crate::rows::{NAMES, csv, json, parquet, parts, path, row};
-use dpp_nystrom::methods::find;
-use dpp_nystrom::partial::{FitSpec, Learned};
-use dpp_nystrom::{Bandwidth, KernelKind, NoObserver, Ridge};
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::regression::{FitSpec, Learned};
 use dpp_nystrom_cluster::{Choice, Session, Survey, TableSource, Wanted, choose};
 
 const ROWS: usize = 20_000;

@@ -1,0 +1,342 @@
+//! Curves as SVG pictures: panels side by side, one legend for all.
+
+use dpp_nystrom::Error;
+use dpp_nystrom::atomic_file::write_whole;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::prelude::{
+    ChartBuilder, Circle, Color, Cross, DashedLineSeries, DrawingArea, ErrorBar, IntoDrawingArea, LineSeries,
+    PathElement, RGBColor, SVGBackend, ShapeStyle, Text, TriangleMarker, WHITE,
+};
+use std::ops::Range;
+use std::path::Path;
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Linear,
+    /// By powers of ten. What is not positive is left out.
+    Logarithmic,
+}
+
+/// An axis: its title with its unit.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) title: String,
+    pub(crate) scale: Scale,
+}
+
+impl Axis {
+    pub(crate) fn new(title: &str, scale: Scale) -> Self {
+        Self { title: title.to_owned(), scale }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Logarithmic => value.log10(),
+        }
+    }
+
+    fn shows(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+    }
+
+    /// Where the numbers stand, for an axis from one place to another.
+    fn ticks(&self, from: f64, to: f64) -> Vec<f64> {
+        if self.scale == Scale::Linear {
+            return even(from, to);
+        }
+        let within: &[f64] = match to - from {
+            0.0..1.2 => &[1.0, 2.0, 3.0, 5.0, 7.0],
+            1.2..2.5 => &[1.0, 2.0, 5.0],
+            2.5..4.0 => &[1.0, 3.0],
+            _ => &[1.0],
+        };
+        let powers = (from.floor() as i32)..=(to.ceil() as i32);
+        let places =
+            powers.flat_map(|power| within.iter().map(move |digit| f64::from(power) + digit.log10()));
+        let ticks: Vec<f64> = places.filter(|at| (from..=to).contains(at)).collect();
+        if ticks.len() > 2 {
+            return ticks;
+        }
+        // So narrow that it is nearly linear.
+        even(10_f64.powf(from), 10_f64.powf(to)).into_iter().map(f64::log10).collect()
+    }
+
+    fn label(&self, place: f64) -> String {
+        let value = match self.scale {
+            Scale::Linear => place,
+            Scale::Logarithmic => 10_f64.powf(place),
+        };
+        let rounded = format!("{value:.2e}").parse().unwrap_or(value);
+        if rounded == 0.0 || (1e-3..1e5).contains(&f64::abs(rounded)) {
+            format!("{}", (rounded * 1e6).round() / 1e6)
+        } else {
+            format!("{rounded:e}")
+        }
+    }
+}
+
+/// Some four pleasant numbers at even steps.
+fn even(from: f64, to: f64) -> Vec<f64> {
+    let step = pleasant((to - from) / 5.0);
+    let first = (from / step).ceil() * step;
+    (0..).map(|k| first + f64::from(k) * step).take_while(|&at| at <= to).collect()
+}
+
+/// The next of 1, 2, 5, 10, ... at or over a step.
+fn pleasant(step: f64) -> f64 {
+    if !(step > 0.0) {
+        return 1.0;
+    }
+    let power = 10_f64.powf(step.log10().floor());
+    [1.0, 2.0, 5.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|&pleasant| pleasant >= step)
+        .unwrap_or(10.0 * power)
+}
+
+/// A range with these ticks.
+struct Divided {
+    range: Range<f64>,
+    ticks: Vec<f64>,
+}
+
+impl Ranged for Divided {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, &value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.range.start) / (self.range.end - self.range.start);
+        from + (f64::from(to - from) * share).round() as i32
+    }
+
+    fn key_points<H: KeyPointHint>(&self, _: H) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+/// A curve.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    /// Colour, line and marker: the same number looks the same in every picture.
+    pub(crate) look: usize,
+    /// Along the first axis, and the least, mean and greatest along the second.
+    pub(crate) points: Vec<(f64, [f64; 3])>,
+}
+
+/// Curves over the same axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+}
+
+/// Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too light for lines on white.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
+
+const PANEL_WIDTH: u32 = 420;
+const PANEL_HEIGHT: u32 = 380;
+const LEGEND_WIDTH: u32 = 210;
+/// Panels beside each other.
+const COLUMNS: usize = 3;
+
+/// Draws the panels, up to three in a row: means, with bars from the least to the greatest.
+pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Error> {
+    let mut svg = String::new();
+    render(&mut svg, title, panels).map_err(|error| Error::Picture { reason: error.to_string() })?;
+    write_whole(path, |file| file.write_all(svg.as_bytes()))
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn render(svg: &mut String, title: &str, panels: &[Panel]) -> Outcome {
+    let columns = panels.len().clamp(1, COLUMNS);
+    let rows = panels.len().div_ceil(columns).max(1);
+    let size = (PANEL_WIDTH * columns as u32 + LEGEND_WIDTH, PANEL_HEIGHT * rows as u32 + 36);
+    let root = SVGBackend::with_string(svg, size).into_drawing_area();
+    root.fill(&WHITE)?;
+    let root = root.titled(title, ("sans-serif", 22))?;
+    let (left, right) = root.split_horizontally(PANEL_WIDTH * columns as u32);
+    for (area, panel) in left.split_evenly((rows, columns)).iter().zip(panels) {
+        draw_panel(area, panel)?;
+    }
+    draw_legend(&right, panels)?;
+    root.present()?;
+    Ok(())
+}
+
+fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
+    let Panel { title, x, y, series } = panel;
+    let shown = |&&(at, [least, mean, most]): &&(f64, [f64; 3])| {
+        x.shows(at) && [least, mean, most].iter().all(|&v| y.shows(v))
+    };
+    let all = || series.iter().flat_map(|series| series.points.iter()).filter(shown);
+    let (left, right) = span(all().map(|point| x.place(point.0)), 0.04);
+    let (bottom, top) = span(all().flat_map(|point| point.1).map(|value| y.place(value)), 0.06);
+    let mut chart = ChartBuilder::on(area)
+        .margin(10)
+        .caption(title, ("sans-serif", 16))
+        .x_label_area_size(44)
+        .y_label_area_size(66)
+        .build_cartesian_2d(
+            Divided { range: left..right, ticks: x.ticks(left, right) },
+            Divided { range: bottom..top, ticks: y.ticks(bottom, top) },
+        )?;
+    chart
+        .configure_mesh()
+        .x_desc(&x.title)
+        .y_desc(&y.title)
+        .x_label_formatter(&|&place| x.label(place))
+        .y_label_formatter(&|&place| y.label(place))
+        .axis_desc_style(("sans-serif", 15))
+        .light_line_style(WHITE)
+        .draw()?;
+    for (at, curve) in series.iter().enumerate() {
+        // Shifted a little, so that bars do not hide each other.
+        let shift = (at as f64 - series.len() as f64 / 2.0) * 0.003 * (right - left);
+        let points: Vec<(f64, [f64; 3])> = curve
+            .points
+            .iter()
+            .filter(shown)
+            .map(|&(at, values)| (x.place(at) + shift, values.map(|value| y.place(value))))
+            .collect();
+        let (colour, dashes) = look(curve.look);
+        let line = ShapeStyle::from(&colour).stroke_width(2);
+        let means: Vec<(f64, f64)> = points.iter().map(|&(at, [_, mean, _])| (at, mean)).collect();
+        match dashes {
+            Some((dash, gap)) => {
+                chart.draw_series(DashedLineSeries::new(means.iter().copied(), dash, gap, line))?;
+            }
+            None => {
+                chart.draw_series(LineSeries::new(means.iter().copied(), line))?;
+            }
+        }
+        let bars = points.iter().filter(|(_, [least, _, most])| most > least);
+        chart.draw_series(bars.map(|&(at, [least, mean, most])| {
+            ErrorBar::new_vertical(at, least, mean, most, colour.stroke_width(1), 5)
+        }))?;
+        match curve.look % 3 {
+            0 => chart.draw_series(means.iter().map(|&at| Circle::new(at, 3, colour.filled())))?,
+            1 => chart.draw_series(means.iter().map(|&at| TriangleMarker::new(at, 4, colour.filled())))?,
+            _ => chart.draw_series(means.iter().map(|&at| Cross::new(at, 3, line)))?,
+        };
+    }
+    Ok(())
+}
+
+/// The least and the greatest place, with some room to both sides.
+fn span(places: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
+    let (least, most) = places
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), place| (least.min(place), most.max(place)));
+    if !(least <= most) {
+        return (0.0, 1.0);
+    }
+    let dim = if most > least { most - least } else { 0.5_f64.max(most.abs() * 0.1) };
+    (least - room * dim, most + room * dim)
+}
+
+/// The colour, and the dashes and gaps of the line; none for a whole one.
+fn look(number: usize) -> (RGBColor, Option<(u32, u32)>) {
+    const DASHES: [Option<(u32, u32)>; 3] = [None, Some((7, 4)), Some((2, 3))];
+    (COLOURS[number % COLOURS.len()], DASHES[number / COLOURS.len() % DASHES.len()])
+}
+
+/// Every name once, in the order of their looks.
+fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
+    let mut names: Vec<(usize, &str)> = Vec::new();
+    for series in panels.iter().flat_map(|panel| &panel.series) {
+        if !names.contains(&(series.look, &series.name)) {
+            names.push((series.look, &series.name));
+        }
+    }
+    names.sort_by_key(|&(look, _)| look);
+    for (at, (number, name)) in names.into_iter().enumerate() {
+        let y = 40 + 24 * at as i32;
+        let (colour, dashes) = look(number);
+        let line = ShapeStyle::from(&colour).stroke_width(2);
+        let (dash, gap) = dashes.unwrap_or((22, 0));
+        for from in (6..28).step_by((dash + gap) as usize) {
+            let to = (from + dash as i32).min(28);
+            area.draw(&PathElement::new([(from, y), (to, y)], line))?;
+        }
+        match number % 3 {
+            0 => area.draw(&Circle::new((16, y), 3, colour.filled()))?,
+            1 => area.draw(&TriangleMarker::new((16, y), 4, colour.filled()))?,
+            _ => area.draw(&Cross::new((16, y), 3, line))?,
+        }
+        area.draw(&Text::new(name.to_owned(), (34, y - 8), ("sans-serif", 15)))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, Panel, Scale, Series, draw, pleasant};
+
+    #[test]
+    fn a_picture_names_its_axes_and_curves_and_leaves_out_what_is_no_number() {
+        let panel = |scale| Panel {
+            title: "a panel".to_owned(),
+            x: Axis::new("landmarks c", Scale::Logarithmic),
+            y: Axis::new("trace error / trace", scale),
+            series: vec![
+                Series {
+                    name: "kdpp".to_owned(),
+                    look: 0,
+                    points: vec![(2.0, [0.4, 0.5, 0.6]), (4.0, [0.1; 3]), (0.0, [f64::NAN; 3])],
+                },
+                Series { name: "uniform".to_owned(), look: 8, points: vec![(2.0, [0.6; 3])] },
+            ],
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("picture.svg");
+        draw(&path, "A title", &[panel(Scale::Linear), panel(Scale::Logarithmic)]).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["A title", "a panel", "kdpp", "uniform", "landmarks c", "trace error / trace"] {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert!(!svg.contains("NaN"));
+    }
+
+    #[test]
+    fn a_picture_of_nothing_can_be_drawn() {
+        let axis = || Axis::new("x", Scale::Linear);
+        let panel = Panel { title: String::new(), x: axis(), y: axis(), series: Vec::new() };
+        let folder = tempfile::tempdir().unwrap();
+        draw(&folder.path().join("picture.svg"), "Nothing", &[panel]).unwrap();
+    }
+
+    #[test]
+    fn ticks_are_pleasant_and_lie_within() {
+        assert_eq!([0.012, 0.3, 4.0, 7.0].map(pleasant), [0.02, 0.5, 5.0, 10.0]);
+        let linear = Axis::new("", Scale::Linear);
+        assert_eq!(linear.ticks(-0.3, 10.1), [0.0, 5.0, 10.0]);
+        let logarithmic = Axis::new("", Scale::Logarithmic);
+        let labels: Vec<String> =
+            logarithmic.ticks(-2.1, -0.9).iter().map(|&at| logarithmic.label(at)).collect();
+        assert_eq!(labels, ["0.01", "0.02", "0.05", "0.1"]);
+        assert_eq!(logarithmic.label(-7.0), "1e-7");
+        let narrow: Vec<String> =
+            logarithmic.ticks(-1.61, -1.55).iter().map(|&at| logarithmic.label(at)).collect();
+        assert_eq!(narrow, ["0.025", "0.026", "0.027", "0.028"]);
+    }
+}

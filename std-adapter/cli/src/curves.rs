@@ -1,0 +1,40 @@
+//! Trials as curves over the number of landmarks.
+
+use crate::chart::Series;
+use crate::statistics::summary;
+use dpp_nystrom::benchmark::Trial;
+use dpp_nystrom::landmarks::methods::METHODS;
+
+/// A method's place in the list of all: it looks the same in every picture.
+pub(crate) fn look(method: &str) -> usize {
+    METHODS.iter().position(|known| known.name() == method).unwrap_or(METHODS.len())
+}
+
+/// A curve for each method, in the order in which they come: some value over the number of landmarks, with its
+/// spread over the seeds.
+pub(crate) fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Vec<Series> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut numbers: Vec<usize> = trials.iter().map(|trial| trial.landmarks).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for trial in trials {
+        if !names.contains(&trial.method.as_str()) {
+            names.push(&trial.method);
+        }
+    }
+    let curve = |name: &str| {
+        let at = |c: usize| {
+            let values: Vec<f64> = trials
+                .iter()
+                .filter(|trial| trial.method == name && trial.landmarks == c)
+                .filter_map(&value)
+                .collect();
+            summary(&values).map(|summary| (c as f64, summary))
+        };
+        numbers.iter().filter_map(|&c| at(c)).collect()
+    };
+    names
+        .into_iter()
+        .map(|name| Series { name: name.to_owned(), look: look(name), points: curve(name) })
+        .collect()
+}

@@ -1,0 +1,321 @@
+//! `dpp-nystrom diagnose`.
+
+use super::source;
+use crate::arguments::{KernelArguments, Source};
+use crate::bar::Bar;
+use crate::output::{aligned, print, print_json, short, short_or_dash};
+use clap::Args;
+use dpp_nystrom::Error;
+use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
+
+/// Rows used where nobody says: as many as evaluate's.
+const ROWS: usize = 4_000;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  dpp-nystrom diagnose ailerons.arff --landmarks 20,50 --rows 1000
+  dpp-nystrom diagnose rows.csv --landmarks 30 --sigma median*4 --ridge 1e-6 --json
+
+K is the kernel matrix, K~ its Nystrom approximation, K_k its best approximation of rank k, e_c an elementary
+symmetric polynomial of its eigenvalues. All eigenvectors are computed, in f64, of up to 10000 rows, with
+40 bytes x rows^2. Bounds that are proved stand beside what is measured, +- being a standard error.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Diagnose {
+    #[command(flatten)]
+    source: Source,
+    /// Numbers of landmarks, separated by commas
+    #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
+    landmarks: Vec<usize>,
+    #[command(flatten)]
+    kernel: KernelArguments,
+    /// The ridge γ of Theorem 2, which is multiplied by the number of rows: a number, or cv (10-fold)
+    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
+    ridge: Ridge,
+    /// Exact samples to measure
+    #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
+        value_parser = clap::value_parser!(u64).range(2..), allow_negative_numbers = true)]
+    samples: u64,
+    /// Pairs of neighbouring states to bound alpha with
+    #[arg(long, value_name = "N", default_value_t = Effort::default().triples,
+        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    triples: u64,
+    /// Pairs of coupled chains
+    #[arg(long, value_name = "N", default_value_t = Effort::default().pairs,
+        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pairs: u64,
+    /// Steps after which coupled chains that have not met are given up
+    #[arg(long, value_name = "N", default_value_t = Effort::default().pair_steps,
+        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pair_steps: u64,
+    /// Chains of each kind
+    #[arg(long, value_name = "N", default_value_t = Effort::default().chains,
+        value_parser = clap::value_parser!(u64).range(4..), allow_negative_numbers = true)]
+    chains: u64,
+    /// Steps of each chain; the first half is left out
+    #[arg(long, value_name = "N", default_value_t = Effort::default().steps,
+        value_parser = clap::value_parser!(u64).range(256..), allow_negative_numbers = true)]
+    steps: u64,
+    /// The corollaries hold for all samples but this share
+    #[arg(long, value_name = "F", default_value_t = Effort::default().delta, value_parser = share,
+        allow_negative_numbers = true)]
+    delta: f64,
+    /// The distance in total variation from the c-DPP that counts as mixed
+    #[arg(long, value_name = "F", default_value_t = Effort::default().epsilon, value_parser = share,
+        allow_negative_numbers = true)]
+    epsilon: f64,
+    /// Print one JSON object a line, for each number of landmarks
+    #[arg(long)]
+    json: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err(format!("{text:?} is no share: give a number between 0 and 1")),
+    }
+}
+
+pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
+    let observer = Bar::default();
+    let seed = arguments.source.seed;
+    let data = source::at_most(&arguments.source, ROWS)?;
+    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
+    let diagnostics = Diagnostics::new(&data, setting, &observer)?;
+    let effort = Effort {
+        samples: arguments.samples,
+        triples: arguments.triples,
+        pairs: arguments.pairs,
+        pair_steps: arguments.pair_steps,
+        chains: arguments.chains,
+        steps: arguments.steps,
+        delta: arguments.delta,
+        epsilon: arguments.epsilon,
+    };
+    // Before minutes of work and not after.
+    for &c in &arguments.landmarks {
+        diagnostics.check(c)?;
+    }
+    for (at, &c) in arguments.landmarks.iter().enumerate() {
+        let diagnosis = diagnostics.of(c, arguments.ridge, &effort, &observer)?;
+        if arguments.json {
+            print_json(&diagnosis)?;
+        } else {
+            let gap = if at == 0 { "" } else { "\n" };
+            print(&format!("{gap}{}", text(&diagnosis)))?;
+        }
+    }
+    Ok(())
+}
+
+fn with_error(interval: Interval) -> String {
+    format!("{} +- {}", short(interval.mean), short(interval.error))
+}
+
+fn row<const N: usize>(cells: [String; N]) -> Vec<String> {
+    cells.into()
+}
+
+fn text(found: &Diagnosis) -> String {
+    let mut text = summary(found);
+    if !found.target_ranks.is_empty() {
+        text.push('\n');
+        text.push_str(&target_ranks(found));
+    }
+    text.push('\n');
+    match &found.regression {
+        Some(regression) => text.push_str(&risks(regression, found)),
+        None => text.push_str("Theorem 2 is left out: it needs a target.\n"),
+    }
+    text.push('\n');
+    text.push_str(&mixing(found));
+    text.push('\n');
+    text.push_str(&chains(found));
+    text
+}
+
+fn summary(found: &Diagnosis) -> String {
+    let rows = [
+        row(["rows".to_owned(), found.rows.to_string()]),
+        row(["rank".to_owned(), found.rank.to_string()]),
+        row(["bandwidth".to_owned(), short(found.sigma)]),
+        row(["log e_c".to_owned(), short(found.log_e_c)]),
+        row(["log e_(c+1)".to_owned(), short_or_dash(found.log_e_next)]),
+        row(["expected trace error (c+1) e_(c+1)/e_c".to_owned(), short(found.expected_trace_error)]),
+        row([format!("measured on {} exact samples", found.samples), with_error(found.trace_error)]),
+        row(["expected trace error / trace".to_owned(), short(found.expected_trace_fraction)]),
+    ];
+    aligned(&["landmarks", &found.landmarks.to_string()], &rows)
+}
+
+/// The first, middle and last `k`, and the one at which Theorem 1 promises least error.
+fn shown(ranks: &[TargetRank]) -> Vec<&TargetRank> {
+    let absolute = |rank: &TargetRank| rank.frobenius_bound / rank.frobenius_trivial;
+    let best = ranks.iter().min_by(|one, other| absolute(one).total_cmp(&absolute(other)));
+    let mut shown: Vec<&TargetRank> =
+        [ranks.first(), best, ranks.get(ranks.len() / 2), ranks.last()].into_iter().flatten().collect();
+    shown.sort_by_key(|rank| rank.k);
+    shown.dedup_by_key(|rank| rank.k);
+    shown
+}
+
+fn target_ranks(found: &Diagnosis) -> String {
+    let ratio = found.expected_trace_error / (found.landmarks + 1) as f64;
+    let head = ["k", "e_(c+1)/e_c", "Lemma 1", "norm", "measured", "Theorem 1", "Corollary 1", "trivial"];
+    let mut rows = Vec::new();
+    for rank in shown(&found.target_ranks) {
+        rows.push(row([
+            rank.k.to_string(),
+            short(ratio),
+            short(rank.lemma_1),
+            "Frobenius".to_owned(),
+            with_error(rank.frobenius),
+            short(rank.frobenius_bound),
+            short(rank.frobenius_corollary),
+            short(rank.frobenius_trivial),
+        ]));
+        rows.push(row([
+            String::new(),
+            String::new(),
+            String::new(),
+            "spectral".to_owned(),
+            with_error(rank.spectral),
+            short(rank.spectral_bound),
+            short(rank.spectral_corollary),
+            short(rank.spectral_trivial),
+        ]));
+    }
+    let vacuous = if found.corollaries_vacuous { "; it says less than the trivial bound" } else { "" };
+    aligned(&head, &rows)
+        + &format!(
+            "\nErrors are relative to K - K_k. Theorem 1 bounds the mean, the trivial bound, K over K - K_k,\n\
+             every sample. Corollary 1 bounds a share of {} of all samples{vacuous}.\n",
+            1.0 - found.delta
+        )
+}
+
+fn risks(found: &Regression, all: &Diagnosis) -> String {
+    let rows = [
+        row(["bias".to_owned(), short(found.bias), with_error(found.nystrom_bias), String::new()]),
+        row([
+            "variance".to_owned(),
+            short(found.variance),
+            with_error(found.nystrom_variance),
+            String::new(),
+        ]),
+        row([
+            "root of the risks' ratio".to_owned(),
+            String::new(),
+            with_error(found.root_ratio),
+            short(found.bound),
+        ]),
+    ];
+    aligned(&["risk of ridge regression", "K", "K~", "Theorem 2"], &rows)
+        + &format!(
+            "\nRidge {}, noise of variance {} in every row; the fit on all rows stands for the truth. With\n\
+             probability {} the root of the biases' ratio is under {} (Corollary 2); always under {}\n\
+             (trivial).\n",
+            short(found.ridge),
+            short(found.noise),
+            1.0 - all.delta,
+            short(found.corollary),
+            short(found.trivial)
+        )
+}
+
+fn mixing(found: &Diagnosis) -> String {
+    let mut rows = Vec::new();
+    match &found.contraction {
+        Some(contraction) => contraction_rows(contraction, found, &mut rows),
+        None => rows.push(row(["alpha".to_owned(), "-".to_owned()])),
+    }
+    let meeting = &found.meeting;
+    rows.push(row([
+        format!("pairs of coupled chains that met in {} steps", meeting.limit),
+        format!("{} of {}", meeting.met, meeting.pairs),
+    ]));
+    rows.push(row([
+        "median steps to meet".to_owned(),
+        meeting.median.map_or_else(|| format!("over {}", meeting.limit), |median| median.to_string()),
+    ]));
+    aligned(&["mixing of Algorithm 1", ""], &rows)
+}
+
+fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec<Vec<String>>) {
+    let steps = |steps: Option<f64>| steps.map_or_else(|| "none: alpha >= 1".to_owned(), short);
+    let epsilon = found.epsilon;
+    if contraction.alpha_is_exact {
+        rows.push(row(["alpha, over all states".to_owned(), short(contraction.alpha)]));
+        rows.push(row([format!("Theorem 3: steps to {epsilon}"), steps(contraction.theorem_3)]));
+    } else {
+        rows.push(row([
+            format!("alpha at least (LOWER bound, {} pairs of states)", contraction.triples),
+            short(contraction.alpha),
+        ]));
+        rows.push(row(["their mean".to_owned(), short_or_dash(contraction.alpha_mean)]));
+        rows.push(row([
+            format!("Theorem 3: steps to {epsilon}, if that were alpha (certifies nothing)"),
+            steps(contraction.theorem_3),
+        ]));
+    }
+    rows.push(row([
+        "distance left by a step, at that alpha".to_owned(),
+        format!("{:.8}", contraction.step_factor),
+    ]));
+    rows.push(row([
+        format!("steps to {epsilon} from a uniform start, without conditions (after Hermon and Salez)"),
+        short(contraction.unconditional),
+    ]));
+}
+
+fn chains(found: &Diagnosis) -> String {
+    let head = [
+        "chain",
+        "chains",
+        "steps",
+        "acceptance",
+        "autocorrelation",
+        "effective",
+        "split R-hat",
+        "log-det",
+        "seconds",
+    ];
+    let rows: Vec<Vec<String>> = found
+        .chains
+        .iter()
+        .map(|chain| {
+            row([
+                chain.chain.to_owned(),
+                chain.chains.to_string(),
+                chain.steps.to_string(),
+                short(chain.acceptance),
+                short_or_dash(chain.autocorrelation_steps),
+                short_or_dash(chain.effective_samples),
+                short_or_dash(chain.r_hat),
+                short(chain.log_det),
+                short(chain.seconds),
+            ])
+        })
+        .collect();
+    aligned(&head, &rows)
+        + &format!(
+            "\nOf the log-determinant, the first half of each chain left out: integrated autocorrelation time in\n\
+             steps (Geyer's initial monotone sequence over all chains), effective sample size, split R-hat, and\n\
+             mean; over the exact samples its mean is {}. Seconds are those of all chains.\n",
+            with_error(found.log_det)
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_lie_between_none_and_all() {
+        assert_eq!(share("0.05"), Ok(0.05));
+        for text in ["0", "1", "-0.1", "nan", "inf", "x", ""] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

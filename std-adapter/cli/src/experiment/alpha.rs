@@ -1,0 +1,28 @@
+//! Theorem 3's α, by sampling.
+
+use dpp_nystrom::Error;
+use dpp_nystrom::approximation::Ground;
+use dpp_nystrom::core::GroundSet;
+use dpp_nystrom::rng::{RngStream, stream};
+use dpp_nystrom::theory::contraction::contraction;
+use rand::seq::index;
+
+/// Triples (S, r, t) that are drawn.
+const TRIPLES: u64 = 4;
+
+/// The largest α(S, r, t) of a few drawn uniformly: a lower bound of α. None where no pair of states was met.
+pub(super) fn lower_bound(ground: &Ground<'_>, c: usize, seed: u64) -> Result<Option<f64>, Error> {
+    let mut most: Option<f64> = None;
+    if c + 1 > ground.len() {
+        return Ok(None);
+    }
+    for triple in 0..TRIPLES {
+        let mut random = stream(seed.wrapping_add(triple), RngStream::Triples);
+        let rows = index::sample(&mut random, ground.len(), c + 1).into_vec();
+        let (shared, pair) = rows.split_at(c - 1);
+        if let Some(alpha) = contraction(ground, shared, pair[0], pair[1])? {
+            most = Some(most.map_or(alpha, |most| most.max(alpha)));
+        }
+    }
+    Ok(most)
+}

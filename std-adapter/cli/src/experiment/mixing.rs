@@ -1,0 +1,292 @@
+//! The error along the chain, beside what a c-DPP is expected to miss.
+
+use super::page::{Figure, Section};
+use super::{Context, Regime, Set, cell, write_csv};
+use crate::bar::Bar;
+use crate::chart::{Axis, Panel, Scale, Series, draw};
+use crate::output::{note, short};
+use crate::statistics::summary;
+use dpp_nystrom::Error;
+use dpp_nystrom::approximation::{Ground, Spectrum, trace_error};
+use dpp_nystrom::core::{
+    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Progress, Random, Rule, SlotChain, start,
+};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::heap::Heap;
+use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::linalg::expected_trace_error;
+use dpp_nystrom::regression::choose_bandwidth;
+use dpp_nystrom::rng::{RngStream, stream};
+use dpp_nystrom::simd::Lanes;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Steps or tries at which the error is measured.
+const CHECKPOINTS: [u64; 12] = [0, 20, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
+
+/// A chain and its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Walk {
+    /// Algorithm 1 from k-means++ seeds, as in the paper.
+    PaperSeeds,
+    /// Algorithm 1 from uniform rows.
+    PaperUniform,
+    /// The open-slot chain from uniform rows.
+    SlotUniform,
+}
+
+const WALKS: [(Walk, &str); 3] = [
+    (Walk::PaperSeeds, "Algorithm 1, k-means++"),
+    (Walk::PaperUniform, "Algorithm 1, uniform"),
+    (Walk::SlotUniform, "open slots, uniform"),
+];
+
+/// What one set, number of rows, number of landmarks and seed gave.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Watched {
+    sigma: f64,
+    /// `(c + 1) e_(c+1) / e_c / tr K`; none where K has rank c.
+    expected: Option<f64>,
+    /// A lower bound of Theorem 3's α, by sampling.
+    alpha: Option<f64>,
+    /// For each walk the trace fraction at each checkpoint; none where its start found too few rows.
+    errors: Vec<Option<Vec<f64>>>,
+}
+
+/// What was watched, and where.
+struct Cell {
+    set: String,
+    regime: Regime,
+    rows: usize,
+    c: usize,
+    seed: u64,
+    watched: Watched,
+}
+
+pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error> {
+    let plan = context.plan;
+    let mut cells: Vec<Cell> = Vec::new();
+    for set in sets {
+        for regime in Regime::BOTH {
+            if regime == Regime::Cv && set.table.target.is_none() {
+                continue;
+            }
+            for &wanted in &plan.mixing_rows {
+                let rows = wanted.min(set.table.rows());
+                for seed in plan.seeds() {
+                    let name = format!("mixing-{}-{}-{rows}-{seed}", set.name(), regime.name());
+                    let setup = json!({ "plan": plan, "data": set.digest });
+                    let (all, kept) =
+                        context.parts.get(&name, &setup, || observer(context, set, regime, rows, seed))?;
+                    for (c, watched) in all {
+                        cells.push(Cell { set: set.name().to_owned(), regime, rows, c, seed, watched });
+                    }
+                    let how = if kept { "kept" } else { "done" };
+                    note(&format!(
+                        "mixing: {}, {}, {rows} rows, seed {seed}: {how}",
+                        set.name(),
+                        regime.title()
+                    ));
+                }
+            }
+        }
+    }
+    write(context, &cells)?;
+    section(context, sets, &cells)
+}
+
+/// All numbers of landmarks on the same rows.
+fn observer(
+    context: &Context<'_>,
+    set: &Set,
+    regime: Regime,
+    rows: usize,
+    seed: u64,
+) -> Result<Vec<(usize, Watched)>, Error> {
+    let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
+    let kernel = KernelKind::Gaussian;
+    let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
+    let ground = data.ground(kernel, sigma)?;
+    let eigenvalues = Spectrum::of(&ground)?.eigenvalues().to_vec();
+    let trace: f64 = eigenvalues.iter().sum();
+    let mut all = Vec::new();
+    for &c in context.plan.mixing_landmarks.iter().filter(|&&c| c < rows) {
+        let mut errors = Vec::new();
+        for (walk, _) in WALKS {
+            errors.push(match along(&ground, c, walk, seed) {
+                Ok(errors) => Some(errors),
+                Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => None,
+                Err(error) => return Err(error),
+            });
+        }
+        let alpha = super::alpha::lower_bound(&ground, c, seed)?;
+        let expected = expected_trace_error(&eigenvalues, c).map(|error| error / trace);
+        all.push((c, Watched { sigma, expected, alpha, errors }));
+    }
+    Ok(all)
+}
+
+/// The trace fraction at each checkpoint.
+fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, Error> {
+    let refused = |reason| Error::Landmarks { reason };
+    let mut memory = Heap::new(c)?;
+    let mut random = stream(seed, RngStream::Landmarks);
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    match walk {
+        Walk::PaperSeeds => {
+            let mut distances = vec![0.0; ground.len()];
+            start::kmeans_plus_plus(&mut landmarks, c, &mut distances, &mut random).map_err(refused)?;
+        }
+        _ => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
+    }
+    if walk == Walk::SlotUniform {
+        let lanes = Lanes::new(c, ground.features())?;
+        let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
+        at_checkpoints(ground, &mut random, |tries, random| {
+            let progress = chain.run(tries, random)?;
+            Ok((chain.landmarks().members().to_vec(), progress))
+        })
+    } else {
+        let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
+        at_checkpoints(ground, &mut random, |steps, random| {
+            let progress = chain.run(steps, random)?;
+            Ok((chain.landmarks().members().to_vec(), progress))
+        })
+    }
+}
+
+fn at_checkpoints(
+    ground: &Ground<'_>,
+    random: &mut Random,
+    mut run: impl FnMut(u64, &mut Random) -> Result<(Vec<usize>, Progress), CoreError>,
+) -> Result<Vec<f64>, Error> {
+    let mut before = 0;
+    let mut errors = Vec::new();
+    for checkpoint in CHECKPOINTS {
+        let (members, _) = run(checkpoint - before, random).map_err(|reason| Error::Landmarks { reason })?;
+        errors.push(trace_error(ground, &members)?.fraction);
+        before = checkpoint;
+    }
+    Ok(errors)
+}
+
+/// `mixing.csv` and `mixing-theory.csv`.
+fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
+    let (mut errors, mut theory) = (Vec::new(), Vec::new());
+    for Cell { set, regime, rows, c, seed, watched } in cells {
+        let key =
+            vec![set.clone(), regime.name().to_owned(), rows.to_string(), c.to_string(), seed.to_string()];
+        let more = vec![watched.sigma.to_string(), cell(watched.expected), cell(watched.alpha)];
+        theory.push([key.clone(), more].concat());
+        for ((_, name), along) in WALKS.iter().zip(&watched.errors) {
+            for (step, error) in CHECKPOINTS.iter().zip(along.iter().flatten()) {
+                let more = vec![(*name).to_owned(), step.to_string(), error.to_string()];
+                errors.push([key.clone(), more].concat());
+            }
+        }
+    }
+    let key = ["dataset", "bandwidth", "rows", "landmarks", "seed"];
+    let header = [&key[..], &["chain", "step", "trace_fraction"]].concat();
+    write_csv(&context.out.join("mixing.csv"), &header, &errors)?;
+    let header = [&key[..], &["sigma", "expected_trace_fraction", "alpha_lower_bound"]].concat();
+    write_csv(&context.out.join("mixing-theory.csv"), &header, &theory)
+}
+
+fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Section, Error> {
+    let mut section = Section::new("mixing", "The error along the chain");
+    section.tables = vec!["mixing.csv".to_owned(), "mixing-theory.csv".to_owned()];
+    for set in sets {
+        for regime in Regime::BOTH {
+            let own: Vec<&Cell> =
+                cells.iter().filter(|cell| cell.set == set.name() && cell.regime == regime).collect();
+            let mut keys: Vec<(usize, usize)> = own.iter().map(|cell| (cell.rows, cell.c)).collect();
+            keys.dedup();
+            keys.sort_unstable();
+            keys.dedup();
+            let panels: Vec<Panel> = keys.iter().map(|&(rows, c)| panel(&own, rows, c)).collect();
+            if panels.is_empty() {
+                continue;
+            }
+            let title = format!("{}, {}", set.name(), regime.title());
+            section.figure(
+                context.out,
+                Figure {
+                    file: format!("mixing-{}-{}.svg", set.name(), regime.name()),
+                    caption: format!(
+                        "{title}: trace error along the chain, mean over the seeds, bars from the least to the greatest; \
+                         the level that a c-DPP is expected to have is exact. α in the titles is a lower bound found \
+                         by sampling: it certifies nothing (Theorem 3 speaks for α < 1 only)."
+                    ),
+                },
+                |path| draw(path, &title, &panels),
+            )?;
+        }
+    }
+    section.summary = sentences(cells);
+    Ok(section)
+}
+
+fn panel(cells: &[&Cell], rows: usize, c: usize) -> Panel {
+    let own: Vec<&Watched> =
+        cells.iter().filter(|cell| (cell.rows, cell.c) == (rows, c)).map(|cell| &cell.watched).collect();
+    let mut series: Vec<Series> = WALKS
+        .iter()
+        .enumerate()
+        .map(|(at, (_, name))| {
+            let point = |(step, checkpoint): (usize, &u64)| {
+                let values: Vec<f64> = own
+                    .iter()
+                    .filter_map(|watched| watched.errors[at].as_ref())
+                    .map(|errors| errors[step])
+                    .collect();
+                // The start stands at one step: there is no logarithm of none.
+                summary(&values).map(|summary| ((*checkpoint).max(1) as f64, summary))
+            };
+            let points = CHECKPOINTS.iter().enumerate().filter_map(point).collect();
+            Series { name: (*name).to_owned(), look: at, points }
+        })
+        .collect();
+    let expected: Vec<f64> = own.iter().filter_map(|watched| watched.expected).collect();
+    if let Some([_, mean, _]) = summary(&expected) {
+        let ends = [1.0, CHECKPOINTS[CHECKPOINTS.len() - 1] as f64];
+        let points = ends.map(|at| (at, [mean; 3])).to_vec();
+        series.push(Series { name: "c-DPP, expected".to_owned(), look: 13, points });
+    }
+    let alpha = own.iter().filter_map(|watched| watched.alpha).fold(f64::NEG_INFINITY, f64::max);
+    let alpha = if alpha.is_finite() { format!(", α ≥ {}", short(alpha)) } else { String::new() };
+    Panel {
+        title: format!("N = {rows}, c = {c}{alpha}"),
+        x: Axis::new("steps, or tries", Scale::Logarithmic),
+        y: Axis::new("trace error / trace", Scale::Logarithmic),
+        series,
+    }
+}
+
+/// How soon the chains are within a tenth of what is expected.
+fn sentences(cells: &[Cell]) -> Vec<String> {
+    WALKS
+        .iter()
+        .enumerate()
+        .map(|(at, (_, name))| {
+            let near = |cell: &&Cell| {
+                let expected = cell.watched.expected?;
+                let errors = cell.watched.errors[at].as_ref()?;
+                Some(errors.iter().position(|&error| error <= 1.1 * expected).map(|step| CHECKPOINTS[step]))
+            };
+            let mut steps: Vec<Option<u64>> =
+                cells.iter().collect::<Vec<_>>().iter().filter_map(near).collect();
+            let all = steps.len();
+            steps.retain(Option::is_some);
+            steps.sort_unstable();
+            let median = steps.get(steps.len() / 2).copied().flatten();
+            format!(
+                "{name}: within 10 % of the c-DPP's expected trace error in {} of {all} runs{}.",
+                steps.len(),
+                median.map_or_else(String::new, |steps| format!(
+                    ", in the median of these after at most {steps} steps"
+                ))
+            )
+        })
+        .collect()
+}

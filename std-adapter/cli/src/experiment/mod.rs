@@ -1,0 +1,302 @@
+//! `dpp-nystrom experiment`: the paper's figures on one's own data sets, as tables, pictures and a page.
+//!
+//! Work is done in parts, a file each under `parts` in the output folder: what is there for the same set-up is
+//! not done again, so that a run that was killed goes on where it was. Tables hold no times, which are never
+//! the same twice; these have tables of their own.
+
+use crate::knobs::methods;
+use clap::{Args, ValueEnum};
+use dpp_nystrom::Error;
+use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::{Table, Target};
+use dpp_nystrom::kernel::Bandwidth;
+use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::landmarks::{Options, Selector};
+use page::Section;
+use parts::Parts;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::output::{note, print_line};
+
+mod alpha;
+mod mixing;
+mod page;
+mod parts;
+mod subset;
+mod summary;
+mod tradeoff;
+mod trials;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExperimentKind {
+    /// What c landmarks miss of the kernel matrix, method by method
+    Approximation,
+    /// What ridge regression on them predicts
+    Ridge,
+    /// The error along the chain
+    Mixing,
+    /// Time against error
+    Tradeoff,
+    /// Rows exchanged one by one against every other choice of rows
+    Subset,
+    /// All of them
+    All,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Experiment {
+    /// Which figures
+    #[arg(value_enum)]
+    pub(crate) kind: ExperimentKind,
+    /// Folder of data sets: CSV, TSV, ARFF or NPY, gzipped or not; the last column is the target
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+    /// Folder for tables, pictures and index.html
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Minutes instead of hours: fewer rows, methods, landmarks and seeds
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Methods to compare, separated by commas [default: those of the paper and their rivals]
+    #[arg(long, value_parser = methods(false), value_delimiter = ',')]
+    pub(crate) methods: Vec<&'static dyn Selector>,
+    /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50;
+    /// subset: 20,50,100; quick: 10,20]
+    #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) landmarks: Vec<usize>,
+    /// How many seeds, from --seed on [default: 3; quick: 2]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pub(crate) seeds: Option<u64>,
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+}
+
+/// The methods of the paper's figures and their rivals, those that are known by these names.
+const ALL: &[&str] = &[
+    "uniform",
+    "lev",
+    "reglev",
+    "appreglev",
+    "adapfull",
+    "adappart",
+    "kmeans++",
+    "kmeans",
+    "rpcholesky",
+    "greedy",
+    "recursive-rls",
+    "kdpp-exact",
+    "kdpp",
+];
+const QUICK: &[&str] =
+    &["uniform", "lev", "adapfull", "kmeans++", "kmeans", "rpcholesky", "kdpp-exact", "kdpp"];
+
+/// How the bandwidth of an experiment is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Regime {
+    /// The median distance: a flat spectrum.
+    Median,
+    /// Cross-validated, as in the paper.
+    Cv,
+}
+
+impl Regime {
+    const BOTH: [Self; 2] = [Self::Median, Self::Cv];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Cv => "cv",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Median => "σ = the median distance",
+            Self::Cv => "σ cross-validated",
+        }
+    }
+
+    fn bandwidth(self) -> Bandwidth {
+        match self {
+            Self::Median => Bandwidth::Median(1.0),
+            Self::Cv => Bandwidth::CrossValidated,
+        }
+    }
+}
+
+/// What is done, as asked for.
+#[derive(Clone, Debug, Serialize)]
+struct Plan {
+    version: &'static str,
+    /// Rows of a data set, those held out among them; fewer where a set has fewer.
+    rows: usize,
+    /// A quarter is held out.
+    held_out: f64,
+    landmarks: Vec<usize>,
+    #[serde(serialize_with = "names")]
+    methods: Vec<&'static dyn Selector>,
+    seed: u64,
+    seeds: u64,
+    /// Rows and landmarks of the chains that are watched.
+    mixing_rows: Vec<usize>,
+    mixing_landmarks: Vec<usize>,
+    /// Landmarks of the methods that are timed.
+    tradeoff_landmarks: usize,
+}
+
+fn names<S: serde::Serializer>(methods: &[&'static dyn Selector], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(methods.iter().map(|method| method.name()))
+}
+
+impl Plan {
+    fn new(arguments: &Experiment) -> Self {
+        let quick = arguments.quick;
+        let known = |names: &[&str]| names.iter().filter_map(|name| find(name)).collect();
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            rows: if quick { 1_000 } else { 4_000 },
+            held_out: 0.25,
+            landmarks: match arguments.landmarks.as_slice() {
+                [] if quick => vec![10, 20, 50],
+                [] => vec![20, 50, 100, 200],
+                asked => asked.to_vec(),
+            },
+            methods: match arguments.methods.as_slice() {
+                [] => known(if quick { QUICK } else { ALL }),
+                asked => asked.to_vec(),
+            },
+            seed: arguments.seed,
+            seeds: arguments.seeds.unwrap_or(if quick { 2 } else { 3 }),
+            mixing_rows: if quick { vec![500] } else { vec![1_000, 4_000] },
+            mixing_landmarks: if quick { vec![20, 50] } else { vec![50, 100, 200] },
+            tradeoff_landmarks: 20,
+        }
+    }
+
+    fn seeds(&self) -> impl Iterator<Item = u64> {
+        let first = self.seed;
+        (0..self.seeds).map(move |further| first.wrapping_add(further))
+    }
+
+    /// Rows of this table to use, and how many of them to hold out.
+    fn split(&self, table: &Table) -> (usize, usize) {
+        let rows = self.rows.min(table.rows());
+        (rows, (rows as f64 * self.held_out) as usize)
+    }
+}
+
+/// A data set, and its file's contents in a number.
+struct Set {
+    table: Table,
+    digest: u32,
+}
+
+impl Set {
+    fn name(&self) -> &str {
+        &self.table.name
+    }
+}
+
+/// What a part of the work is told of.
+struct Context<'a> {
+    plan: &'a Plan,
+    parts: &'a Parts,
+    options: &'a Options,
+    out: &'a Path,
+}
+
+pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
+    let plan = Plan::new(arguments);
+    let sets = sets(&arguments.data)?;
+    let parts = Parts::new(&arguments.out)?;
+    let context = Context { plan: &plan, parts: &parts, options: &Options::default(), out: &arguments.out };
+    let wants = |kind| arguments.kind == kind || arguments.kind == ExperimentKind::All;
+    let mut sections: Vec<Section> = Vec::new();
+    if wants(ExperimentKind::Approximation) || wants(ExperimentKind::Ridge) {
+        let trials = trials::run(&context, &sets, "trials")?;
+        trials::write(&context, &trials, "trials")?;
+        if wants(ExperimentKind::Approximation) {
+            sections.push(trials::approximation(&context, &trials)?);
+        }
+        if wants(ExperimentKind::Ridge) {
+            sections.push(trials::ridge(&context, &trials)?);
+        }
+    }
+    if wants(ExperimentKind::Mixing) {
+        sections.push(mixing::run(&context, &sets)?);
+    }
+    if wants(ExperimentKind::Tradeoff) {
+        sections.push(tradeoff::run(&context, &sets)?);
+    }
+    if wants(ExperimentKind::Subset) {
+        let (methods, landmarks) = (!arguments.methods.is_empty(), !arguments.landmarks.is_empty());
+        let plan = subset::plan(&plan, arguments.quick, methods, landmarks);
+        let context = Context { plan: &plan, ..context };
+        sections.push(subset::run(&context, &sets, arguments.quick)?);
+    }
+    let path = arguments.out.join("index.html");
+    page::write(&path, &plan, &sets, &sections)?;
+    for section in &sections {
+        for table in &section.text {
+            print_line(table)?;
+        }
+        for line in &section.summary {
+            print_line(line)?;
+        }
+    }
+    print_line(&format!("Written to {}: open {}", arguments.out.display(), path.display()))
+}
+
+/// The files of a folder that can be read, by name. What cannot is told and left out.
+fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
+    const KINDS: [&str; 4] = [".csv", ".tsv", ".arff", ".npy"];
+    let fail = |source| Error::Folder { path: folder.to_owned(), source };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        if path.is_file() && KINDS.iter().any(|kind| name.ends_with(kind)) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let mut sets: Vec<Set> = Vec::new();
+    for path in paths {
+        match table::read(&path, &Target::Last) {
+            Ok(table) if sets.iter().any(|set| set.name() == table.name) => {
+                note(&format!("warning: {}: left out: another file has this name", path.display()));
+            }
+            Ok(table) => {
+                let digest = parts::digest(&table);
+                sets.push(Set { table, digest });
+            }
+            Err(error) => note(&format!("warning: left out: {error}")),
+        }
+    }
+    if sets.is_empty() {
+        return Err(Error::NoDataSet { path: folder.to_owned() });
+    }
+    Ok(sets)
+}
+
+/// A table of text.
+fn write_csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), Error> {
+    write_whole(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(header).map_err(std::io::Error::other)?;
+        for row in rows {
+            csv.write_record(row).map_err(std::io::Error::other)?;
+        }
+        csv.flush()
+    })
+}
+
+fn cell(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}

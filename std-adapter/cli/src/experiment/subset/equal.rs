@@ -1,0 +1,146 @@
+//! How few refined rows do for the error of pivoted Cholesky's.
+
+use crate::experiment::trials::Trials;
+use crate::experiment::{Context, Regime, Set, write_csv};
+use crate::output::{aligned, note, short_or_dash};
+use crate::statistics::mean;
+use dpp_nystrom::approximation::Gram;
+use dpp_nystrom::benchmark::Trial;
+use dpp_nystrom::core::Error as CoreError;
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::Setting;
+use dpp_nystrom::{Error, landmarks};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// What one set, bandwidth and seed gave.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Matched {
+    /// Pivoted Cholesky's landmarks, and their trace fraction.
+    c: usize,
+    error: f64,
+    /// The fewest refined ones that are within it, and theirs; none where twice as many are not.
+    refined: Option<(usize, f64)>,
+}
+
+pub(super) struct Equal {
+    set: String,
+    regime: Regime,
+    seed: u64,
+    matched: Matched,
+}
+
+/// At the bandwidths of the trials, on rows drawn anew.
+pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Result<Vec<Equal>, Error> {
+    let mut all = Vec::new();
+    for set in sets {
+        for Trials { regime, trials } in trials {
+            for seed in context.plan.seeds() {
+                let own = |trial: &&Trial| trial.dataset == set.name() && trial.seed == seed;
+                let Some(sigma) = trials.iter().find(own).map(|trial| trial.sigma) else { continue };
+                let name = format!("equal-{}-{}-{seed}", set.name(), regime.name());
+                let setup = json!({ "plan": context.plan, "data": set.digest, "sigma": sigma });
+                let (matched, kept) = context.parts.get(&name, &setup, || one(context, set, sigma, seed))?;
+                let how = if kept { "kept" } else { "done" };
+                note(&format!("equal: {}, {}, seed {seed}: {how}", set.name(), regime.title()));
+                if let Some(matched) = matched {
+                    all.push(Equal { set: set.name().to_owned(), regime: *regime, seed, matched });
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// None where there are not so many independent rows.
+fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option<Matched>, Error> {
+    let (rows, test) = context.plan.split(&set.table);
+    let Some(&c) = context.plan.landmarks.iter().filter(|&&c| c < rows - test).max() else { return Ok(None) };
+    let (Some(pivoted), Some(refined)) = (find("rpcholesky"), find("refined")) else { return Ok(None) };
+    let data = Prepared::new(set.table.clone(), Some(rows - test), seed)?;
+    let kernel = KernelKind::Gaussian;
+    let gram = Gram::new(&data, kernel, sigma)?;
+    let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
+    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
+    let chosen = match landmarks::run(pivoted, &task) {
+        Ok((chosen, _)) => chosen,
+        Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let error = gram.trace_error(&chosen.places)?.fraction;
+    let tolerance = Tolerance { error, criterion: Criterion::Trace, most: 2 * c };
+    let refined = match fewest(refined, &task, tolerance) {
+        Ok(found) => Some((found.landmarks, gram.trace_error(&found.chosen.places)?.fraction)),
+        Err(Error::Tolerance { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Some(Matched { c, error, refined }))
+}
+
+/// `subset-equal.csv`.
+pub(super) fn write(context: &Context<'_>, all: &[Equal]) -> Result<(), Error> {
+    let header = [
+        "dataset",
+        "bandwidth",
+        "seed",
+        "rpcholesky_landmarks",
+        "rpcholesky_trace_fraction",
+        "refined_landmarks",
+        "refined_trace_fraction",
+    ];
+    let rows: Vec<Vec<String>> = all
+        .iter()
+        .map(|Equal { set, regime, seed, matched }| {
+            vec![
+                set.clone(),
+                regime.name().to_owned(),
+                seed.to_string(),
+                matched.c.to_string(),
+                matched.error.to_string(),
+                matched.refined.map_or_else(String::new, |refined| refined.0.to_string()),
+                crate::experiment::cell(matched.refined.map(|refined| refined.1)),
+            ]
+        })
+        .collect();
+    write_csv(&context.out.join("subset-equal.csv"), &header, &rows)
+}
+
+/// A line a set and bandwidth: means over the seeds.
+pub(super) fn table(all: &[Equal]) -> String {
+    let mut keys: Vec<(&str, Regime)> = all.iter().map(|one| (one.set.as_str(), one.regime)).collect();
+    keys.dedup();
+    let rows: Vec<Vec<String>> = keys
+        .into_iter()
+        .map(|(set, regime)| {
+            let own = || all.iter().filter(move |one| one.set == set && one.regime == regime);
+            let of = |value: fn(&Matched) -> Option<f64>| mean(own().filter_map(|one| value(&one.matched)));
+            let one_digit = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.1}"));
+            vec![
+                set.to_owned(),
+                regime.name().to_owned(),
+                short_or_dash(of(|matched| Some(matched.error))),
+                one_digit(of(|matched| Some(matched.c as f64))),
+                one_digit(of(|matched| matched.refined.map(|refined| refined.0 as f64))),
+            ]
+        })
+        .collect();
+    let header = ["data set", "sigma", "trace error / trace", "rpcholesky", "refined"];
+    format!("Landmarks for an equal error, means over the seeds\n\n{}", aligned(&header, &rows))
+}
+
+pub(super) fn sentences(all: &[Equal]) -> Vec<String> {
+    let shares = all.iter().filter_map(|one| Some(one.matched.refined?.0 as f64 / one.matched.c as f64));
+    let Some(share) = mean(shares) else { return Vec::new() };
+    let missing = all.iter().filter(|one| one.matched.refined.is_none()).count();
+    let c = all.iter().map(|one| one.matched.c).max().unwrap_or(0);
+    vec![format!(
+        "For the trace error of pivoted Cholesky at c = {c}, refined needs {:.0} % as many landmarks on average; in \
+         {missing} of {} runs it needs more than twice as many.",
+        100.0 * share,
+        all.len()
+    )]
+}

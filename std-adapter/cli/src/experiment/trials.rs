@@ -1,0 +1,235 @@
+//! Methods against each other over c: what they miss of K, and what ridge regression makes of them.
+
+use super::page::{Figure, Section};
+use super::summary::Metric;
+use super::{Context, Regime, Set, cell, summary, write_csv};
+use crate::bar::Bar;
+use crate::chart::{Axis, Panel, Scale, draw};
+use crate::curves::curves;
+use crate::output::note;
+use dpp_nystrom::Error;
+use dpp_nystrom::approximation::Approximation;
+use dpp_nystrom::benchmark::evaluate;
+use dpp_nystrom::benchmark::{Comparison, Trial};
+use dpp_nystrom::core::Error as CoreError;
+use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::regression::Ridge;
+use serde_json::json;
+
+/// Trials at one choice of bandwidth.
+pub(super) struct Trials {
+    pub(super) regime: Regime,
+    pub(super) trials: Vec<Trial>,
+}
+
+/// All sets, choices of bandwidth and seeds; the parts go by this name.
+pub(super) fn run(context: &Context<'_>, sets: &[Set], part_name: &str) -> Result<Vec<Trials>, Error> {
+    let plan = context.plan;
+    let all = sets.len() * Regime::BOTH.len() * plan.seeds as usize;
+    let mut done = 0;
+    let mut outcome = Vec::new();
+    for regime in Regime::BOTH {
+        let mut trials = Vec::new();
+        for set in sets {
+            if regime == Regime::Cv && set.table.target.is_none() {
+                continue;
+            }
+            for seed in plan.seeds() {
+                let name = format!("{part_name}-{}-{}-{seed}", set.name(), regime.name());
+                let setup = json!({ "plan": plan, "data": set.digest });
+                let (part, kept) = context.parts.get(&name, &setup, || one(context, set, regime, seed))?;
+                trials.extend(part);
+                done += 1;
+                let how = if kept { "kept" } else { "done" };
+                note(&format!("{done}/{all} {}, {}, seed {seed}: {how}", set.name(), regime.title()));
+            }
+        }
+        outcome.push(Trials { regime, trials });
+    }
+    Ok(outcome)
+}
+
+fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Vec<Trial>, Error> {
+    let plan = context.plan;
+    let (rows, test) = plan.split(&set.table);
+    let mut landmarks: Vec<usize> = plan.landmarks.iter().copied().filter(|&c| c < rows - test).collect();
+    let has_target = set.table.target.is_some();
+    let methods: Vec<_> =
+        plan.methods.iter().copied().filter(|method| has_target || !method.needs_target()).collect();
+    loop {
+        let comparison = Comparison {
+            methods: methods.clone(),
+            options: context.options.clone(),
+            landmarks: landmarks.clone(),
+            approximation: Approximation::Nystrom,
+            seed,
+            seeds: 1,
+            rows,
+            test,
+            kernel: KernelKind::Gaussian,
+            bandwidth: regime.bandwidth(),
+            ridge: Ridge::CrossValidated,
+            precision: Precision::F64,
+        };
+        let mut trials = Vec::new();
+        let outcome = evaluate(&set.table, &comparison, &Bar::default(), |trial| {
+            trials.push(trial);
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => return Ok(trials),
+            // A wide kernel has no so many independent rows: what there is is measured.
+            Err(Error::Landmarks { reason: CoreError::RankDeficient { landmarks: asked, .. } }) => {
+                note(&format!("warning: {}: no {asked} independent rows, {}", set.name(), regime.title()));
+                landmarks.retain(|&c| c < asked);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A file of this name, and the seconds in one that is called after it.
+pub(super) fn write(context: &Context<'_>, all: &[Trials], name: &str) -> Result<(), Error> {
+    let key = ["dataset", "bandwidth", "method", "landmarks", "seed"];
+    let values = [
+        "train",
+        "test",
+        "sigma",
+        "ridge",
+        "fro_rel",
+        "spec_rel",
+        "trace_fraction",
+        "train_nrmse",
+        "test_nrmse",
+    ];
+    let (mut rows, mut seconds) = (Vec::new(), Vec::new());
+    for Trials { regime, trials } in all {
+        for trial in trials {
+            let key = vec![
+                trial.dataset.clone(),
+                regime.name().to_owned(),
+                trial.method.clone(),
+                trial.landmarks.to_string(),
+                trial.seed.to_string(),
+            ];
+            seconds.push([key.clone(), vec![trial.seconds.to_string()]].concat());
+            let values = vec![
+                trial.train.to_string(),
+                trial.test.to_string(),
+                trial.sigma.to_string(),
+                cell(trial.ridge),
+                cell(trial.fro_rel),
+                cell(trial.spec_rel),
+                trial.trace_fraction.to_string(),
+                cell(trial.train_nrmse),
+                cell(trial.test_nrmse),
+            ];
+            rows.push([key, values].concat());
+        }
+    }
+    write_csv(&context.out.join(format!("{name}.csv")), &[&key[..], &values].concat(), &rows)?;
+    let path = context.out.join(format!("{name}-seconds.csv"));
+    write_csv(&path, &[&key[..], &["seconds"]].concat(), &seconds)
+}
+
+pub(super) const FROBENIUS: Metric =
+    Metric { name: "fro_rel", title: "Frobenius error / best rank-c error", of: |trial| trial.fro_rel };
+const SPECTRAL: Metric =
+    Metric { name: "spec_rel", title: "spectral error / best rank-c error", of: |trial| trial.spec_rel };
+pub(super) const TRACE: Metric =
+    Metric { name: "trace_fraction", title: "trace error / trace", of: |trial| Some(trial.trace_fraction) };
+pub(super) const TEST: Metric = Metric {
+    name: "test_nrmse",
+    title: "test error / deviation of the target",
+    of: |trial| trial.test_nrmse,
+};
+const TRAINING: Metric = Metric {
+    name: "train_nrmse",
+    title: "training error / deviation of the target",
+    of: |trial| trial.train_nrmse,
+};
+
+pub(super) fn approximation(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
+    let metrics = [FROBENIUS, SPECTRAL, TRACE];
+    section(context, all, "approximation", "What c landmarks miss of the kernel matrix", &metrics)
+}
+
+pub(super) fn ridge(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
+    section(context, all, "ridge", "Kernel ridge regression on c landmarks", &[TEST, TRAINING])
+}
+
+fn section(
+    context: &Context<'_>,
+    all: &[Trials],
+    name: &str,
+    title: &str,
+    metrics: &[Metric],
+) -> Result<Section, Error> {
+    let mut section = Section::new(name, title);
+    section.tables = vec!["trials.csv".to_owned(), "trials-seconds.csv".to_owned()];
+    figures(context, all, name, metrics, &mut section)?;
+    if let Some(metric) = metrics.first() {
+        for Trials { regime, trials } in all {
+            section.summary.extend(summary::sentences(trials, metric, *regime));
+        }
+    }
+    Ok(section)
+}
+
+/// Every measure over c: by how much it is under uniform's, and itself for each set.
+pub(super) fn figures(
+    context: &Context<'_>,
+    all: &[Trials],
+    name: &str,
+    metrics: &[Metric],
+    section: &mut Section,
+) -> Result<(), Error> {
+    for metric in metrics {
+        let improvement: Vec<Panel> = all
+            .iter()
+            .map(|Trials { regime, trials }| Panel {
+                title: regime.title().to_owned(),
+                x: Axis::new("landmarks c", Scale::Logarithmic),
+                y: Axis::new("less than uniform, %", Scale::Linear),
+                series: summary::improvement(trials, metric),
+            })
+            .collect();
+        section.figure(context.out, Figure {
+            file: format!("{name}-{}-improvement.svg", metric.name),
+            caption: format!(
+                "Improvement over uniform landmarks, {}: mean over the data sets, bars from the least to the greatest.",
+                metric.title
+            ),
+        }, |path| draw(path, &format!("Improvement over uniform: {}", metric.title), &improvement))?;
+        for Trials { regime, trials } in all {
+            let mut sets: Vec<&str> = trials.iter().map(|trial| trial.dataset.as_str()).collect();
+            sets.dedup();
+            let panels: Vec<Panel> = sets
+                .iter()
+                .map(|&set| {
+                    let own: Vec<Trial> =
+                        trials.iter().filter(|trial| trial.dataset == set).cloned().collect();
+                    Panel {
+                        title: set.to_owned(),
+                        x: Axis::new("landmarks c", Scale::Logarithmic),
+                        y: Axis::new(metric.title, Scale::Logarithmic),
+                        series: curves(&own, metric.of),
+                    }
+                })
+                .collect();
+            section.figure(
+                context.out,
+                Figure {
+                    file: format!("{name}-{}-{}.svg", metric.name, regime.name()),
+                    caption: format!(
+                        "{}, {}: mean over the seeds, bars from the least to the greatest.",
+                        metric.title,
+                        regime.title()
+                    ),
+                },
+                |path| draw(path, &format!("{}, {}", metric.title, regime.title()), &panels),
+            )?;
+        }
+    }
+    Ok(())
+}

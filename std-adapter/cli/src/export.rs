@@ -1,0 +1,187 @@
+//! `dpp-nystrom export`.
+
+use crate::output::{aligned, keep_inputs, note, print, print_json, short};
+use clap::{Args, ValueEnum};
+use dpp_nystrom::Error;
+use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom::data::table;
+use dpp_nystrom::model;
+use dpp_nystrom::model::Model;
+use dpp_nystrom::model::export::{Bits, Cost, Exported, Form, Name, landmark_rows};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  dpp-nystrom export houses.dpp --to c --out houses.h --data houses.csv
+  dpp-nystrom export houses.dpp --to rust --quantise i16 --out houses.rs
+  dpp-nystrom export houses.dpp --to bytes --out houses.bin
+
+rust: a static that the core uses in place. c: a C99 header with one function. bytes: for a part of the
+flash of its own, checked by the core when it starts. All take raw rows and predict in single precision,
+or in integers with --quantise. --data says what that costs against predict, on rows of your choice.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// A model that fit wrote
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// What to make of it
+    #[arg(long, value_enum)]
+    to: FormName,
+    /// Where to write it
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// What names in it begin with [default: the file's name]
+    #[arg(long)]
+    name: Option<String>,
+    /// Integers instead of single precision, for processors without floating-point hardware
+    #[arg(long, value_enum, value_name = "BITS")]
+    quantise: Option<BitsName>,
+    /// Rows to measure on what the device's arithmetic costs [default: the landmarks]
+    #[arg(long, value_name = "DATA")]
+    data: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormName {
+    Rust,
+    C,
+    Bytes,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BitsName {
+    /// 16-bit landmarks
+    I16,
+    /// 8-bit landmarks
+    I8,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    out: &'a Path,
+    name: &'a str,
+    features: usize,
+    landmarks: usize,
+    numbers: &'static str,
+    flash_bytes: usize,
+    ram_bytes: usize,
+    measured_on: &'static str,
+    rows: usize,
+    largest_difference: f64,
+    rms_difference: f64,
+    rms_difference_share: Option<f64>,
+    rmse_of_model: Option<f64>,
+    rmse_of_export: Option<f64>,
+}
+
+pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
+    let inputs = [Some(&arguments.model), arguments.data.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    keep_inputs(Some(&arguments.out), &inputs)?;
+    let model = model::load(&arguments.model)?;
+    let bits = arguments.quantise.map(|bits| match bits {
+        BitsName::I16 => Bits::Sixteen,
+        BitsName::I8 => Bits::Eight,
+    });
+    let exported = Exported::of(&model, bits)?;
+    let name = name(arguments);
+    let form = match arguments.to {
+        FormName::Rust => Form::Rust,
+        FormName::C => Form::C,
+        FormName::Bytes => Form::Bytes,
+    };
+    // Before anything is written: rows that cannot be read leave no file.
+    let rows = match &arguments.data {
+        Some(path) => table::read_features(path, &model.feature_names, Some(&model.target_name))?,
+        None => landmark_rows(&model),
+    };
+    let cost = exported.cost(&model, &rows)?;
+    let content = exported.write(form, &model, &name)?;
+    write_whole(&arguments.out, |file| file.write_all(&content))?;
+    if exported.landmarks() < model.landmarks() {
+        note(&format!(
+            "{} of {} landmarks fell together with others when they were quantised, and were left out",
+            model.landmarks() - exported.landmarks(),
+            model.landmarks()
+        ));
+    }
+    if arguments.data.is_none() {
+        note(
+            "the cost is measured on the landmarks alone; --data with the training or other rows tells what it is there",
+        );
+    }
+    let report = report(arguments, &name, &exported, &model, cost);
+    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+}
+
+/// The name asked for, or the file's; tells when it had to be changed.
+fn name(arguments: &Export) -> Name {
+    let stem = || arguments.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = Name::new(&arguments.name.clone().unwrap_or_else(stem));
+    if let Some(wish) = arguments.name.as_ref().filter(|wish| *wish != name.as_str()) {
+        note(&format!(
+            "the name {wish:?} becomes {:?}: letters, digits and underscores, a letter first",
+            name.as_str()
+        ));
+    }
+    name
+}
+
+fn report<'a>(
+    arguments: &'a Export,
+    name: &'a Name,
+    exported: &Exported,
+    model: &Model,
+    cost: Cost,
+) -> Report<'a> {
+    Report {
+        out: &arguments.out,
+        name: name.as_str(),
+        features: exported.features(),
+        landmarks: exported.landmarks(),
+        numbers: match exported {
+            Exported::Single(_) => "f32",
+            Exported::Bits16(_) => "i16",
+            Exported::Bits8(_) => "i8",
+        },
+        flash_bytes: exported.flash_bytes(),
+        ram_bytes: exported.ram_bytes(),
+        measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
+        rows: cost.rows,
+        largest_difference: cost.largest,
+        rms_difference: cost.rms,
+        rms_difference_share: (model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation),
+        rmse_of_model: cost.errors.map(|[own, _]| own),
+        rmse_of_export: cost.errors.map(|[_, exported]| exported),
+    }
+}
+
+fn text(report: &Report<'_>) -> String {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        row("name", report.name.to_owned()),
+        row("features", report.features.to_string()),
+        row("landmarks", report.landmarks.to_string()),
+        row("numbers", report.numbers.to_owned()),
+        row("bytes of flash", report.flash_bytes.to_string()),
+        row("bytes of RAM", report.ram_bytes.to_string()),
+        row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
+        row("largest difference", short(report.largest_difference)),
+        row("rms difference", short(report.rms_difference)),
+    ];
+    if let Some(share) = report.rms_difference_share {
+        rows.push(row("in deviations", short(share)));
+    }
+    if let (Some(own), Some(exported)) = (report.rmse_of_model, report.rmse_of_export) {
+        rows.push(row("error of predict", short(own)));
+        rows.push(row("error exported", short(exported)));
+    }
+    let out = report.out.display().to_string();
+    aligned(&["file", &out], &rows)
+        + "\nDifferences are to what predict answers, in the target's units. Bytes are data alone, without code.\n"
+}

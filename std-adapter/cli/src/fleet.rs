@@ -1,0 +1,149 @@
+//! `dpp-nystrom learn` and `dpp-nystrom merge`.
+
+use crate::bar::Bar;
+use crate::output::{aligned, keep_inputs, print, print_json, short, short_or_dash};
+use clap::Args;
+use dpp_nystrom::Error;
+use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom::data::table;
+use dpp_nystrom::error::TableError;
+use dpp_nystrom::model;
+use dpp_nystrom::regression::{DeviceState, Fleet, Ridge};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) const LEARN_EXAMPLES: &str = "\
+Example:
+  dpp-nystrom learn houses.dpp this-years.csv --out server.state
+
+What is written is what a device that learned the same rows would send. Only sums over the rows are in it.";
+
+pub(crate) const MERGE_EXAMPLES: &str = "\
+Examples:
+  dpp-nystrom merge device-*.state --of houses.dpp --model merged.dpp
+  dpp-nystrom merge a.state b.state server.state --of houses.dpp --ridge cv --model merged.dpp --json
+
+The states are of devices that learned on the landmarks of the model --of: states of others are refused. --ridge cv
+predicts each device from the others.";
+
+/// What `learn` is told.
+#[derive(Debug, Args)]
+pub(crate) struct Learn {
+    /// The model on whose landmarks to learn
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// Rows to learn: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+    /// Where to write the state
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `merge` is told.
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// What devices have learned
+    #[arg(value_name = "STATE", required = true)]
+    states: Vec<PathBuf>,
+    /// The model on whose landmarks they learned
+    #[arg(long, value_name = "MODEL")]
+    of: PathBuf,
+    /// The ridge γ, which is multiplied by the number of rows: a number, or cv [default: that of the model]
+    #[arg(long, value_name = "F|cv", allow_negative_numbers = true)]
+    ridge: Option<Ridge>,
+    /// Where to write the merged model
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct LearnReport<'a> {
+    state: &'a Path,
+    rows: u64,
+    bytes: usize,
+}
+
+#[derive(Serialize)]
+struct MergeReport<'a> {
+    model: &'a Path,
+    states: usize,
+    rows: u64,
+    landmarks: usize,
+    ridge: f64,
+    train_nrmse: f64,
+    cv_nrmse: Option<f64>,
+}
+
+fn row(name: &str, value: String) -> Vec<String> {
+    vec![name.to_owned(), value]
+}
+
+pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
+    keep_inputs(Some(&arguments.out), &[&arguments.model, &arguments.data])?;
+    let model = model::load(&arguments.model)?;
+    let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
+    let fleet = Fleet::of(&model)?;
+    let learned = fleet.learn(&rows)?;
+    let bytes = fleet.state(&learned)?;
+    write_whole(&arguments.out, |file| file.write_all(&bytes))?;
+    let report = LearnReport { state: &arguments.out, rows: learned.rows(), bytes: bytes.len() };
+    if arguments.json {
+        return print_json(&report);
+    }
+    let rows = [row("rows", report.rows.to_string()), row("bytes", report.bytes.to_string())];
+    print(&aligned(&["state", &report.state.display().to_string()], &rows))
+}
+
+pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
+    let inputs: Vec<&Path> = arguments.states.iter().chain([&arguments.of]).map(PathBuf::as_path).collect();
+    keep_inputs(Some(&arguments.model), &inputs)?;
+    let model = model::load(&arguments.of)?;
+    let fleet = Fleet::of(&model)?;
+    let learned: Vec<DeviceState> =
+        arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
+    let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
+    let merged = fleet.merge(&learned, ridge, &Bar::default())?;
+    model::save(&merged.model, &arguments.model)?;
+    let report = MergeReport {
+        model: &arguments.model,
+        states: learned.len(),
+        rows: merged.model.trained_rows,
+        landmarks: merged.model.landmarks(),
+        ridge: merged.model.ridge,
+        train_nrmse: merged.model.train_nrmse,
+        cv_nrmse: merged.validation_nrmse,
+    };
+    if arguments.json {
+        return print_json(&report);
+    }
+    let rows = [
+        row("states", report.states.to_string()),
+        row("rows", report.rows.to_string()),
+        row("landmarks", report.landmarks.to_string()),
+        row("ridge", short(report.ridge)),
+        row("training error", short(report.train_nrmse)),
+        row("error over devices", short_or_dash(report.cv_nrmse)),
+    ];
+    let text = aligned(&["model", &report.model.display().to_string()], &rows);
+    print(
+        &(text + "\nErrors are in standard deviations of the target that the first model was trained on.\n"),
+    )
+}
+
+/// A state that a device sent.
+fn read(fleet: &Fleet<'_>, path: &Path) -> Result<DeviceState, Error> {
+    let failed = |source| TableError::Open { path: path.to_owned(), source };
+    let bytes = fs::read(path).map_err(failed)?;
+    fleet.read(&bytes).map_err(|error| match error {
+        Error::Core(reason) => Error::State { path: path.to_owned(), reason },
+        other => other,
+    })
+}

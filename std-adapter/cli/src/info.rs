@@ -1,0 +1,83 @@
+//! `dpp-nystrom info`.
+
+use crate::output::{aligned, print, print_json, short};
+use clap::Args;
+use dpp_nystrom::Error;
+use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::model;
+use dpp_nystrom::model::{AnyCoefficients, Model};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    /// A model that fit wrote
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    features: &'a [String],
+    target: &'a str,
+    landmarks: usize,
+    landmark_rows: &'a [u64],
+    kernel: KernelKind,
+    sigma: f64,
+    ridge: f64,
+    precision: &'static str,
+    trained_on: &'a str,
+    trained_rows: u64,
+    train_nrmse: f64,
+    predict_bytes: usize,
+}
+
+pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
+    let model = model::load(&arguments.model)?;
+    let report = report(&model);
+    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+}
+
+fn report(model: &Model) -> Report<'_> {
+    let (c, d) = (model.landmarks(), model.feature_names.len());
+    let (precision, bytes) = match model.numbers {
+        AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
+        AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
+    };
+    Report {
+        features: &model.feature_names,
+        target: &model.target_name,
+        landmarks: c,
+        landmark_rows: &model.landmark_rows,
+        kernel: model.kernel,
+        sigma: model.sigma,
+        ridge: model.ridge,
+        precision,
+        trained_on: &model.trained_on,
+        trained_rows: model.trained_rows,
+        train_nrmse: model.train_nrmse,
+        predict_bytes: bytes.predict,
+    }
+}
+
+fn text(report: &Report<'_>) -> String {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let rows = [
+        row("target", report.target.to_owned()),
+        row("features", report.features.len().to_string()),
+        row("landmarks", report.landmarks.to_string()),
+        row("kernel", format!("{:?}", report.kernel)),
+        row("bandwidth", short(report.sigma)),
+        row("ridge", short(report.ridge)),
+        row("precision", report.precision.to_owned()),
+        row("rows", report.trained_rows.to_string()),
+        row("training error", short(report.train_nrmse)),
+        row("bytes to predict", report.predict_bytes.to_string()),
+    ];
+    let mut text = aligned(&["trained on", report.trained_on], &rows);
+    text.push_str(&format!("\nfeatures: {}\n", report.features.join(", ")));
+    text
+}

@@ -1,0 +1,172 @@
+//! What methods can be told, and warnings of what they do not listen to.
+
+use crate::output::note;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use dpp_nystrom::core::Rule;
+use dpp_nystrom::landmarks::methods::{METHODS, find};
+use dpp_nystrom::landmarks::{ChainKind, Objective, Options, Refinement, Selector, Start, Steps};
+use std::time::Duration;
+
+/// The methods' own.
+#[derive(Debug, Args)]
+pub(crate) struct MethodArguments {
+    /// Steps of the chain: a number, or auto, until it is at rest (paper and metropolis: 3000) [default: auto]
+    #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
+    steps: Option<Steps>,
+    /// Where the chain starts [default: kmeans++]
+    #[arg(long, value_enum)]
+    start: Option<StartName>,
+    /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often [default: slot]
+    #[arg(long, value_enum)]
+    chain: Option<ChainName>,
+    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the start of
+    /// refined: as many as fit in 32 MiB]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pivot_rows: Option<usize>,
+    /// Rank of the space that lev and applev take scores of [default: the number of landmarks]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    rank: Option<usize>,
+    /// Columns that applev and appreglev take scores from [default: four times the landmarks]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    columns: Option<usize>,
+    /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
+    /// with a budget: as many as fit]
+    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    refine: Option<u64>,
+    /// Candidates that refinement draws for a sweep [default: 400]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    refine_sample: Option<u32>,
+    /// Rows up to which refinement measures the error on all of them; of more, on so many [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    refine_rows: Option<u32>,
+    /// Time after which refinement begins no other sweep: 500ms, 2s
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    refine_budget: Option<Duration>,
+    /// What exchanges of refined lower [default: trace]
+    #[arg(long, value_enum)]
+    objective: Option<ObjectiveName>,
+    /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
+    /// on any machine [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    budget: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ObjectiveName {
+    /// The trace error of the approximation
+    Trace,
+    /// The leave-one-out error of ridge regression; needs a target
+    Ridge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StartName {
+    #[value(name = "kmeans++")]
+    KmeansPlusPlus,
+    Uniform,
+    #[value(name = "rpcholesky")]
+    RpCholesky,
+    Greedy,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ChainName {
+    Slot,
+    Paper,
+    Metropolis,
+}
+
+/// A time: a number of seconds or milliseconds with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').unwrap_or_default(), 1.0),
+    };
+    number
+        .parse()
+        .ok()
+        .and_then(|number: f64| Duration::try_from_secs_f64(number * unit).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give a number with its unit, as 500ms or 2s"))
+}
+
+/// The values of an argument that names a method, from the registry; `given` among them or not.
+pub(crate) fn methods(given: bool) -> impl TypedValueParser<Value = &'static dyn Selector> {
+    let known = METHODS.iter().filter(move |method| given || method.fixed(&Options::default()).is_none());
+    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
+        .try_map(|name| find(&name).ok_or("no method"))
+}
+
+impl MethodArguments {
+    /// How rows are to be refined, if anything was said of it.
+    pub(crate) fn refinement(&self) -> Option<Refinement> {
+        let Self { refine, refine_sample, refine_rows, refine_budget, .. } = *self;
+        let Refinement { sweeps, sample, rows, .. } = Refinement::default();
+        let asked = refine.is_some() || refine_budget.is_some();
+        let asked = asked || refine_sample.is_some() || refine_rows.is_some();
+        asked.then(|| Refinement {
+            sweeps: refine.unwrap_or(if refine_budget.is_some() { u64::MAX } else { sweeps }),
+            sample: refine_sample.map_or(sample, |sample| sample as usize),
+            budget: refine_budget,
+            rows: refine_rows.map_or(rows, |rows| rows as usize),
+        })
+    }
+
+    /// What methods are told; `given` are the rows of the method of that name.
+    pub(crate) fn options(&self, given: &[usize]) -> Options {
+        let usual = Options::default();
+        Options {
+            start: self.start.map_or(usual.start, |start| match start {
+                StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
+                StartName::Uniform => Start::Uniform,
+                StartName::RpCholesky => Start::Pivoted { rows: self.pivot_rows },
+                StartName::Greedy => Start::Greedy,
+            }),
+            chain: self.chain.map_or(usual.chain, |chain| match chain {
+                ChainName::Slot => ChainKind::Slot,
+                ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
+                ChainName::Metropolis => ChainKind::Swap(Rule::METROPOLIS),
+            }),
+            steps: self.steps.unwrap_or(usual.steps),
+            pivot_rows: self.pivot_rows,
+            rank: self.rank,
+            columns: self.columns,
+            refinement: self.refinement(),
+            objective: self.objective.map_or(usual.objective, |objective| match objective {
+                ObjectiveName::Trace => Objective::Trace,
+                ObjectiveName::Ridge => Objective::Ridge,
+            }),
+            budget: self.budget.unwrap_or(usual.budget),
+            given: given.to_vec(),
+        }
+    }
+
+    /// Warns of options that none of these methods looks at.
+    pub(crate) fn tell_unused(&self, methods: &[&dyn Selector]) {
+        let chain: &[&str] = &["kdpp"];
+        let pivoted: &[&str] = match self.start {
+            Some(StartName::RpCholesky) => &["rpcholesky", "refined", "refined-ridge", "auto", "kdpp"],
+            _ => &["rpcholesky", "refined", "refined-ridge", "auto"],
+        };
+        let options: [(&str, bool, &[&str]); 8] = [
+            ("--steps", self.steps.is_some(), chain),
+            ("--start", self.start.is_some(), chain),
+            ("--chain", self.chain.is_some(), chain),
+            ("--pivot-rows", self.pivot_rows.is_some(), pivoted),
+            ("--rank", self.rank.is_some(), &["lev", "applev"]),
+            ("--columns", self.columns.is_some(), &["applev", "appreglev"]),
+            ("--objective", self.objective.is_some(), &["refined", "refined-ridge", "auto"]),
+            ("--budget", self.budget.is_some(), &["auto"]),
+        ];
+        for (option, is_given, listeners) in options {
+            if is_given && !methods.iter().any(|method| listeners.contains(&method.name())) {
+                let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+                note(&format!(
+                    "warning: {option} is not used by {}; it is an option of {}",
+                    names.join(", "),
+                    listeners.join(", ")
+                ));
+            }
+        }
+    }
+}

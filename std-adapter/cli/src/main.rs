@@ -1,0 +1,156 @@
+//! The command line `dpp-nystrom`: arguments to calls, results to text. No mathematics.
+
+mod arguments;
+mod bar;
+mod chart;
+mod convert;
+mod curves;
+mod demo;
+mod diagnose;
+mod evaluate;
+mod experiment;
+mod export;
+mod fit;
+mod fleet;
+mod info;
+mod knobs;
+mod output;
+mod predict;
+mod select;
+mod source;
+mod statistics;
+mod stored;
+mod surface;
+mod tolerance;
+mod tune;
+
+use clap::{Parser, Subcommand};
+use dpp_nystrom::Error;
+use std::io;
+use std::process::ExitCode;
+
+/// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
+#[derive(Debug, Parser)]
+#[command(name = "dpp-nystrom", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dpp-nystrom demo                                             see it work, no file needed
+  dpp-nystrom select houses.csv --landmarks 50 --out rows.csv  fifty diverse rows
+  dpp-nystrom fit houses.csv --landmarks 50 --model houses.dpp train on them
+  dpp-nystrom predict houses.dpp new.csv --out prices.csv      predict with them
+  dpp-nystrom evaluate houses.csv --methods kdpp,uniform --landmarks 20,50 --seeds 3
+
+Files are CSV, TSV, ARFF or NPY, gzipped or not, or row stores; - is standard input. Rows count from 0.
+Exit status: 0 done, 1 error, 2 wrong usage.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The whole job on built-in rows: select, compare, fit, predict, draw
+    #[command(after_help = "\
+Example:
+  dpp-nystrom demo --out first-look")]
+    Demo(demo::Demo),
+    /// Choose landmarks among the rows of a file
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom select ailerons.arff --landmarks 50
+  dpp-nystrom select ailerons.arff --tolerance 0.05 --method refined --curve curve.svg
+  dpp-nystrom select rows.csv.gz --landmarks 100 --sigma median*4 --steps 20000 --json
+  cat rows.csv | dpp-nystrom select - --landmarks 20 --target none --out landmarks.csv")]
+    Select(select::Select),
+    /// Train ridge regression on landmarks, and write a model
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom fit ailerons.arff --landmarks 50 --sigma cv --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --landmarks 50 --budget 10s --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --tolerance 0.45 --tolerance-on prediction --model ailerons.dpp
+  dpp-nystrom fit rows.csv --given landmarks.csv --ridge 1e-6 --model rows.dpp")]
+    Fit(fit::Fit),
+    /// Predict with a model
+    #[command(after_help = "\
+Example:
+  dpp-nystrom predict ailerons.dpp new.csv --out predictions.csv
+
+Columns are found by name where the file names them, else by place. A target column in the file is
+not used but for the error told on stderr.")]
+    Predict(predict::Predict),
+    /// Show what a model is
+    #[command(after_help = "\
+Example:
+  dpp-nystrom info ailerons.dpp --json")]
+    Info(info::Info),
+    /// Bring a model to a device: Rust, C, or bytes for its flash
+    #[command(after_help = export::EXAMPLES)]
+    Export(export::Export),
+    /// Compare methods over seeds
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom evaluate ailerons.arff --methods kdpp,uniform --landmarks 20,50 --sigma median*4
+  dpp-nystrom evaluate rows.csv --methods given,kdpp --given mine.csv --landmarks 30 --json
+  dpp-nystrom evaluate rows.csv --methods lev,kmeans --landmarks 30 --approximation modified
+
+Each seed draws its own rows. fro_rel and spec_rel are relative to the best approximation of rank c,
+nrmse to the standard deviation of the training target.")]
+    Evaluate(evaluate::Evaluate),
+    /// The paper's figures on a folder of data sets: tables, pictures and a page
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom experiment all --data sets --out figures --quick
+  dpp-nystrom experiment approximation --data sets --out figures --methods uniform,kdpp --landmarks 20,50
+
+A run that was stopped goes on where it was. Tables are the same for the same seed; times are in tables of
+their own.")]
+    Experiment(experiment::Experiment),
+    /// What the theory promises for these rows, beside what is measured
+    #[command(after_help = diagnose::EXAMPLES)]
+    Diagnose(diagnose::Diagnose),
+    /// Cross-validate bandwidth and ridge together
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(tune::Tune),
+    /// Write rows that outgrow memory to a row store, which stays on the disk
+    #[command(after_help = convert::EXAMPLES)]
+    Convert(convert::Convert),
+    /// Learn rows as a device does on a model's landmarks, and write what it would send
+    #[command(after_help = fleet::LEARN_EXAMPLES)]
+    Learn(fleet::Learn),
+    /// One model from what many devices have learned
+    #[command(after_help = fleet::MERGE_EXAMPLES)]
+    Merge(fleet::Merge),
+}
+
+fn main() -> ExitCode {
+    run(Arguments::parse())
+}
+
+/// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
+fn run(arguments: Arguments) -> ExitCode {
+    let done = match arguments.command {
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Select(arguments) => select::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
+        Command::Learn(arguments) => fleet::learn(&arguments),
+        Command::Merge(arguments) => fleet::merge(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Experiment(arguments) => experiment::run(&arguments),
+        Command::Diagnose(arguments) => diagnose::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(Error::Write { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            output::note(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

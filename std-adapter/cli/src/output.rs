@@ -1,0 +1,183 @@
+//! Text for people and for programs.
+
+use dpp_nystrom::Error;
+use std::io;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A line on stderr. Nothing can be done when even that fails.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Text on standard output.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
+}
+
+/// A line on standard output.
+pub(crate) fn print_line(line: &str) -> Result<(), Error> {
+    print(&format!("{line}\n"))
+}
+
+/// A column of numbers under its name, to a file or to standard output.
+pub(crate) fn write_column<T: ToString>(
+    path: Option<&Path>,
+    name: &str,
+    values: impl Iterator<Item = T>,
+) -> Result<(), Error> {
+    write_column_in_parts(path, name, |put| {
+        for value in values {
+            put(&value.to_string())?;
+        }
+        Ok(())
+    })
+}
+
+/// Bytes of a column that are held back.
+const HELD: usize = 1 << 16;
+
+/// [`write_column`] of numbers that are still being made: `make` is given what puts one down. What it answers
+/// with is the answer; after an error of its own no file is written.
+pub(crate) fn write_column_in_parts<A>(
+    path: Option<&Path>,
+    name: &str,
+    make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
+) -> Result<A, Error> {
+    let shown = path.unwrap_or(Path::new("-")).to_owned();
+    let mut made = None;
+    let write = |out: &mut dyn Write| {
+        let mut header = csv::Writer::from_writer(Vec::new());
+        header.write_record([name]).map_err(cause)?;
+        // Nothing is seen of a file that is refused in its first rows.
+        let mut held = header.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+        let answer = make(&mut |value| {
+            held.extend_from_slice(value.as_bytes());
+            held.push(b'\n');
+            if held.len() < HELD {
+                return Ok(());
+            }
+            let put = out.write_all(&held).map_err(|source| Error::Write { path: shown.clone(), source });
+            held.clear();
+            put
+        });
+        let failed = answer.is_err();
+        made = Some(answer);
+        if failed {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            out.write_all(&held).and_then(|()| out.flush())
+        }
+    };
+    let written = match path {
+        Some(path) => dpp_nystrom::atomic_file::write_whole(path, write),
+        None => write(&mut io::stdout().lock())
+            .map_err(|source| Error::Write { path: PathBuf::from("-"), source }),
+    };
+    match (made, written) {
+        (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+        (Some(Ok(answer)), Ok(())) => Ok(answer),
+        (None, Ok(())) => Err(Error::Write { path: shown, source: io::ErrorKind::Other.into() }),
+    }
+}
+
+/// A table of numbers under its columns' names, to a file.
+pub(crate) fn write_table(path: &Path, names: &[String], values: &[f64]) -> Result<(), Error> {
+    dpp_nystrom::atomic_file::write_whole(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(names).map_err(cause)?;
+        for row in values.chunks_exact(names.len().max(1)) {
+            csv.write_record(row.iter().map(f64::to_string)).map_err(cause)?;
+        }
+        csv.flush()
+    })
+}
+
+/// The error of the file itself: a closed pipe must be known for one.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// Refuses a result that would take the place of one of the files that it is made from.
+pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), Error> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match output {
+        Some(path) if inputs.iter().any(|input| place(path).is_some_and(|at| place(input) == Some(at))) => {
+            Err(Error::Overwrites { path: path.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Rows of cells under a header: the first column to the left, numbers to the right.
+pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let cells = |row: &[String], at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
+    let widths: Vec<usize> = header
+        .iter()
+        .enumerate()
+        .map(|(at, name)| rows.iter().map(|row| cells(row, at)).fold(name.len(), usize::max))
+        .collect();
+    let line = |row: &[String]| {
+        let mut text = String::new();
+        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            match at {
+                0 => text.push_str(&format!("{cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    };
+    let names: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    line(&names) + &rows.iter().map(|row| line(row)).collect::<String>()
+}
+
+/// Four significant digits, as short as they can be read.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e5).contains(&size) => {
+            let digits = (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
+            format!("{value:.digits$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// [`short`], or a dash for what was not measured.
+pub(crate) fn short_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), short)
+}
+
+/// One JSON object, on one line.
+pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Error::Write { path: PathBuf::from("-"), source: error.into() })?;
+    print_line(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{aligned, short};
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        let shown = [0.0, 1.0, 0.5, 1234.5678, 99999.4, 1e5, 0.001234, 0.000123456, -2.5e-9];
+        let expected =
+            ["0", "1.000", "0.5000", "1235", "99999", "1.000e5", "0.001234", "1.235e-4", "-2.500e-9"];
+        assert_eq!(shown.map(short), expected);
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["long".to_owned(), "10".to_owned()]];
+        assert_eq!(aligned(&["name", "c"], &rows), "name   c\na      1\nlong  10\n");
+    }
+}

@@ -1,0 +1,86 @@
+//! `dpp-nystrom predict`.
+
+use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
+use clap::Args;
+use dpp_nystrom::Error;
+use dpp_nystrom::benchmark::root_mean_square;
+use dpp_nystrom::data::store::Store;
+use dpp_nystrom::data::table;
+use dpp_nystrom::data::table::Table;
+use dpp_nystrom::model;
+use dpp_nystrom::model::export::DeviceModel;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    /// A model that fit wrote, or one that export wrote as bytes: then exactly what the device answers
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Raw rows: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    #[arg(value_name = "DATA")]
+    pub(crate) data: PathBuf,
+    /// Write the predictions to a CSV file instead of standard output
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Squared errors of the rows that have a target.
+#[derive(Default)]
+struct Errors {
+    squares: f64,
+    targets: u64,
+}
+
+pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
+    keep_inputs(arguments.out.as_deref(), &[&arguments.model, &arguments.data])?;
+    if DeviceModel::is_one(&arguments.model) {
+        return run_device(arguments);
+    }
+    let model = model::load(&arguments.model)?;
+    let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
+        let (mut errors, mut before) = (Errors::default(), 0);
+        let mut take = |block: Table| {
+            let predictions = model.predict(&block).map_err(|error| match error {
+                Error::Prediction { row } => Error::Prediction { row: before + row },
+                other => other,
+            })?;
+            before += predictions.len();
+            for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
+                errors.squares += (prediction - target) * (prediction - target);
+                errors.targets += 1;
+            }
+            predictions.iter().try_for_each(|prediction| put(&prediction.to_string()))
+        };
+        if Store::is_store(&arguments.data) {
+            let store = Store::open(&arguments.data)?;
+            store.fits(&model)?;
+            store.read_blocks(&mut take)?;
+        } else {
+            let target = Some(model.target_name.as_str());
+            table::read_feature_blocks(&arguments.data, &model.feature_names, target, &mut take)?;
+        }
+        Ok(errors)
+    })?;
+    if errors.targets > 0 {
+        let error = (errors.squares / errors.targets as f64).sqrt();
+        note(&format!(
+            "root mean square error {}, {} of the training target's standard deviation",
+            short(error),
+            short(error / model.target_deviation)
+        ));
+    }
+    Ok(())
+}
+
+/// What a device answers from these bytes, bit for bit. They hold no names: columns are found by place.
+fn run_device(arguments: &Predict) -> Result<(), Error> {
+    let model = DeviceModel::read(&arguments.model)?;
+    let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
+    let rows = table::read_features(&arguments.data, &names, None)?;
+    let predictions = model.predict(&rows)?;
+    write_column(arguments.out.as_deref(), "prediction", predictions.iter())?;
+    if rows.target.is_some() {
+        note(&format!("root mean square error {}", short(root_mean_square(&predictions, &rows))));
+    }
+    Ok(())
+}

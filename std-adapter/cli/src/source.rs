@@ -1,0 +1,211 @@
+//! From a file argument to prepared rows, with the remarks that a user wants on the way.
+
+use crate::arguments::{KernelArguments, Source};
+use crate::output::note;
+use dpp_nystrom::Error;
+use dpp_nystrom::data::store::Store;
+use dpp_nystrom::data::table::{Table, Target};
+use dpp_nystrom::data::{Prepared, table};
+use dpp_nystrom::landmarks::{Choice, Chosen};
+use dpp_nystrom::observer::Observer;
+use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, Setting, choose_bandwidth};
+use serde::Serialize;
+use std::path::Path;
+
+/// Opens a row store, and refuses another target than its own.
+pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
+    let store = Store::open(&source.data)?;
+    let own = store.description().target.as_ref().map(|target| target.name.as_str());
+    let wrong = match &source.target {
+        Target::Last | Target::None => false,
+        Target::Name(name) => own != Some(name),
+        Target::Index(_) => true,
+    };
+    if wrong {
+        let own = own.map_or("none".to_owned(), |name| format!("{name:?}"));
+        let problem = format!(
+            "the target of a row store is settled when it is made, and this one's is {own}; leave --target out, or \
+             convert the rows again"
+        );
+        return Err(Error::StoredTarget { path: source.data.clone(), problem });
+    }
+    Ok(store)
+}
+
+/// The rows to work on in memory: all, or as many as are asked for.
+pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared, Error> {
+    if Store::is_store(&source.data) {
+        let mut sample = open_store(source)?.sample(rows, source.seed)?;
+        if source.target == Target::None {
+            sample.target = None;
+        }
+        return Ok(sample);
+    }
+    Prepared::new(read(source)?, rows, source.seed)
+}
+
+/// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
+/// told.
+pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> {
+    let told = |rows: usize, total: usize| {
+        if source.rows.is_none() && rows < total {
+            note(&format!("{rows} of the {total} rows are used, drawn at random (--rows asks for more)"));
+        }
+    };
+    if Store::is_store(&source.data) {
+        let total = open_store(source)?.len();
+        let rows = source.rows.unwrap_or(usual.min(total));
+        told(rows, total);
+        return prepared(source, Some(rows));
+    }
+    let table = read(source)?;
+    let total = table.rows();
+    let rows = source.rows.unwrap_or(usual.min(total));
+    let data = Prepared::new(table, Some(rows), source.seed)?;
+    told(rows, total);
+    Ok(data)
+}
+
+/// The rows to draw from: of a row store no more than are asked for, drawn at random.
+pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error> {
+    if Store::is_store(&source.data) {
+        let store = open_store(source)?;
+        return store.table_of_sample(rows.min(store.len()), source.seed);
+    }
+    read(source)
+}
+
+/// The file's rows; tells which column was taken as the target, where nobody asked.
+pub(crate) fn read(source: &Source) -> Result<Table, Error> {
+    if Store::is_store(&source.data) {
+        let store = open_store(source)?;
+        store.verify()?;
+        return store.table_of(&(0..store.len()).collect::<Vec<_>>());
+    }
+    let table = table::read(&source.data, &source.target)?;
+    if let (Target::Last, Some(name)) = (&source.target, &table.target_name) {
+        note(&format!(
+            "target: column {name:?}, the last, is left out of the features (--target none keeps it)"
+        ));
+    }
+    Ok(table)
+}
+
+/// The bandwidth and the rest of the setting.
+pub(crate) fn setting(
+    data: &Prepared,
+    arguments: &KernelArguments,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Setting, Error> {
+    let kernel = arguments.kind();
+    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(arguments.sigma, kernel, data, seed, observer)?;
+    if at_edge {
+        note(&format!(
+            "warning: the cross-validated bandwidth {sigma} is at the edge of the grid ({} to {} medians); \
+             the best may lie beyond, try --sigma with a number",
+            SIGMA_GRID[0],
+            SIGMA_GRID[SIGMA_GRID.len() - 1]
+        ));
+    }
+    Ok(Setting { kernel, sigma, precision: arguments.precision(), seed })
+}
+
+/// Tells of a chain that ran out of steps.
+pub(crate) fn tell_rest(chosen: &Chosen) {
+    tell_unrest(chosen.converged, chosen.steps);
+}
+
+/// [`tell_rest`] from the two figures alone.
+pub(crate) fn tell_unrest(converged: Option<bool>, steps: u64) {
+    if converged == Some(false) {
+        note(&format!(
+            "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
+             ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
+            steps
+        ));
+    }
+}
+
+/// What a method that chooses among others chose.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChoiceReport {
+    method_chosen: &'static str,
+    /// Options of the command line; with the method they select the same rows.
+    options_chosen: String,
+    reason: String,
+}
+
+impl From<Choice> for ChoiceReport {
+    fn from(choice: Choice) -> Self {
+        let Choice { method, options, reason } = choice;
+        Self { method_chosen: method, options_chosen: options, reason }
+    }
+}
+
+impl ChoiceReport {
+    pub(crate) fn words(&self) -> String {
+        format!("--method {} {}", self.method_chosen, self.options_chosen).trim_end().to_owned()
+    }
+}
+
+/// Tells of what was chosen, and why.
+pub(crate) fn tell_choice(chosen: &Chosen) {
+    if let Some(choice) = &chosen.choice {
+        let words = ChoiceReport::from(choice.clone()).words();
+        note(&format!("auto: {words}: {}", choice.reason));
+    }
+}
+
+/// The row numbers in a file that a user chose: its column `row`, or its first.
+pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
+    let table = table::read(path, &Target::None)?;
+    let column = table.feature_names.iter().position(|name| name == "row").unwrap_or(0);
+    let mut rows = Vec::with_capacity(table.rows());
+    for entry in 0..table.rows() {
+        let value = table.row(entry)[column];
+        let refuse = |problem| Error::Given { path: path.to_owned(), entry: entry + 1, value, problem };
+        if !(value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX)) {
+            return Err(refuse("is no row number; rows count from 0"));
+        }
+        if rows.contains(&(value as usize)) {
+            return Err(refuse("is there twice; remove one"));
+        }
+        rows.push(value as usize);
+    }
+    Ok(rows)
+}
+
+/// Refuses row numbers past the end of the file.
+pub(crate) fn within(table: &Table, path: &Path, given: &[usize]) -> Result<(), Error> {
+    under(table.rows(), path, given)
+}
+
+/// Refuses row numbers that are not under the number of rows.
+pub(crate) fn under(rows: usize, path: &Path, given: &[usize]) -> Result<(), Error> {
+    match given.iter().position(|&number| number >= rows) {
+        Some(entry) => Err(Error::Given {
+            path: path.to_owned(),
+            entry: entry + 1,
+            value: given[entry] as f64,
+            problem: "is past the last row of the data; rows count from 0",
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Rows of the file to rows of the prepared ones.
+pub(crate) fn among(data: &Prepared, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
+    given
+        .iter()
+        .enumerate()
+        .map(|(entry, &number)| {
+            data.row_of(number).ok_or(Error::Given {
+                path: path.to_owned(),
+                entry: entry + 1,
+                value: number as f64,
+                problem: "is not among the rows used; rows count from 0, and --rows leaves some out",
+            })
+        })
+        .collect()
+}

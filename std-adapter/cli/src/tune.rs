@@ -1,0 +1,197 @@
+//! `dpp-nystrom tune`.
+
+use crate::arguments::positive;
+use crate::arguments::{KernelArguments, KernelName, PrecisionName, Source};
+use crate::bar::Bar;
+use crate::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
+use crate::{source, surface};
+use clap::Args;
+use dpp_nystrom::Error;
+use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::regression::tune;
+use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid};
+use serde::Serialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Rows used where nobody says: as many as evaluate's, and what a full regression on takes a minute.
+const ROWS: usize = 4_000;
+const FULL_ROWS: usize = 1_000;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  dpp-nystrom tune ailerons.arff --landmarks 100 --svg surface.svg --out surface.csv
+  dpp-nystrom tune rows.csv --full --rows 500 --sigmas 0.5,1,2,4 --ridges 1e-6,1e-5,1e-4,1e-3
+
+Every row is predicted by ridge regression on the nine tenths of the rows that it is not in. Landmarks are rows
+drawn uniformly. Errors are in standard deviations of the target. What comes out goes into
+fit --sigma F --ridge F.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    source: Source,
+    /// Regress on so many landmarks
+    #[arg(
+        long,
+        value_name = "C",
+        required_unless_present = "full",
+        conflicts_with = "full",
+        allow_negative_numbers = true
+    )]
+    landmarks: Option<usize>,
+    /// Regress on all rows instead, 1000 unless --rows says more; cubic in the rows
+    #[arg(long)]
+    full: bool,
+    /// The kernel
+    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
+    kernel: KernelName,
+    /// Degree of the polynomial kernel
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
+    degree: u32,
+    /// Offset of the polynomial kernel
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    offset: f64,
+    /// Bandwidths to try, in medians of the distance between rows [default: 0.25 to 64, each twice the last]
+    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
+    sigmas: Vec<f64>,
+    /// Ridges to try [default: 1e-10 to 0.1, in half powers of ten]
+    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
+    ridges: Vec<f64>,
+    /// Write every error to a CSV file
+    #[arg(long, value_name = "FILE.csv")]
+    out: Option<PathBuf>,
+    /// Draw the errors as a heat map
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    rows: usize,
+    /// None of a full regression.
+    landmarks: Option<usize>,
+    sigma: f64,
+    ridge: f64,
+    cv_nrmse: f64,
+    sigma_at_edge: bool,
+    ridge_at_edge: bool,
+    seed: u64,
+    surface: &'a Surface,
+}
+
+pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
+    for output in [&arguments.out, &arguments.svg] {
+        keep_inputs(output.as_deref(), &[&arguments.source.data])?;
+    }
+    let seed = arguments.source.seed;
+    let usual = if arguments.full { FULL_ROWS } else { ROWS };
+    let data = source::at_most(&arguments.source, usual)?;
+    let regressor = match arguments.landmarks {
+        Some(landmarks) => Regressor::Nystrom { landmarks },
+        None => Regressor::Full,
+    };
+    let or = |given: &[f64], usual: Vec<f64>| if given.is_empty() { usual } else { given.to_vec() };
+    let multiples = or(&arguments.sigmas, SIGMA_GRID.to_vec());
+    let ridges = or(&arguments.ridges, ridge_grid().collect());
+    let surface = tune(&data, kind(arguments), regressor, &multiples, &ridges, seed, &Bar::default())?;
+    warn(&surface);
+    if let Some(path) = &arguments.out {
+        write_csv(path, &surface)?;
+    }
+    if let Some(path) = &arguments.svg {
+        let on = match regressor {
+            Regressor::Full => "all of them".to_owned(),
+            Regressor::Nystrom { landmarks } => format!("{landmarks} landmarks"),
+        };
+        surface::draw(
+            path,
+            &format!("{}: {} rows, ridge regression on {on}", data.name, data.len()),
+            &surface,
+        )?;
+    }
+    let report = Report {
+        dataset: &data.name,
+        rows: data.len(),
+        landmarks: arguments.landmarks,
+        sigma: surface.sigmas[surface.best_sigma],
+        ridge: surface.ridges[surface.best_ridge],
+        cv_nrmse: surface.least(),
+        sigma_at_edge: surface.sigma_at_edge(),
+        ridge_at_edge: surface.ridge_at_edge(),
+        seed,
+        surface: &surface,
+    };
+    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+}
+
+fn kind(arguments: &Tune) -> KernelKind {
+    let &Tune { kernel, degree, offset, .. } = arguments;
+    let (sigma, precision) = (Bandwidth::Median(1.0), PrecisionName::F64);
+    KernelArguments { kernel, sigma, degree, offset, precision }.kind()
+}
+
+fn warn(surface: &Surface) {
+    let grids = [
+        (surface.sigma_at_edge(), "bandwidth", "--sigmas", &surface.sigmas, surface.best_sigma),
+        (surface.ridge_at_edge(), "ridge", "--ridges", &surface.ridges, surface.best_ridge),
+    ];
+    for (at_edge, name, option, grid, best) in grids {
+        if at_edge {
+            note(&format!(
+                "warning: the best {name}, {}, is at the edge of the grid ({} to {}); the best may lie beyond, \
+                 give others with {option}",
+                short(grid[best]),
+                short(grid[0]),
+                short(grid[grid.len() - 1])
+            ));
+        }
+    }
+}
+
+/// A line for each point of the grid; no error where there is none.
+fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
+    write_whole(path, |file| {
+        let mut csv = csv::Writer::from_writer(file);
+        csv.write_record(["sigma", "ridge", "nrmse"]).map_err(io::Error::other)?;
+        for (sigma, row) in surface.sigmas.iter().zip(&surface.errors) {
+            for (ridge, error) in surface.ridges.iter().zip(row) {
+                let error = error.map_or_else(String::new, |error| error.to_string());
+                csv.write_record([sigma.to_string(), ridge.to_string(), error]).map_err(io::Error::other)?;
+            }
+        }
+        csv.flush()
+    })
+}
+
+/// A line for each bandwidth, with its best ridge.
+fn text(report: &Report<'_>) -> String {
+    let surface = report.surface;
+    let least = |errors: &[Option<f64>]| {
+        let solved = errors.iter().enumerate().filter_map(|(at, error)| error.map(|error| (at, error)));
+        solved.min_by(|one, other| one.1.total_cmp(&other.1))
+    };
+    let rows: Vec<Vec<String>> = surface
+        .sigmas
+        .iter()
+        .zip(&surface.errors)
+        .enumerate()
+        .map(|(at, (&sigma, errors))| {
+            let found = least(errors);
+            vec![
+                short(sigma),
+                short_or_dash(surface.median.map(|median| sigma / median)),
+                short_or_dash(found.map(|(ridge, _)| surface.ridges[ridge])),
+                short_or_dash(found.map(|(_, error)| error)),
+                if at == surface.best_sigma { "least".to_owned() } else { String::new() },
+            ]
+        })
+        .collect();
+    aligned(&["bandwidth", "in medians", "best ridge", "10-fold error", ""], &rows)
+        + &format!("\n--sigma {} --ridge {}\n", report.sigma, report.ridge)
+}

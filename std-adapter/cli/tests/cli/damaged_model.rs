@@ -1,0 +1,205 @@
+//! Model files that are cut, damaged, foreign or made up. All are refused before anything is taken
+//! from them.
+
+use crate::command::Folder;
+use crate::sample::Sample;
+use dpp_nystrom::Error;
+use dpp_nystrom::error::ModelProblem;
+use dpp_nystrom::model;
+use dpp_nystrom::model::Model;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Where the content begins.
+const HEADER: usize = 24;
+
+/// A folder with the rows `a.csv` and the model `m`, and that model's bytes.
+fn folder() -> (Folder, Vec<u8>) {
+    let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
+    folder.run("fit a.csv --landmarks 3 --model m").good();
+    let bytes = folder.bytes("m");
+    (folder, bytes)
+}
+
+fn load(folder: &Folder, bytes: &[u8]) -> Result<Model, Error> {
+    folder.write("x", bytes);
+    model::load(&folder.path("x"))
+}
+
+#[track_caller]
+fn problem(folder: &Folder, bytes: &[u8]) -> ModelProblem {
+    match load(folder, bytes) {
+        Err(Error::Model { path, problem }) => {
+            assert_eq!(path, folder.path("x"));
+            problem
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A file with an intact header for this content.
+fn framed(content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u64).to_le_bytes();
+    let checksum = crc32fast::hash(content).to_le_bytes();
+    [b"dppnymod\x01\0\0\0", length.as_slice(), &checksum, content].concat()
+}
+
+/// Both commands that read models refuse these bytes with such a message.
+#[track_caller]
+fn refused(folder: &Folder, bytes: &[u8], message: &str) {
+    folder.write("x", bytes);
+    for command in ["info x", "predict x a.csv --out p.csv"] {
+        folder.run(command).refused(&[&format!("x: {message}")]);
+    }
+    assert!(!folder.path("p.csv").exists());
+}
+
+#[test]
+fn the_format_is_the_documented_one() {
+    let (folder, bytes) = folder();
+    assert_eq!(framed(&bytes[HEADER..]), bytes);
+    assert!(load(&folder, &bytes).is_ok());
+}
+
+#[test]
+fn every_beginning_of_a_model() {
+    let (folder, bytes) = folder();
+    for length in 0..bytes.len() {
+        assert_eq!(problem(&folder, &bytes[..length]), ModelProblem::Truncated, "{length}");
+    }
+    for length in [0, 5, 8, 20, HEADER, bytes.len() - 1] {
+        refused(
+            &folder,
+            &bytes[..length],
+            "truncated: the end of the file is missing; copy it again, or fit again",
+        );
+    }
+}
+
+#[test]
+fn every_bit_of_a_model() {
+    let (folder, bytes) = folder();
+    for at in 0..bytes.len() {
+        for flip in (0..8).map(|bit| 1 << bit).chain([0xff]) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= flip;
+            let problem = problem(&folder, &damaged);
+            let expected = match at {
+                0..8 => problem == ModelProblem::Foreign,
+                8..12 => matches!(problem, ModelProblem::Version(version) if version != 1),
+                12..20 => matches!(problem, ModelProblem::Truncated | ModelProblem::Longer),
+                _ => problem == ModelProblem::Corrupt,
+            };
+            assert!(expected, "byte {at} ^ {flip}: {problem:?}");
+        }
+    }
+    let mut damaged = bytes.clone();
+    damaged[HEADER + 20] ^= 1;
+    refused(&folder, &damaged, "corrupt: the checksum does not agree; copy it again, or fit again");
+    let mut swapped = bytes;
+    swapped.swap(HEADER + 30, HEADER + 50);
+    assert_eq!(problem(&folder, &swapped), ModelProblem::Corrupt);
+}
+
+#[test]
+fn files_of_others() {
+    let (folder, bytes) = folder();
+    let foreign = "not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote";
+    for other in [b"a,b,y\n1,2,3\n4,5,6\n".as_slice(), b"\x93NUMPY\x01\0", b"DPPNYMOD", b"x", &[0; 100]] {
+        refused(&folder, other, foreign);
+    }
+    refused(&folder, &[bytes.as_slice(), b"\n"].concat(), "bytes follow the end of the model");
+    for version in [0, 2, 7, u32::MAX] {
+        let mut future = bytes.clone();
+        future[8..12].copy_from_slice(&version.to_le_bytes());
+        let message = format!(
+            "its format is version {version}, and this program reads version 1; use the program that wrote it"
+        );
+        refused(&folder, &future, &message);
+        // The same before the rest is there.
+        refused(&folder, &future[..12], &message);
+    }
+}
+
+#[test]
+fn promises_are_not_believed() {
+    let (folder, bytes) = folder();
+    let begin = Instant::now();
+    for length in [1 << 40, 1 << 60, u64::MAX] {
+        let mut promising = bytes.clone();
+        promising[12..20].copy_from_slice(&length.to_le_bytes());
+        refused(&folder, &promising, "truncated");
+    }
+    // An intact file whose content promises: names, 2⁶⁰ of them, in postcard's variable length.
+    let mut promise = [0x80; 9];
+    promise[8] = 0x10;
+    let malformed = "intact, but its parts do not make a model; fit again";
+    refused(&folder, &framed(&promise), malformed);
+    for start in [0, 2, 4, 6, 30] {
+        let content = [&bytes[HEADER..HEADER + start], promise.as_slice(), &bytes[HEADER + start..]].concat();
+        assert_eq!(problem(&folder, &framed(&content)), ModelProblem::Malformed);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+/// A checksum can be right and the content not: whatever it is, it is refused or predicts.
+#[test]
+fn content_that_is_not_a_model() {
+    let (folder, bytes) = folder();
+    for content in [b"".as_slice(), b"\0", &[0; 300], &[0xff; 300]] {
+        assert_eq!(problem(&folder, &framed(content)), ModelProblem::Malformed);
+    }
+    let content = &bytes[HEADER..];
+    for length in 0..content.len() {
+        assert_eq!(problem(&folder, &framed(&content[..length])), ModelProblem::Malformed, "{length}");
+    }
+    let mut loaded = 0;
+    for at in 0..content.len() {
+        let mut changed = content.to_vec();
+        changed[at] ^= 0x55;
+        match load(&folder, &framed(&changed)) {
+            // A digit of a number or a letter of a name.
+            Ok(model) => {
+                loaded += 1;
+                let rows = dpp_nystrom::data::table::read_features(
+                    &folder.path("a.csv"),
+                    &model.feature_names,
+                    None,
+                );
+                if let Ok(predictions) = rows.map_err(Error::from).and_then(|rows| model.predict(&rows)) {
+                    assert!(predictions.iter().all(|value| value.is_finite()));
+                }
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Model { problem: ModelProblem::Malformed, .. }), "{error}")
+            }
+        }
+    }
+    assert!(loaded > 0);
+}
+
+/// The parts of a model, one at a time made not to fit.
+#[test]
+fn models_that_do_not_hold_together() {
+    let (folder, bytes) = folder();
+    let model = load(&folder, &bytes).unwrap();
+    let changes: [fn(&mut Model); 10] = [
+        |model| model.feature_names.clear(),
+        |model| model.feature_names.push("more".to_owned()),
+        |model| model.features.means.truncate(1),
+        |model| model.features.deviations.push(1.0),
+        |model| model.features.means[0] = f64::NAN,
+        |model| model.target_mean = f64::INFINITY,
+        |model| model.target_deviation = f64::NAN,
+        |model| model.sigma = 0.0,
+        |model| model.sigma = -f64::INFINITY,
+        |model| model.landmark_rows.truncate(2),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut changed = model.clone();
+        change(&mut changed);
+        model::save(&changed, &folder.path("x")).unwrap();
+        let loaded = model::load(Path::new(&folder.path("x")));
+        assert!(matches!(loaded, Err(Error::Model { problem: ModelProblem::Malformed, .. })), "change {at}");
+    }
+}

@@ -1,0 +1,54 @@
+// Written by dpp-nystrom 0.1.0: do not edit, export again.
+//
+// Predicts days from a raw row of 2 features, in the target's own units.
+// Trained on 1000 rows of weather in double precision; here in single precision.
+// 3 landmarks, matern32 kernel: 52 bytes of constants, 8 bytes of RAM on the stack.
+//
+// Features, in order:
+//     0  warm
+//     1  wet _/ "both"
+
+/// The number of features of a row.
+pub const MATERN32_FEATURES: usize = 2;
+
+/// The model: `MATERN32.predict(&row, &mut [0.0; MATERN32_FEATURES])`.
+#[allow(clippy::approx_constant)]
+pub static MATERN32: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::kernel::Matern32<f32>> = {
+    let Ok(kernel) = ::dpp_nystrom_core::kernel::Matern32::from_rate(1.3856406) else { panic!("not a kernel") };
+    let parts = ::dpp_nystrom_core::Parts {
+        means: &MATERN32_MEANS,
+        scales: &MATERN32_SCALES,
+        landmarks: &MATERN32_LANDMARKS,
+        weights: &MATERN32_WEIGHTS,
+        target_mean: 3.75,
+        target_scale: 1.5,
+    };
+    match ::dpp_nystrom_core::Model::new(kernel, parts) {
+        Ok(model) => model,
+        Err(_) => panic!("parts that do not fit"),
+    }
+};
+
+#[allow(clippy::approx_constant)]
+#[rustfmt::skip]
+static MATERN32_MEANS: [f32; 2] = [
+    20.5, 1013.25,
+];
+
+#[allow(clippy::approx_constant)]
+#[rustfmt::skip]
+static MATERN32_SCALES: [f32; 2] = [
+    0.25, 0.08,
+];
+
+#[allow(clippy::approx_constant)]
+#[rustfmt::skip]
+static MATERN32_LANDMARKS: [f32; 6] = [
+    -1.1, 0.4, 0.3, 0.9, 1.7, -0.6,
+];
+
+#[allow(clippy::approx_constant)]
+#[rustfmt::skip]
+static MATERN32_WEIGHTS: [f32; 3] = [
+    0.8, -1.3, 2.1,
+];

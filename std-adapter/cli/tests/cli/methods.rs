@@ -1,0 +1,296 @@
+//! Every registered method, as a user calls it and on rows of a published data set.
+
+use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
+use crate::published::prepared;
+use crate::sample::Sample;
+use dpp_nystrom::Error;
+use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::landmarks::methods::METHODS;
+use dpp_nystrom::landmarks::{Chosen, Options, Selector, Task, run};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::Setting;
+use dpp_nystrom_core::Error as CoreError;
+use std::path::Path;
+
+fn select(
+    method: &dyn Selector,
+    gram: &Gram<'_>,
+    c: usize,
+    setting: Setting,
+    options: &Options,
+) -> Result<Chosen, Error> {
+    let task = Task { gram, c, setting, ridge: None, options, observer: &NoObserver };
+    run(method, &task).map(|(chosen, _)| chosen)
+}
+
+/// All but `given`.
+fn methods() -> impl Iterator<Item = &'static dyn Selector> {
+    METHODS.iter().copied().filter(|method| method.fixed(&Options::default()).is_none())
+}
+
+#[test]
+fn every_method_selects_from_published_rows() {
+    let Some(path) = crate::published::file("every_method_selects_from_published_rows", "cal.housing") else {
+        return;
+    };
+    let (data, setting) = prepared(&path, 1_200, 1.0);
+    let gram = Gram::new(&data, setting.kernel, setting.sigma).unwrap();
+    let options = Options::default();
+    for method in methods() {
+        let name = method.name();
+        let select = |c, seed| select(method, &gram, c, Setting { seed, ..setting }, &options);
+        for c in [1, 30] {
+            let chosen = select(c, 7).unwrap();
+            match &chosen.places {
+                LandmarkSet::Indices(rows) => assert_landmarks(rows, c, gram.len()),
+                LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim, "{name}"),
+            }
+            assert_eq!(method.about().rows, matches!(chosen.places, LandmarkSet::Indices(_)), "{name}");
+            assert!(chosen.log_det.is_finite(), "{name}");
+            let fraction = gram.trace_error(&chosen.places).unwrap().fraction;
+            assert!(fraction > 0.0 && fraction < 1.0, "{name} {fraction}");
+            assert_eq!(chosen, select(c, 7).unwrap(), "{name} is not reproducible");
+        }
+        let differ = (0..3).any(|seed| select(30, 7).unwrap() != select(30, seed).unwrap());
+        assert_eq!(differ, name != "greedy", "{name} and its seed");
+        let reason = |refused: Result<Chosen, Error>| match refused {
+            Err(Error::Landmarks { reason }) => reason,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(reason(select(0, 0)), CoreError::Empty);
+        let rows = gram.len();
+        let many = CoreError::TooManyLandmarks { landmarks: rows + 1, rows };
+        assert_eq!(reason(select(rows + 1, 0)), many);
+    }
+}
+
+/// Five rows, many times each.
+#[test]
+fn a_rank_under_the_number_of_landmarks_is_refused() {
+    let sample = Sample::new(5, 3);
+    let text = sample.csv();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let folder = Folder::with("five.csv", format!("{header}\n{}", rows.repeat(12)));
+    for method in methods() {
+        let name = method.name();
+        folder.run(&format!("select five.csv --sigma 1 --landmarks 5 --method {name}")).good();
+        folder
+            .run(&format!("select five.csv --sigma 1 --landmarks 6 --method {name}"))
+            .refused(&["only 5 rows are independent", "ask for fewer landmarks"]);
+    }
+}
+
+#[test]
+fn methods_go_by_their_names() {
+    let folder = Folder::with("a.csv", Sample::new(120, 3).csv());
+    let names: Vec<&str> = methods().map(Selector::name).collect();
+    let command = format!("evaluate a.csv --landmarks 6 --seeds 1 --json --methods {}", names.join(","));
+    let trials = folder.run(&command).good().json_lines();
+    let found: Vec<&str> = trials.iter().map(|trial| trial["method"].as_str().unwrap()).collect();
+    assert_eq!(found, names);
+    for trial in &trials {
+        for key in ["fro_rel", "spec_rel", "trace_fraction", "train_nrmse", "test_nrmse"] {
+            assert!(number(trial, key) > 0.0, "{trial}");
+        }
+    }
+    for name in names {
+        let report = folder.run(&format!("select a.csv --landmarks 6 --json --method {name}")).good().json();
+        assert_eq!(report["method"], name);
+        if name == "kmeans" {
+            assert_eq!(report["points"].as_array().unwrap().len(), 6);
+        } else {
+            assert_landmarks(&row_numbers(&report, "landmarks"), 6, 120);
+            assert!(report.get("points").is_none());
+        }
+    }
+}
+
+/// The help of the commands, the README and the table in the documentation name the registered methods, and
+/// no others.
+#[test]
+fn what_is_told_of_methods_is_what_there_is() {
+    let folder = Folder::new();
+    for (command, with_given) in [("select", false), ("fit", false), ("evaluate", true)] {
+        let text = folder.run(&format!("{command} --help")).good().out;
+        let told: Vec<(&str, &str)> = text
+            .split("Possible values:")
+            .nth(1)
+            .unwrap()
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map_while(|line| line.strip_prefix("- ")?.split_once(": "))
+            .map(|(name, help)| (name, help.trim()))
+            .collect();
+        let known: Vec<(&str, &str)> = METHODS
+            .iter()
+            .filter(|method| with_given || method.name() != "given")
+            .map(|method| (method.name(), method.about().help))
+            .collect();
+        assert_eq!(told, known, "{command}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name()).collect();
+    let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
+    let section = readme.split("### The methods").nth(1).unwrap().split("\n#").next().unwrap();
+    assert_eq!(first_cells(section, "| "), names);
+    let source = std::fs::read_to_string(root.join("../src/landmarks/selector.rs")).unwrap();
+    assert_eq!(first_cells(&source, "//! | "), names);
+    for method in METHODS {
+        let about = method.about();
+        for text in [about.help, about.evaluations, about.memory] {
+            assert!(!text.is_empty() && !text.contains('\n'), "{method:?}");
+        }
+        assert_eq!(about.source.is_empty(), method.name() == "given");
+    }
+}
+
+/// The first cells of a table's lines, without their quotes.
+fn first_cells<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix('`'));
+    rows.filter_map(|row| row.split('`').next()).collect()
+}
+
+#[test]
+fn knobs_out_of_range_are_refused() {
+    let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
+    for (method, option) in
+        [("lev", "--rank"), ("applev", "--rank"), ("applev", "--columns"), ("appreglev", "--columns")]
+    {
+        for value in [0, 61] {
+            folder
+                .run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}"))
+                .refused(&[&format!("{option} is {value}; give at least 1 and at most 60")]);
+        }
+        folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} 60")).good();
+        folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} -1")).misused(&[option]);
+    }
+}
+
+/// Centroids are points: in the file's units, and a model takes them.
+#[test]
+fn centroids_are_landmarks_of_a_model() {
+    let sample = Sample::new(300, 3);
+    let folder = Folder::with("a.csv", sample.csv());
+    let command = "a.csv --landmarks 12 --method kmeans --sigma 2 --json";
+    let selected = folder.run(&format!("select {command} --out points.csv")).good().json();
+    let points: Vec<Vec<f64>> = serde_json::from_value(selected["points"].clone()).unwrap();
+    assert_eq!(selected["landmarks"].as_array().unwrap().len(), 0);
+    let written: Vec<Vec<f64>> = folder
+        .text("points.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    assert!(folder.text("points.csv").starts_with("a,b,c\n"));
+    for (point, written) in points.iter().flatten().zip(written.iter().flatten()) {
+        assert_close(*point, *written, 1e-15);
+    }
+    // Within the range of the rows, in each column.
+    for (column, value) in points.iter().flat_map(|point| point.iter().enumerate()) {
+        let values = sample.features.iter().map(|row| row[column]);
+        let (least, most) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::MIN, f64::max));
+        assert!((least..=most).contains(value), "{column} {value}");
+    }
+    let fitted = folder.run(&format!("fit {command} --ridge 1e-6 --model m")).good().json();
+    assert!(number(&fitted, "train_nrmse") < 0.9, "{fitted}");
+    let shown = folder.run("info m --json").good().json();
+    assert_eq!(number(&shown, "landmarks"), 12.0, "{shown}");
+    assert!(folder.run("predict m a.csv").good().err.contains("0."));
+}
+
+/// The trace error of points against dense matrices: rows given as points have the rows' error.
+#[test]
+fn points_that_are_rows_miss_what_the_rows_miss() {
+    let sample = Sample::new(90, 2);
+    let folder = Folder::with("a.csv", sample.csv());
+    let table =
+        dpp_nystrom::data::table::read(&folder.path("a.csv"), &dpp_nystrom::data::table::Target::Last)
+            .unwrap();
+    let data = Prepared::new(table, None, 0).unwrap();
+    let gram = Gram::new(&data, dpp_nystrom::kernel::KernelKind::Matern32, 1.3).unwrap();
+    let spectrum = dpp_nystrom::approximation::Spectrum::of(gram.ground()).unwrap();
+    let rows = LandmarkSet::Indices(vec![3, 14, 15, 65, 89]);
+    let points = LandmarkSet::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());
+    assert_eq!(gram.trace_error(&rows).unwrap(), gram.trace_error(&points).unwrap());
+    let [one, other] = [&rows, &points].map(|places| gram.relative_error(&spectrum, places).unwrap());
+    assert_eq!(one, other);
+}
+
+/// Other approximations say which they are, measure no regression, and order as their formulas have it.
+#[test]
+fn approximations_by_name() {
+    let folder = Folder::with("a.csv", Sample::new(160, 3).csv());
+    let evaluate = |options: &str| {
+        let command =
+            format!("evaluate a.csv --methods uniform,kmeans --landmarks 8 --seeds 2 --json {options}");
+        folder.run(&command).good().json_lines()
+    };
+    let nystrom = evaluate("");
+    let modified = evaluate("--approximation modified");
+    let ensemble = evaluate("--approximation ensemble --experts 2");
+    let one_expert = evaluate("--approximation ensemble --experts 1");
+    for (at, nystrom) in nystrom.iter().enumerate() {
+        assert!(nystrom.get("approximation").is_none());
+        // Projecting K on the columns' space is the best that can be made of them, and nothing is better than the best
+        // of the rank.
+        assert!(number(&modified[at], "fro_rel") < number(nystrom, "fro_rel"));
+        assert!(number(&modified[at], "fro_rel") > 1.0);
+        assert!(number(&ensemble[at], "trace_fraction") > number(nystrom, "trace_fraction"));
+        for key in ["fro_rel", "spec_rel", "trace_fraction"] {
+            assert_close(number(&one_expert[at], key), number(nystrom, key), 1e-6);
+        }
+        for (trials, name) in [(&modified, "modified"), (&ensemble, "ensemble")] {
+            assert_eq!(trials[at]["approximation"], name);
+            assert!(trials[at]["test_nrmse"].is_null() && trials[at]["train_nrmse"].is_null());
+        }
+    }
+    for experts in ["0", "9"] {
+        folder
+            .run(&format!(
+                "evaluate a.csv --methods uniform --landmarks 8 --approximation ensemble --experts {experts}"
+            ))
+            .refused(&[&format!("--experts is {experts}; give at least 1 and at most 8")]);
+    }
+    folder
+        .run("evaluate a.csv --methods uniform --landmarks 8 --approximation best")
+        .misused(&["'best'", "nystrom, ensemble, modified"]);
+}
+
+/// Refinement by the regression's error: by either name, from the target alone, and for prediction.
+#[test]
+fn refinement_by_the_target() {
+    let sample = Sample::new(400, 3);
+    let folder = Folder::with("a.csv", sample.csv());
+    let select =
+        |options: &str| folder.run(&format!("select a.csv --landmarks 10 --json --sigma 1.5 {options}"));
+    let by_name = select("--method refined-ridge").good().json();
+    let by_objective = select("--method refined --objective ridge").good().json();
+    let by_trace = select("--method refined").good().json();
+    assert_eq!(by_name["landmarks"], by_objective["landmarks"]);
+    assert_ne!(by_name["landmarks"], by_trace["landmarks"]);
+    assert!(number(&by_trace, "trace_fraction") < number(&by_name, "trace_fraction"));
+    let unswept = select("--method refined-ridge --refine-budget 0s").good().json();
+    assert_eq!(
+        unswept["landmarks"],
+        select("--method refined --refine-budget 0s").good().json()["landmarks"]
+    );
+
+    let fit = |method: &str| {
+        let options = "--landmarks 10 --sigma 1.5 --model m --json";
+        number(&folder.run(&format!("fit a.csv {options} --method {method}")).good().json(), "cv_nrmse")
+    };
+    assert!(fit("refined-ridge") < fit("refined"));
+
+    select("--method refined-ridge --target none").refused(&["there is no target", "--target"]);
+    select("--method refined --objective error").misused(&["'error'", "trace, ridge"]);
+    let constant: String = sample.csv().lines().enumerate().fold(String::new(), |text, (at, line)| {
+        let last = if at == 0 { "same" } else { "7" };
+        text + line + "," + last + "\n"
+    });
+    folder.write("constant.csv", constant);
+    folder
+        .run("select constant.csv --landmarks 10 --method refined-ridge")
+        .refused(&["the target \"same\" is the same in every row"]);
+}

@@ -1,0 +1,226 @@
+//! Rows that are exchanged for better ones.
+
+use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
+use crate::published::{SETS, file, prepared};
+use crate::sample::Sample;
+use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
+use dpp_nystrom::landmarks::Refinement;
+use dpp_nystrom::landmarks::methods::{METHODS, find};
+use dpp_nystrom::landmarks::{Chosen, Objective, Options, Task, run};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::{Setting, choose_bandwidth};
+
+const ROWS: usize = 700;
+
+fn folder() -> Folder {
+    Folder::with("a.csv", Sample::new(ROWS, 4).csv())
+}
+
+#[test]
+fn every_methods_rows_are_refined_and_never_worse() {
+    let folder = folder();
+    for method in ["kdpp", "uniform", "kmeans++", "kmeans-snapped", "greedy", "adapfull", "rpcholesky"] {
+        let select = |options: &str| {
+            folder
+                .run(&format!("select a.csv --landmarks 15 --method {method} --json {options}"))
+                .good()
+                .json()
+        };
+        let (plain, refined) = (select(""), select("--refine 2 --refine-sample 100"));
+        assert!(plain.get("refinement").is_none(), "{method}");
+        let report = &refined["refinement"];
+        assert_landmarks(&row_numbers(&refined, "landmarks"), 15, ROWS);
+        assert_close(number(report, "trace_error_before"), number(&plain, "trace_error"), 1e-9);
+        assert_close(number(report, "trace_error_after"), number(&refined, "trace_error"), 1e-9);
+        assert!(number(&refined, "trace_error") < number(&plain, "trace_error"), "{method}");
+        assert!(number(report, "exchanges") > 0.0, "{method}");
+        assert_close(number(report, "sweeps"), 2.0, 0.0);
+        assert_close(number(report, "measured_rows"), ROWS as f64, 0.0);
+        assert_eq!(report["all_rows"], true);
+    }
+    let text = folder.run("select a.csv --landmarks 15 --method refined").good().out;
+    assert!(text.contains("exchanges in 3 sweeps") && text.contains("on all rows"), "{text}");
+}
+
+#[test]
+fn refined_is_pivoted_cholesky_refined() {
+    let folder = folder();
+    let landmarks = |options: &str| {
+        row_numbers(
+            &folder.run(&format!("select a.csv --landmarks 12 --json {options}")).good().json(),
+            "landmarks",
+        )
+    };
+    assert_eq!(landmarks("--method refined"), landmarks("--method rpcholesky --refine 3"));
+    assert_eq!(landmarks("--method refined --refine 1"), landmarks("--method rpcholesky --refine 1"));
+    assert_ne!(landmarks("--method refined"), landmarks("--method refined --seed 1"));
+}
+
+#[test]
+fn a_budget_ends_refinement() {
+    let folder = folder();
+    let run = |options: &str| {
+        folder.run(&format!("select a.csv --landmarks 12 --method uniform --json {options}")).good().json()
+    };
+    let none = run("--refine 5 --refine-budget 0s");
+    assert_close(number(&none["refinement"], "sweeps"), 0.0, 0.0);
+    assert_eq!(row_numbers(&none, "landmarks"), row_numbers(&run(""), "landmarks"));
+    let some = run("--refine-sample 50 --refine-budget 200ms");
+    assert!(number(&some["refinement"], "sweeps") > 3.0, "{some}");
+}
+
+#[test]
+fn own_rows_and_models_are_refined() {
+    let folder = folder();
+    folder.write("mine.csv", "row\n0\n1\n2\n3\n4\n5\n");
+    let fit = |options: &str| {
+        let report =
+            folder.run(&format!("fit a.csv --ridge 1e-6 --model a.dpp --json {options}")).good().json();
+        row_numbers(&report, "landmarks")
+    };
+    assert_eq!(fit("--given mine.csv"), [0, 1, 2, 3, 4, 5]);
+    let refined = fit("--given mine.csv --refine 2");
+    assert_landmarks(&refined, 6, ROWS);
+    assert_ne!(refined, [0, 1, 2, 3, 4, 5]);
+    let trial = |options: &str| {
+        let arguments = format!(
+            "evaluate a.csv --methods uniform --landmarks 10 --seeds 1 --ridge 1e-6 --json {options}"
+        );
+        number(&folder.run(&arguments).good().json(), "trace_fraction")
+    };
+    assert!(trial("--refine 2") < trial(""));
+}
+
+#[test]
+fn what_cannot_be_refined_is_refused() {
+    let folder = folder();
+    folder.run("select a.csv --landmarks 5 --method kmeans --refine 2").refused(&[
+        "kmeans",
+        "no rows",
+        "kmeans-snapped",
+    ]);
+    for (option, part) in [
+        ("--refine 0", "0"),
+        ("--refine -1", "-1"),
+        ("--refine-sample 0", "0"),
+        ("--refine-budget 5", "500ms or 2s"),
+        ("--refine-budget=-1s", "500ms or 2s"),
+        ("--refine-budget NaNs", "500ms or 2s"),
+        ("--refine-budget 1e40s", "500ms or 2s"),
+    ] {
+        folder.run(&format!("select a.csv --landmarks 5 {option}")).misused(&[part]);
+    }
+}
+
+/// Every method of the registry whose landmarks are rows: those that refine by themselves against what they start
+/// from, the others against what they select unrefined.
+fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
+    const C: usize = 15;
+    let gram = Gram::new(data, setting.kernel, setting.sigma).unwrap();
+    let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
+    let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
+    let selected = |name: &str, options: &Options| -> Chosen {
+        let task = Task { gram: &gram, c: C, setting, ridge: None, options, observer: &NoObserver };
+        run(find(name).unwrap(), &task).unwrap().0
+    };
+    let error = |chosen: &Chosen| gram.trace_error(&chosen.places).unwrap().error;
+    let mut better = 0;
+    for method in METHODS.iter().filter(|m| m.about().rows && m.fixed(&plain).is_none()) {
+        let name = method.name();
+        let after = selected(name, &refined);
+        let gain = after.gain.unwrap();
+        assert!(gain.after <= gain.before, "{set} {name}: {gain:?}");
+        if gain.objective == Objective::Ridge {
+            // That of its own start: the trace error is not what it lowers.
+            assert_eq!(name, "refined-ridge");
+            continue;
+        }
+        let start = match name {
+            "refined" => selected("rpcholesky", &plain),
+            "auto" => selected(
+                after.choice.as_ref().map_or("", |choice| match choice.method {
+                    "refined" => "rpcholesky",
+                    other => other,
+                }),
+                &plain,
+            ),
+            _ => selected(name, &plain),
+        };
+        // What is refined already, and looked at with few candidates: most sweeps make it worse.
+        let LandmarkSet::Indices(rows) = after.places.clone() else { panic!("{name} selects rows") };
+        let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
+        let again = selected("given", &Options { refinement: few, given: rows, ..Options::default() });
+        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.gain);
+        let (before, now) = (error(&start), error(&after));
+        // Of another order of sums.
+        assert!(now <= before * (1.0 + 1e-9), "{set} {name}: {before:e} {now:e}");
+        assert!((gain.before - before).abs() <= 1e-6 * before, "{set} {name}: {before:e} and not {gain:?}");
+        assert!((gain.after - now).abs() <= 1e-6 * now, "{set} {name}: {now:e} and not {gain:?}");
+        better += u32::from(now < before);
+    }
+    // And not because nothing was done.
+    assert!(better >= 10, "{set}: only {better} are better");
+}
+
+#[test]
+fn no_method_is_worse_than_its_start_on_published_rows() {
+    for set in SETS {
+        let Some(path) = file("no_method_is_worse_than_its_start_on_published_rows", set) else { continue };
+        for medians in [1.0, 4.0] {
+            let (data, setting) = prepared(&path, 500, medians);
+            assert_never_worse(set, &data, setting);
+        }
+    }
+}
+
+#[test]
+fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
+    let wines = linfa_datasets::winequality();
+    let table = Table {
+        name: "winequality".to_owned(),
+        feature_names: wines.feature_names().to_vec(),
+        dim: wines.records.ncols(),
+        features: wines.records.iter().copied().collect(),
+        target: Some(wines.targets.iter().map(|&quality| quality as f64).collect()),
+        target_name: Some("quality".to_owned()),
+    };
+    let data = Prepared::new(table, Some(500), 0).unwrap();
+    let kernel = KernelKind::Gaussian;
+    for medians in [0.5, 2.0] {
+        let sigma =
+            choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
+        assert_never_worse("wines", &data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 });
+    }
+}
+
+/// 300,000 rows in the room that the start, if it held all of them, would take for itself alone: 300,000 (60 + 2 + 2)
+/// numbers are 147 MiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_rows_are_refined_in_little_memory() {
+    use crate::command::{PROGRAM, Run};
+    use crate::sample::Noise;
+    use std::path::Path;
+    const MANY: usize = 300_000;
+    let mut noise = Noise(1);
+    let mut text = String::from("a,b\n");
+    for _ in 0..MANY {
+        text.push_str(&format!("{:.4},{:.4}\n", noise.uniform(), noise.uniform()));
+    }
+    let folder = Folder::with("many.csv", text);
+    let limited = |options: &str| {
+        // What the loader and the threads reserve without using it counts too.
+        let script = format!(
+            "ulimit -v 160000; export RAYON_NUM_THREADS=1 MALLOC_ARENA_MAX=1; exec {PROGRAM} select many.csv --target none \
+             --landmarks 60 --sigma 0.2 --method refined --refine 1 --json {options}"
+        );
+        Run::of(&folder.program(Path::new("sh"), &["-c", &script]).output().unwrap())
+    };
+    let report = limited("").good().json();
+    assert_landmarks(&row_numbers(&report, "landmarks"), 60, MANY);
+    assert_eq!(report["refinement"]["all_rows"], true);
+    limited(&format!("--pivot-rows {MANY}")).refused(&["no memory for"]);
+}

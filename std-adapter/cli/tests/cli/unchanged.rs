@@ -1,0 +1,164 @@
+//! Results are those of the program before its code was rearranged.
+//!
+//! A release build of that program ran the commands in `tests/fixtures/record`. `results.jsonl` holds what it printed,
+//! and the other files are those that it read and wrote.
+
+use crate::command::Folder;
+use dpp_nystrom::model;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Keys of JSON as they were recorded, and as they are now.
+const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
+
+/// Keys that are not compared: times, and words for a reader.
+const IGNORED: [&str; 4] = ["seconds", "select_seconds", "fit_seconds", "reason"];
+
+/// Options that name a file to write.
+const WRITES: [&str; 2] = ["--out", "--model"];
+
+/// Whether this is the processor of the record, with its caches and its C library.
+///
+/// Elsewhere floating-point numbers may differ by rounding: the width of vectors, the blocks of matrix products and fused
+/// multiply-adds depend on it. Landmarks, counts, row stores, states and exported models do not.
+fn is_recorded_processor(fixtures: &Path) -> bool {
+    let Ok(here) = fs::read_to_string("/proc/cpuinfo") else { return false };
+    let keys = ["model", "stepping", "cache size", "flags"];
+    let here: BTreeSet<&str> =
+        here.lines().filter(|line| keys.iter().any(|key| line.starts_with(key))).collect();
+    let recorded = fs::read_to_string(fixtures.join("cpu")).unwrap();
+    cfg!(all(target_arch = "x86_64", target_env = "gnu")) && here == recorded.lines().collect()
+}
+
+/// The share by which numbers of a command may differ on other processors.
+fn rounding(command: &str) -> f64 {
+    if command.contains("f32") { 1e-4 } else { 1e-9 }
+}
+
+/// JSON under present names, without what is not compared.
+fn comparable(value: Value) -> Value {
+    match value {
+        Value::Array(entries) => entries.into_iter().map(comparable).collect(),
+        Value::Object(entries) => {
+            let entries = entries.into_iter().filter(|(key, _)| !IGNORED.contains(&key.as_str()));
+            let present = |key: String| match RENAMED.iter().find(|(old, _)| *old == key) {
+                Some((_, new)) => (*new).into(),
+                None => key,
+            };
+            entries.map(|(key, value)| (present(key), comparable(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// The first place where two values differ, numbers with a fraction by more than a share.
+fn difference(at: &str, recorded: &Value, found: &Value, share: f64) -> Option<String> {
+    match (recorded, found) {
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => old
+            .iter()
+            .zip(new)
+            .enumerate()
+            .find_map(|(index, (old, new))| difference(&format!("{at}[{index}]"), old, new, share)),
+        (Value::Object(old), Value::Object(new)) => {
+            let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            let entry = |object: &Value, key: &String| object.get(key).cloned().unwrap_or("no entry".into());
+            keys.into_iter().find_map(|key| {
+                difference(&format!("{at}.{key}"), &entry(recorded, key), &entry(found, key), share)
+            })
+        }
+        (Value::Number(old), Value::Number(new)) if old.is_f64() || new.is_f64() => {
+            let (old, new) = (old.as_f64().unwrap(), new.as_f64().unwrap());
+            let same = (new - old).abs() <= share * old.abs();
+            (!same).then(|| format!("{at}: {new:?}, recorded {old:?}"))
+        }
+        _ => (recorded != found).then(|| format!("{at}: {found}, recorded {recorded}")),
+    }
+}
+
+/// What is in a file whose numbers depend on the processor.
+fn decoded(path: &Path) -> Option<Value> {
+    let cell = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+    match path.extension()?.to_str()? {
+        "dpp" => serde_json::to_value(model::load(path).ok()?).ok(),
+        "csv" => {
+            let text = fs::read_to_string(path).ok()?;
+            Some(text.lines().map(|line| line.split(',').map(cell).collect::<Value>()).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The first difference of a file, with a share of 0 in its bytes.
+fn file_difference(name: &str, recorded: &Path, found: &Path, share: f64) -> Option<String> {
+    let old = fs::read(recorded).unwrap();
+    let Ok(new) = fs::read(found) else { return Some(format!("{name} was not written")) };
+    if old == new {
+        return None;
+    }
+    if share > 0.0
+        && let (Some(old), Some(new)) = (decoded(recorded), decoded(found))
+    {
+        return difference(name, &old, &new, share);
+    }
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    Some(format!("{name}: byte {same} differs, of {}, recorded {}", new.len(), old.len()))
+}
+
+#[test]
+fn results_are_those_recorded() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    if !fixtures.exists() {
+        println!("skipped: results_are_those_recorded: no tests/fixtures, which no package holds");
+        return;
+    }
+    let exact = is_recorded_processor(&fixtures);
+    println!("numbers are compared {}", if exact { "exactly" } else { "up to rounding" });
+    let folder = Folder::new();
+    for entry in fs::read_dir(&fixtures).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path(path.file_name().unwrap().to_str().unwrap())).unwrap();
+    }
+    let mut problems = Vec::new();
+    for line in folder.text("results.jsonl").lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let arguments: Vec<&str> =
+            record["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()).collect();
+        let command = arguments.join(" ");
+        let share = if exact { 0.0 } else { rounding(&command) };
+        let written: Vec<&str> =
+            arguments.windows(2).filter(|pair| WRITES.contains(&pair[0])).map(|pair| pair[1]).collect();
+        for name in &written {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+        let run = folder.run(&command);
+        let found: Value = run
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line)))
+            .collect();
+        let problem = if run.status == Some(0) {
+            difference("output", &comparable(record["out"].clone()), &comparable(found), share).or_else(
+                || {
+                    written.iter().find_map(|name| {
+                        file_difference(name, &fixtures.join(name), &folder.path(name), share)
+                    })
+                },
+            )
+        } else {
+            Some(run.err)
+        };
+        problems.extend(problem.map(|problem| format!("dpp-nystrom {command}\n    {problem}")));
+        // Every command reads recorded files: what one gets wrong is no other's.
+        for name in &written {
+            fs::copy(fixtures.join(name), folder.path(name)).unwrap();
+        }
+    }
+    assert!(
+        problems.is_empty(),
+        "results of {} commands are not those recorded:\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
+}

@@ -1,0 +1,17 @@
+//! TODO-DOC
+
+pub(crate) mod curve;
+pub(crate) mod errors;
+pub(crate) mod features;
+pub(crate) mod gram;
+pub(crate) mod landmark_set;
+pub(crate) mod spectrum;
+pub(crate) mod variants;
+
+pub use curve::CurvePoint;
+pub use errors::{TraceError, trace_error, trace_error_of_points};
+pub use features::Ground;
+pub use gram::Gram;
+pub use landmark_set::LandmarkSet;
+pub use spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
+pub use variants::Approximation;

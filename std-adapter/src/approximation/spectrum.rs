@@ -1,0 +1,134 @@
+//! TODO-DOC
+
+use crate::approximation::features::{Ground, features, independent, independent_points, kernel_matrix};
+
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::linalg::eigen::{PARTS, eigenvalues, largest_eigenvalue, rank};
+use dpp_nystrom_core::{GroundSet, Points};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use std::sync::Arc;
+
+/// The kernel matrix of all rows and its eigenvalues: `n²` numbers, and `O(n³)` once.
+#[derive(Debug)]
+pub struct Spectrum {
+    matrix: Arc<Mat<f64>>,
+    /// Descending.
+    eigenvalues: Vec<f64>,
+}
+
+/// Errors relative to the best approximation of the same rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelativeError {
+    /// `‖K - K̃‖_F / ‖K - K_k‖_F`.
+    pub frobenius: f64,
+    /// `‖K - K̃‖_2 / ‖K - K_k‖_2`.
+    pub spectral: f64,
+}
+
+impl Spectrum {
+    /// The spectrum of the kernel matrix over the ground set.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] where the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
+    pub fn of(ground: &Ground<'_>) -> Result<Self, Error> {
+        Self::of_matrix(kernel_matrix(ground)?.into())
+    }
+
+    /// The spectrum of a kernel matrix.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub fn of_matrix(matrix: Arc<Mat<f64>>) -> Result<Self, Error> {
+        let eigenvalues = eigenvalues(&matrix)?;
+        Ok(Self { matrix, eigenvalues })
+    }
+
+    /// The eigenvalues of `K`, descending.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// The errors of these landmarks relative to the best rank `k = c`; none where `K` has no
+    /// higher rank, up to rounding: `σ_{c+1} <= n ε σ_1`, and 0/0 tells nothing.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Memory`].
+    pub fn relative_error(
+        &self,
+        ground: &Ground<'_>,
+        landmarks: &[usize],
+    ) -> Result<Option<RelativeError>, Error> {
+        let Some(best) = self.best(landmarks.len()) else { return Ok(None) };
+        let mut memory = Heap::new(landmarks.len())?;
+        let landmarks = independent(ground, landmarks, &mut memory)?;
+        self.relative(&features(ground, ground, &landmarks)?, best).map(Some)
+    }
+
+    /// [`relative_error`](Self::relative_error) of landmarks that are points of their own.
+    ///
+    /// # Errors
+    /// Those of [`relative_error`](Self::relative_error), [`Error::Core`].
+    pub fn relative_error_of_points(
+        &self,
+        ground: &Ground<'_>,
+        points: &[f64],
+    ) -> Result<Option<RelativeError>, Error> {
+        let home = Points::new(points, ground.features(), *ground.kernel())?;
+        let Some(best) = self.best(home.len()) else { return Ok(None) };
+        let mut memory = Heap::new(home.len())?;
+        let landmarks = independent_points(&home, &mut memory)?;
+        self.relative(&features(ground, &home, &landmarks)?, best).map(Some)
+    }
+
+    /// The errors of `FᵀF` relative to the best rank `c`, for features of every row, a column a row.
+    pub(crate) fn relative_error_of(
+        &self,
+        features: &Mat<f64>,
+        c: usize,
+    ) -> Result<Option<RelativeError>, Error> {
+        self.best(c).map(|best| self.relative(features, best)).transpose()
+    }
+
+    /// Frobenius and spectral error of the best rank `c`; none where `K` has no higher rank.
+    fn best(&self, c: usize) -> Option<RelativeError> {
+        let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
+        let spectral = tail.first().copied().unwrap_or(0.0);
+        let frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
+        (rank(&self.eigenvalues) > c).then_some(RelativeError { frobenius, spectral })
+    }
+
+    /// The errors of `ΦᵀΦ` over the best ones.
+    fn relative(&self, features: &Mat<f64>, best: RelativeError) -> Result<RelativeError, Error> {
+        let norms = residual_norms(&self.matrix, features)?;
+        Ok(RelativeError {
+            frobenius: norms.frobenius / best.frobenius,
+            spectral: norms.spectral / best.spectral,
+        })
+    }
+}
+
+/// `‖K - K̃‖_F` and `‖K - K̃‖_2`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResidualNorms {
+    pub(crate) frobenius: f64,
+    pub(crate) spectral: f64,
+}
+
+/// The norms of `K - ΦᵀΦ`: `n² c`, and `n²` numbers.
+pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<ResidualNorms, Error> {
+    let mut residual = matrix.clone();
+    matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
+    // Where nothing is missed, rounding leaves it a little under zero.
+    let spectral = largest_eigenvalue(&residual)?.max(0.0);
+    Ok(ResidualNorms { frobenius: residual.norm_l2(), spectral })
+}
+
+/// Training rows up to which the kernel matrix and its eigenvalues are computed.
+pub const SPECTRUM_ROWS: usize = 10_000;
+
+/// `Error::SpectrumRows` for more than [`SPECTRUM_ROWS`] rows.
+pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
+    if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows }) } else { Ok(()) }
+}

@@ -1,0 +1,247 @@
+//! Other approximations from the same landmarks: ensemble and modified Nyström.
+//!
+//! | name | `K̃` | cost beside Nyström's | source |
+//! | --- | --- | --- | --- |
+//! | `nystrom` | `K_{·,C} K_CC† K_{C,·}` | | Williams and Seeger 2001 |
+//! | `ensemble` | the mean of p experts' Nyström approximations | less: `N c²/p` | Kumar, Mohri and Talwalkar 2009, with uniform weights |
+//! | `modified` | `C U Cᵀ`, `U = C† K (C†)ᵀ`, `C = K_{·,C}` | all of K, `N² c` | Wang and Zhang 2013 |
+//!
+//! The experts of an ensemble share the c landmarks out among themselves at random, c/p each, so that all three
+//! approximations evaluate the kernel with the same c landmarks. (The source gives each expert c of its own, and so
+//! compares `p c` columns with c.) The modified one is the best of all `C U Cᵀ` in the Frobenius norm: with an
+//! orthonormal basis `Q` of the columns of `C` it is `QQᵀ K QQᵀ`.
+//!
+//! Each is `FᵀF` for features `F`, so that one formula measures them all.
+
+use crate::approximation::errors::TraceError;
+use crate::approximation::features::{features, independent_points};
+use crate::approximation::gram::Gram;
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::approximation::spectrum::{RelativeError, Spectrum};
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::linalg::eigen::{Eigen, PARTS, eigen};
+use crate::linalg::gram_schmidt::Basis;
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::GroundSet;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use rand::seq::SliceRandom;
+use std::fmt;
+
+/// Which approximation is made of the landmarks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Approximation {
+    /// The Nyström method.
+    #[default]
+    Nystrom,
+    /// The mean of several experts'.
+    Ensemble {
+        /// How many experts p, at most as many as there are landmarks.
+        experts: usize,
+    },
+    /// The modified Nyström method.
+    Modified,
+}
+
+impl fmt::Display for Approximation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nystrom => "nystrom",
+            Self::Ensemble { .. } => "ensemble",
+            Self::Modified => "modified",
+        })
+    }
+}
+
+impl Approximation {
+    /// The trace error of this approximation from these landmarks and, where the spectrum is known, its errors
+    /// relative to the best rank c. The seed deals the landmarks to the experts.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::Knob`] for no experts and for more
+    /// than landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
+    pub fn errors(
+        self,
+        gram: &Gram<'_>,
+        spectrum: Option<&Spectrum>,
+        landmarks: &LandmarkSet,
+        seed: u64,
+    ) -> Result<(TraceError, Option<RelativeError>), Error> {
+        let features = match self {
+            Self::Nystrom => {
+                let relative = match spectrum {
+                    Some(spectrum) => gram.relative_error(spectrum, landmarks)?,
+                    None => None,
+                };
+                return Ok((gram.trace_error(landmarks)?, relative));
+            }
+            Self::Ensemble { experts } => ensemble(gram, landmarks, experts, seed)?,
+            Self::Modified => modified(gram, landmarks)?,
+        };
+        let ground = gram.ground();
+        let trace: f64 = (0..ground.len()).map(|row| ground.diagonal(row)).sum();
+        let error = (trace - features.squared_norm_l2()).max(0.0);
+        let trace_error = TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } };
+        let relative = match spectrum {
+            Some(spectrum) => spectrum.relative_error_of(&features, landmarks.count(ground.features()))?,
+            None => None,
+        };
+        Ok((trace_error, relative))
+    }
+}
+
+/// The Nyström features of some points, a column a row.
+fn nystrom(gram: &Gram<'_>, points: &[f64]) -> Result<Mat<f64>, Error> {
+    let home = gram.points(points)?;
+    let mut memory = Heap::new(home.len())?;
+    features(gram.ground(), &home, &independent_points(&home, &mut memory)?)
+}
+
+/// The experts' features one below the other, each over `√p`.
+fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
+    let dim = gram.ground().features();
+    let points = landmarks.features(gram.data())?;
+    let mut order: Vec<&[f64]> = points.chunks_exact(dim).collect();
+    let count = order.len();
+    if experts == 0 || experts > count {
+        return Err(Error::Knob { option: "--experts", value: experts, most: count });
+    }
+    order.shuffle(&mut stream(seed, RngStream::Experts));
+    let parts = (0..experts)
+        .map(|expert| {
+            nystrom(gram, &order[expert * count / experts..(expert + 1) * count / experts].concat())
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let rows = parts.iter().map(Mat::nrows).sum();
+    let mut stacked = Mat::<f64>::zeros(rows, gram.len());
+    let mut first = 0;
+    let share = 1.0 / (experts as f64).sqrt();
+    for part in parts {
+        stacked.get_mut(first..first + part.nrows(), ..).copy_from(share * &part);
+        first += part.nrows();
+    }
+    Ok(stacked)
+}
+
+/// `(QᵀKQ)^½ Qᵀ`, up to a rotation.
+fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
+    gram.check_whole("modified", "nystrom")?;
+    let spanning = nystrom(gram, &landmarks.features(gram.data())?)?;
+    let mut basis = Basis::default();
+    for j in 0..spanning.nrows() {
+        basis.push(spanning.row(j).transpose().to_owned());
+    }
+    let vectors = basis.vectors();
+    let parallel = Par::rayon(PARTS);
+    let basis = Mat::from_fn(gram.len(), vectors.len(), |i, j| vectors[j][i]);
+    let mut turned = Mat::<f64>::zeros(gram.len(), vectors.len());
+    matmul(turned.as_mut(), Accum::Replace, gram.matrix()?.as_ref(), &basis, 1.0, parallel);
+    let mut inner = Mat::<f64>::zeros(vectors.len(), vectors.len());
+    matmul(inner.as_mut(), Accum::Replace, basis.transpose(), &turned, 1.0, parallel);
+    let Eigen { values, vectors } = eigen(&inner)?;
+    let mut features = Mat::<f64>::zeros(values.len(), gram.len());
+    matmul(features.as_mut(), Accum::Replace, vectors.transpose(), basis.transpose(), 1.0, parallel);
+    for (j, value) in values.iter().enumerate() {
+        let root = value.sqrt();
+        features.row_mut(j).iter_mut().for_each(|entry| *entry *= root);
+    }
+    Ok(features)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Approximation;
+    use crate::approximation::gram::Gram;
+    use crate::approximation::landmark_set::LandmarkSet;
+    use crate::approximation::spectrum::Spectrum;
+    use crate::data::prepared::Prepared;
+    use crate::data::table::reader::Table;
+    use crate::error::Error;
+    use crate::kernel::kind::KernelKind;
+    use dpp_nystrom_core::GroundSet;
+    use faer::Mat;
+    use faer::prelude::Solve;
+
+    fn data() -> Prepared {
+        let features = (0..240).map(|at: usize| ((at * at * 31 + 7 * at) % 101) as f64).collect();
+        let feature_names = vec!["a".to_owned(), "b".to_owned()];
+        let name = String::new();
+        let table = Table { name, feature_names, dim: 2, features, target: None, target_name: None };
+        Prepared::new(table, None, 0).unwrap()
+    }
+
+    /// `K_{·,S} M K_{S,·}` with the inverse of a matrix that is well conditioned.
+    fn sandwich(kernel: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
+        let columns = Mat::from_fn(kernel.nrows(), rows.len(), |i, j| kernel[(i, rows[j])]);
+        let own = Mat::from_fn(rows.len(), rows.len(), |i, j| kernel[(rows[i], rows[j])]);
+        &columns * own.partial_piv_lu().solve(columns.transpose())
+    }
+
+    fn relative(kernel: &Mat<f64>, approximation: &Mat<f64>) -> [f64; 2] {
+        let residual = kernel - approximation;
+        let trace = |matrix: &Mat<f64>| (0..matrix.nrows()).map(|i| matrix[(i, i)]).sum::<f64>();
+        [trace(&residual) / trace(kernel), residual.norm_l2()]
+    }
+
+    #[test]
+    fn each_is_what_its_formula_says() {
+        let data = data();
+        let gram = Gram::new(&data, KernelKind::Gaussian, 0.6).unwrap();
+        let kernel = Mat::from_fn(120, 120, |i, j| gram.ground().entry(i, j));
+        let spectrum = Spectrum::of(gram.ground()).unwrap();
+        let best = spectrum.eigenvalues()[6..].iter().map(|value| value * value).sum::<f64>().sqrt();
+        let rows = vec![5, 20, 41, 77, 90, 111];
+        let places = LandmarkSet::Indices(rows.clone());
+        let errors = |approximation: Approximation| {
+            let (trace, relative) = approximation.errors(&gram, Some(&spectrum), &places, 3).unwrap();
+            [trace.fraction, relative.unwrap().frobenius * best]
+        };
+        let assert_close = |found: [f64; 2], expected: [f64; 2]| {
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-9 * expected, "{found} {expected}");
+            }
+        };
+        let nystrom = relative(&kernel, &sandwich(&kernel, &rows));
+        assert_close(errors(Approximation::Nystrom), nystrom);
+        assert_close(errors(Approximation::Ensemble { experts: 1 }), nystrom);
+
+        let columns = Mat::from_fn(120, 6, |i, j| kernel[(i, rows[j])]);
+        let inner = columns.transpose() * &columns;
+        let inverse = inner.partial_piv_lu().solve(columns.transpose());
+        let modified = &columns * (&inverse * &kernel * inverse.transpose()) * columns.transpose();
+        let expected = relative(&kernel, &modified);
+        assert_close(errors(Approximation::Modified), expected);
+        // The best U there is.
+        assert!(expected[1] < nystrom[1]);
+
+        // An expert to a landmark: the order does not matter.
+        let mut mean = Mat::<f64>::zeros(120, 120);
+        for &row in &rows {
+            mean += (1.0 / 6.0) * sandwich(&kernel, &[row]);
+        }
+        assert_close(errors(Approximation::Ensemble { experts: 6 }), relative(&kernel, &mean));
+        // Two experts: one of the ten ways to deal six in halves.
+        let found = errors(Approximation::Ensemble { experts: 2 });
+        let halves = (1..64_u32).filter(|mask| mask.count_ones() == 3).map(|mask| {
+            let side = |of: u32| -> Vec<usize> {
+                (0..6).filter(|bit| mask >> bit & 1 == of).map(|bit| rows[bit as usize]).collect()
+            };
+            relative(&kernel, &(0.5 * (sandwich(&kernel, &side(0)) + sandwich(&kernel, &side(1)))))
+        });
+        let same =
+            |expected: &[f64; 2]| (found[0] - expected[0]).abs() + (found[1] - expected[1]).abs() < 1e-9;
+        assert_eq!(halves.filter(same).count(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn experts_are_at_most_as_many_as_landmarks() {
+        let data = data();
+        let gram = Gram::new(&data, KernelKind::Gaussian, 0.6).unwrap();
+        let places = LandmarkSet::Indices(vec![1, 2, 3]);
+        for experts in [0, 4] {
+            let refused = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);
+            assert!(matches!(refused, Err(Error::Knob { most: 3, .. })), "{refused:?}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Methods against each other: the same rows, several seeds, every error that the paper plots.
+
+use crate::approximation::gram::Gram;
+use crate::approximation::spectrum::{SPECTRUM_ROWS, Spectrum};
+use crate::approximation::variants::Approximation;
+use crate::data::prepared::{Prepared, keep};
+use crate::data::table::reader::Table;
+use crate::error::Error;
+use crate::kernel::bandwidth::Bandwidth;
+use crate::kernel::kind::KernelKind;
+use crate::kernel::precision::Precision;
+use crate::landmarks::selector::{Options, Selector, Task, run};
+use crate::observer::{NoObserver, Observer};
+use crate::regression::ridge::Ridge;
+use crate::regression::sigma_search::choose_bandwidth;
+use crate::regression::train::{Setting, train_at};
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::Error as CoreError;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+/// One selection, measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The data set's name.
+    pub dataset: String,
+    /// Rows used, for training and testing together.
+    pub rows: usize,
+    /// Rows landmarks were selected from and the regression was fitted to.
+    pub train: usize,
+    /// Rows held out.
+    pub test: usize,
+    /// The method.
+    pub method: String,
+    /// The number of landmarks c.
+    pub landmarks: usize,
+    /// The seed.
+    pub seed: u64,
+    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent over [`SPECTRUM_ROWS`], and where `K` has rank `c`.
+    pub fro_rel: Option<f64>,
+    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent as `fro_rel` is.
+    pub spec_rel: Option<f64>,
+    /// `tr(K - K̃) / tr K`.
+    pub trace_fraction: f64,
+    /// Root mean square error on the training rows over the training target's standard deviation.
+    pub train_nrmse: Option<f64>,
+    /// The same on the rows held out.
+    pub test_nrmse: Option<f64>,
+    /// Seconds for the selection alone.
+    pub seconds: f64,
+    /// The bandwidth.
+    pub sigma: f64,
+    /// The ridge.
+    pub ridge: Option<f64>,
+    /// The approximation whose errors these are; absent for the Nyström method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<String>,
+}
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Methods.
+    pub methods: Vec<&'static dyn Selector>,
+    /// What they are told; given rows are counted as in the file.
+    pub options: Options,
+    /// Numbers of landmarks.
+    pub landmarks: Vec<usize>,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds.
+    pub seeds: u64,
+    /// Rows to use.
+    pub rows: usize,
+    /// How many of them to hold out.
+    pub test: usize,
+    /// The kernel.
+    pub kernel: KernelKind,
+    /// Its bandwidth.
+    pub bandwidth: Bandwidth,
+    /// The ridge.
+    pub ridge: Ridge,
+    /// The arithmetic.
+    pub precision: Precision,
+    /// What is made of the landmarks. The regression is Nyström's, and left out for the others.
+    pub approximation: Approximation,
+}
+
+/// Runs every method with every number of landmarks and seed; `each` takes the trials as they come.
+/// Each seed draws its own rows. Given landmarks are always among the training rows. Without a
+/// target the regression is left out.
+///
+/// # Errors
+/// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`] and those of the parts;
+/// what `each` answers.
+pub fn evaluate(
+    table: &Table,
+    comparison: &Comparison,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Trial) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let total = table.rows();
+    let &Comparison { rows, test, approximation, .. } = comparison;
+    if rows > total || rows == 0 {
+        return Err(Error::TooFewRows { wanted: rows, rows: total });
+    }
+    if test >= rows {
+        return Err(Error::NoTrainingRows { test, rows });
+    }
+    // Before hours of work and not after.
+    for &landmarks in &comparison.landmarks {
+        let reason = match landmarks {
+            0 => CoreError::Empty,
+            _ if landmarks > rows - test => CoreError::TooManyLandmarks { landmarks, rows: rows - test },
+            _ => continue,
+        };
+        return Err(Error::Landmarks { reason });
+    }
+    for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
+        let (data, test) = split(table, comparison, seed)?;
+        let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, observer)?;
+        let gram = Gram::new(&data, comparison.kernel, chosen.sigma)?;
+        let spectrum = if data.len() <= SPECTRUM_ROWS {
+            observer.begin("eigenvalues", 1);
+            let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
+            observer.end();
+            Some(spectrum)
+        } else {
+            None
+        };
+        let setting =
+            Setting { kernel: comparison.kernel, sigma: chosen.sigma, precision: comparison.precision, seed };
+        let options = among(comparison, &data)?;
+        let ridge = match comparison.ridge {
+            Ridge::Value(gamma) => Some(gamma),
+            Ridge::CrossValidated => None,
+        };
+        let trials = comparison.landmarks.len() * comparison.methods.len();
+        observer.begin(&format!("seed {seed}"), trials as u64);
+        for (round, &c) in comparison.landmarks.iter().enumerate() {
+            for &method in &comparison.methods {
+                // Given landmarks are as many as they are, whatever c is: measured once.
+                let c = match method.fixed(&options) {
+                    Some(_) if round > 0 => continue,
+                    Some(count) => count,
+                    None => c,
+                };
+                let task = Task { gram: &gram, c, setting, ridge, options: &options, observer: &NoObserver };
+                let (selected, seconds) = run(method, &task)?;
+                let (trace, relative) =
+                    approximation.errors(&gram, spectrum.as_ref(), &selected.places, seed)?;
+                let model = match &data.target {
+                    Some(_) if approximation == Approximation::Nystrom => {
+                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &NoObserver)?.model)
+                    }
+                    _ => None,
+                };
+                let test_nrmse = match (&model, &data.target) {
+                    (Some(model), Some(target)) if comparison.test > 0 => {
+                        Some(root_mean_square(&model.predict(&test)?, &test) / target.deviation)
+                    }
+                    _ => None,
+                };
+                each(Trial {
+                    dataset: data.name.clone(),
+                    rows: comparison.rows,
+                    train: data.len(),
+                    test: comparison.test,
+                    method: method.name().to_owned(),
+                    landmarks: c,
+                    seed,
+                    fro_rel: relative.map(|relative| relative.frobenius),
+                    spec_rel: relative.map(|relative| relative.spectral),
+                    trace_fraction: trace.fraction,
+                    train_nrmse: model.as_ref().map(|model| model.train_nrmse),
+                    test_nrmse,
+                    seconds,
+                    sigma: chosen.sigma,
+                    ridge: model.as_ref().map(|model| model.ridge),
+                    approximation: (approximation != Approximation::Nystrom)
+                        .then(|| approximation.to_string()),
+                })?;
+                observer.advance(1);
+            }
+        }
+        observer.end();
+    }
+    Ok(())
+}
+
+/// Training rows, standardised, and raw rows held out.
+fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared, Table), Error> {
+    let mut given = used(comparison).to_vec();
+    given.sort_unstable();
+    given.dedup();
+    if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
+        let reason = CoreError::OutOfRange { index, len: table.rows() };
+        return Err(Error::Landmarks { reason });
+    }
+    let training = comparison.rows - comparison.test;
+    if given.len() > training {
+        let reason = CoreError::TooManyLandmarks { landmarks: given.len(), rows: training };
+        return Err(Error::Landmarks { reason });
+    }
+    let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
+    others.shuffle(&mut stream(seed, RngStream::Rows));
+    let (fill, rest) = others.split_at(training - given.len());
+    let mut train_rows = given;
+    train_rows.extend(fill);
+    train_rows.sort_unstable();
+    let mut test_rows = rest[..comparison.test].to_vec();
+    test_rows.sort_unstable();
+    let part = |rows: &[usize]| {
+        let mut part = table.clone();
+        keep(&mut part, rows);
+        part
+    };
+    let mut data = Prepared::new(part(&train_rows), None, seed)?;
+    data.numbers = Some(train_rows);
+    Ok((data, part(&test_rows)))
+}
+
+/// The given rows, if a method takes them.
+fn used(comparison: &Comparison) -> &[usize] {
+    let options = &comparison.options;
+    let taken = comparison.methods.iter().any(|method| method.fixed(options).is_some());
+    if taken { &options.given } else { &[] }
+}
+
+/// The options with given rows counted among the prepared ones.
+fn among(comparison: &Comparison, data: &Prepared) -> Result<Options, Error> {
+    let given = used(comparison)
+        .iter()
+        .map(|&number| {
+            let reason = CoreError::OutOfRange { index: number, len: data.len() };
+            data.row_of(number).ok_or(Error::Landmarks { reason })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Options { given, ..comparison.options.clone() })
+}
+
+/// `√(mean (prediction - target)²)`; 0 without a target.
+pub fn root_mean_square(predictions: &[f64], table: &Table) -> f64 {
+    let targets = table.target.as_deref().unwrap_or(&[]);
+    let squares: f64 = predictions.iter().zip(targets).map(|(x, y)| (x - y) * (x - y)).sum();
+    (squares / targets.len().max(1) as f64).sqrt()
+}

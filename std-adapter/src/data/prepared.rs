@@ -1,0 +1,191 @@
+//! From a table to what the algorithms take: some of its rows, standardised.
+
+use crate::data::scaler::Scaler;
+use crate::data::table::reader::Table;
+use crate::error::Error;
+use crate::kernel::kind::KernelKind;
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::{Error as CoreError, Points, Scalar};
+use rand::seq::index;
+
+/// A target with mean 0 and standard deviation 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandardTarget {
+    /// The column's name.
+    pub name: String,
+    /// A value for each row.
+    pub values: Vec<f64>,
+    /// What they were shifted by.
+    pub mean: f64,
+    /// What they were divided by; 0 for a constant target.
+    pub deviation: f64,
+}
+
+/// Standardised rows, and where they came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// The data set's name.
+    pub name: String,
+    /// The features' names.
+    pub feature_names: Vec<String>,
+    /// The number of features.
+    pub dim: usize,
+    /// Rows of features.
+    pub rows: Vec<f64>,
+    /// What standardised them.
+    pub statistics: Scaler,
+    /// The target, if there is one.
+    pub target: Option<StandardTarget>,
+    /// The rows' numbers in the file, from 0; none where all rows are used.
+    pub numbers: Option<Vec<usize>>,
+}
+
+impl Prepared {
+    /// All rows of a table, or `sample` of them drawn at random, in the file's order. No second copy
+    /// of the rows is made.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`] when the sample is larger than the table, [`Error::Spread`].
+    pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
+        let total = table.rows();
+        let numbers = match sample {
+            Some(wanted) if wanted > total || wanted == 0 => {
+                return Err(Error::TooFewRows { wanted, rows: total });
+            }
+            Some(wanted) if wanted < total => {
+                let mut random = stream(seed, RngStream::Rows);
+                let mut numbers = index::sample(&mut random, total, wanted).into_vec();
+                numbers.sort_unstable();
+                keep(&mut table, &numbers);
+                Some(numbers)
+            }
+            _ => None,
+        };
+        let Table { name, feature_names, dim, mut features, target, target_name } = table;
+        let statistics = Scaler::of(&features, dim);
+        if let Some(column) = statistics.overflow() {
+            return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
+        }
+        statistics.apply(&mut features);
+        let target = match target {
+            Some(mut values) => {
+                let name = target_name.unwrap_or_default();
+                let statistics = Scaler::of(&values, 1);
+                if statistics.overflow().is_some() {
+                    return Err(Error::Spread { column: name });
+                }
+                statistics.apply(&mut values);
+                let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
+                Some(StandardTarget { name, values, mean, deviation })
+            }
+            None => None,
+        };
+        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers })
+    }
+
+    /// The rows in their own units again.
+    pub(crate) fn into_table(mut self) -> Table {
+        self.statistics.undo(&mut self.rows);
+        let (name, values) = match self.target {
+            Some(StandardTarget { name, mut values, mean, deviation }) => {
+                values.iter_mut().for_each(|value| *value = mean + deviation * *value);
+                (Some(name), Some(values))
+            }
+            None => (None, None),
+        };
+        Table {
+            name: self.name,
+            feature_names: self.feature_names,
+            dim: self.dim,
+            features: self.rows,
+            target: values,
+            target_name: name,
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len().checked_div(self.dim).unwrap_or(0)
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row's number in the file.
+    pub fn number(&self, row: usize) -> usize {
+        self.numbers.as_ref().map_or(row, |numbers| numbers[row])
+    }
+
+    /// The row that has this number in the file, if it is used.
+    pub fn row_of(&self, number: usize) -> Option<usize> {
+        match &self.numbers {
+            Some(numbers) => numbers.binary_search(&number).ok(),
+            None => (number < self.len()).then_some(number),
+        }
+    }
+
+    /// The target.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`].
+    pub fn target(&self) -> Result<&StandardTarget, Error> {
+        self.target.as_ref().ok_or(Error::NoTarget)
+    }
+
+    /// The target, if there is something to learn about it.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    pub fn learnable(&self) -> Result<&StandardTarget, Error> {
+        let target = self.target()?;
+        if !(target.deviation > 0.0) {
+            return Err(Error::ConstantTarget { name: target.name.clone() });
+        }
+        Ok(target)
+    }
+
+    /// The rows as a ground set in `f64`.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`], [`Error::Core`].
+    pub fn ground(
+        &self,
+        kernel: KernelKind,
+        sigma: f64,
+    ) -> Result<crate::approximation::features::Ground<'_>, Error> {
+        Ok(Points::new(&self.rows, self.dim, kernel.build(sigma)?)?)
+    }
+
+    /// The features of some rows, one row after the other, in the other precision or in this one.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for a row past the end.
+    pub fn gather<T: Scalar>(&self, rows: &[usize]) -> Result<Vec<T>, Error> {
+        let mut gathered = Vec::with_capacity(rows.len() * self.dim);
+        for &row in rows {
+            let features = self
+                .rows
+                .get(row * self.dim..(row + 1) * self.dim)
+                .ok_or(CoreError::OutOfRange { index: row, len: self.len() })?;
+            gathered.extend(features.iter().map(|&value| T::from_f64(value)));
+        }
+        Ok(gathered)
+    }
+}
+
+/// Keeps these rows of a table, in ascending order, in place.
+pub(crate) fn keep(table: &mut Table, numbers: &[usize]) {
+    let dim = table.dim;
+    for (to, &from) in numbers.iter().enumerate() {
+        table.features.copy_within(from * dim..(from + 1) * dim, to * dim);
+        if let Some(target) = &mut table.target {
+            target[to] = target[from];
+        }
+    }
+    table.features.truncate(numbers.len() * dim);
+    if let Some(target) = &mut table.target {
+        target.truncate(numbers.len());
+    }
+}

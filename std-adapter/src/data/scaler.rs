@@ -1,0 +1,144 @@
+//! Features with mean 0 and standard deviation 1.
+//!
+//! The statistics are of the rows that a model learns from, and the model carries them. The
+//! deviation divides by `n`. A feature that is constant says nothing: it is left at zero.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A feature that varies by less than this share of its size varies by rounding.
+const CONSTANT: f64 = 1e-13;
+
+/// Mean and standard deviation of each feature.
+///
+/// ```
+/// use dpp_nystrom::data::Scaler;
+///
+/// let mut rows = [1.0, 7.0, 3.0, 7.0];
+/// let statistics = Scaler::of(&rows, 2);
+/// statistics.apply(&mut rows);
+/// assert_eq!(rows, [-1.0, 0.0, 1.0, 0.0]);
+/// statistics.undo(&mut rows);
+/// assert_eq!(rows, [1.0, 7.0, 3.0, 7.0]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scaler {
+    /// The features' means.
+    pub means: Vec<f64>,
+    /// Their standard deviations; 0 for a constant feature.
+    pub deviations: Vec<f64>,
+}
+
+impl Scaler {
+    /// The statistics of rows of `dim` features.
+    pub fn of(rows: &[f64], dim: usize) -> Self {
+        let count = rows.len().checked_div(dim).unwrap_or(0).max(1) as f64;
+        let mut means = vec![0.0; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
+            for (mean, value) in means.iter_mut().zip(row) {
+                *mean += value / count;
+            }
+        }
+        // The sum above is rounded once a row: over many rows a constant would seem to vary.
+        let mut rest = vec![0.0; dim];
+        // Squares of very large or very small differences leave the range of doubles.
+        let mut scales = vec![0.0_f64; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
+            for (((scale, rest), value), mean) in scales.iter_mut().zip(&mut rest).zip(row).zip(&means) {
+                *scale = scale.max((value - mean).abs());
+                *rest += (value - mean) / count;
+            }
+        }
+        means.iter_mut().zip(&rest).for_each(|(mean, rest)| *mean += rest);
+        scales.iter_mut().for_each(|scale| *scale = power_of_two(*scale));
+        let mut deviations = vec![0.0; dim];
+        for row in rows.chunks_exact(dim.max(1)) {
+            for (((square, value), mean), scale) in deviations.iter_mut().zip(row).zip(&means).zip(&scales) {
+                *square += ((value - mean) / scale).powi(2) / count;
+            }
+        }
+        for ((deviation, mean), scale) in deviations.iter_mut().zip(&means).zip(&scales) {
+            let spread = deviation.sqrt() * scale;
+            *deviation = if *scale == 0.0 { 0.0 } else { Self::or_constant(spread, *mean) };
+        }
+        Self { means, deviations }
+    }
+
+    /// A deviation, or 0 where it is rounding.
+    pub(crate) fn or_constant(deviation: f64, mean: f64) -> f64 {
+        if deviation <= CONSTANT * mean.abs() { 0.0 } else { deviation }
+    }
+
+    /// The first feature whose numbers are too large for a mean and a deviation.
+    pub(crate) fn overflow(&self) -> Option<usize> {
+        let mut pairs = self.means.iter().zip(&self.deviations);
+        pairs.position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()))
+    }
+
+    /// Standardises rows in place.
+    pub fn apply(&self, rows: &mut [f64]) {
+        rows.par_chunks_mut(self.means.len().max(1) * 4_096).for_each(|rows| {
+            for row in rows.chunks_exact_mut(self.means.len().max(1)) {
+                self.apply_row(row);
+            }
+        });
+    }
+
+    /// Turns standardised rows back in place; what was constant has its one value.
+    pub fn undo(&self, rows: &mut [f64]) {
+        for row in rows.chunks_exact_mut(self.means.len().max(1)) {
+            for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
+                *value = mean + deviation * *value;
+            }
+        }
+    }
+
+    /// Standardises one row in place.
+    pub fn apply_row(&self, row: &mut [f64]) {
+        for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
+            *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
+        }
+    }
+}
+
+/// The power of two at or under a positive number, so that scaling by it rounds nothing; 0 for 0
+/// and for what is too small to be one.
+pub(crate) fn power_of_two(size: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    f64::from_bits(size.to_bits() & EXPONENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scaler, power_of_two};
+
+    #[test]
+    fn size_does_not_matter() {
+        let rows = [1.0, 4.0, -2.0, 7.0, 3.5];
+        let plain = Scaler::of(&rows, 1);
+        for scale in [1e300, 1e180, 1e-180, 1e-290] {
+            let rows = rows.map(|value| value * scale);
+            let scaled = Scaler::of(&rows, 1);
+            // A few roundings of the mean and of the products above.
+            assert!((scaled.deviations[0] / scale / plain.deviations[0] - 1.0).abs() < 1e-14, "{scale}");
+        }
+        let rows = [f64::MAX, -f64::MAX, f64::MAX];
+        assert_eq!(Scaler::of(&rows, 1).overflow(), Some(0));
+        assert_eq!(plain.overflow(), None);
+    }
+
+    #[test]
+    fn a_constant_is_one_over_many_rows() {
+        for value in [4.25, 0.1, -1e9 / 3.0, 1e-300] {
+            let statistics = Scaler::of(&vec![value; 100_000], 1);
+            assert_eq!(statistics.deviations, [0.0], "{value}");
+            assert!((statistics.means[0] / value - 1.0).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn powers_of_two() {
+        let sizes = [0.0, 1.0, 1.99, 2.0, 0.3, f64::MIN_POSITIVE / 2.0];
+        assert_eq!(sizes.map(power_of_two), [0.0, 1.0, 1.0, 2.0, 0.25, 0.0]);
+    }
+}

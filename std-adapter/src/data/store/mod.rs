@@ -1,0 +1,7 @@
+//! TODO-DOC
+
+pub(crate) mod open;
+pub(crate) mod write;
+
+pub use open::{Description, Store, Stored, TargetColumn};
+pub use write::convert;

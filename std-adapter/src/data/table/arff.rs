@@ -1,0 +1,311 @@
+//! Weka's attribute-relation files.
+//!
+//! Fields are separated by commas, or by white space in a line without commas; values and names may be quoted with
+//! `'` or `"` and escaped with a backslash. A trailing comma is ignored. Not read: sparse rows, and columns of strings
+//! and dates.
+
+use crate::data::table::columns::{Column, Columns, Kind, Want};
+use crate::data::table::reader::{Input, Origin};
+use crate::data::table::rows::Rows;
+use crate::error::table::TableError;
+use std::borrow::Cow;
+use std::io::BufRead;
+
+pub(crate) fn read<'a>(
+    input: Input<'_>,
+    origin: Origin<'a>,
+    want: &Want<'_>,
+) -> Result<Rows<'a>, TableError> {
+    let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
+    let columns = declarations(&mut lines)?;
+    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
+    while let Some((text, line)) = lines.next()? {
+        if text.starts_with('{') {
+            return Err(TableError::SparseArff { path: origin.path.into(), line });
+        }
+        put(text, line, &mut rows, origin)?;
+    }
+    Ok(rows)
+}
+
+fn put(text: &str, line: u64, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result<(), TableError> {
+    let expected = rows.fields();
+    let mut found = 0;
+    let mut last_is_empty = false;
+    rows.begin()?;
+    for field in Fields::new(text) {
+        let field = field.map_err(|problem| malformed(origin, line, problem))?;
+        if found < expected {
+            rows.put(found, field.as_bytes(), line)?;
+        }
+        last_is_empty = field.is_empty();
+        found += 1;
+    }
+    if found == expected || (found == expected + 1 && last_is_empty) {
+        return Ok(());
+    }
+    Err(TableError::Ragged { path: origin.path.into(), line, expected, found })
+}
+
+fn malformed(origin: Origin<'_>, line: u64, problem: &'static str) -> TableError {
+    TableError::Arff { path: origin.path.into(), line, problem }
+}
+
+fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {
+    let origin = lines.origin;
+    let mut list = Vec::new();
+    while let Some((text, line)) = lines.next()? {
+        let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        if keyword.eq_ignore_ascii_case("@data") {
+            if list.is_empty() {
+                return Err(malformed(
+                    origin,
+                    line,
+                    "@data before any @attribute; declare the columns first",
+                ));
+            }
+            return Ok(Columns { list, named: true });
+        } else if keyword.eq_ignore_ascii_case("@attribute") {
+            list.push(
+                attribute(rest.trim_start(), line).map_err(|problem| malformed(origin, line, problem))?,
+            );
+        } else if !keyword.eq_ignore_ascii_case("@relation") {
+            let problem = "expected @relation, @attribute or @data; begin comments with %";
+            return Err(malformed(origin, line, problem));
+        }
+    }
+    match lines.number {
+        0 => Err(TableError::Empty { path: origin.path.into() }),
+        line => Err(malformed(origin, line, "the file ends before @data; add it and the rows")),
+    }
+}
+
+/// `name type`, where the type may be `{value, ...}`.
+fn attribute(text: &str, line: u64) -> Result<Column, &'static str> {
+    let (name, kind) = match text.chars().next() {
+        Some(quote @ ('\'' | '"')) => quoted(text, quote)?,
+        _ => {
+            let end = text.find(|c: char| c.is_whitespace() || c == '{').unwrap_or(text.len());
+            (Cow::Borrowed(&text[..end]), &text[end..])
+        }
+    };
+    let kind = kind.trim_start();
+    if name.trim().is_empty() {
+        return Err("an attribute without a name; write @attribute name type");
+    }
+    let name = name.trim().to_owned();
+    if let Some(rest) = kind.strip_prefix('{') {
+        return Ok(Column { name, kind: Kind::Nominal(values(rest)?), line });
+    }
+    let word = kind.split(|c: char| c.is_whitespace() || c == '[' || c == '%').next().unwrap_or_default();
+    let kind = match word.to_ascii_lowercase().as_str() {
+        "" => return Err("an attribute without a type; write @attribute name real"),
+        "real" | "numeric" | "integer" => Kind::Number,
+        _ => Kind::Other(word.to_owned()),
+    };
+    Ok(Column { name, kind, line })
+}
+
+/// The values of `value, ...}`.
+fn values(text: &str) -> Result<Vec<String>, &'static str> {
+    let (inside, _) =
+        text.rsplit_once('}').ok_or("a list of values without its closing brace; write {a, b}")?;
+    let mut values: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for value in Fields::new(inside.trim()) {
+        let value = value?.into_owned();
+        if !value.is_empty() && !seen.insert(value.clone()) {
+            return Err("a value is declared twice; remove one");
+        }
+        values.push(value);
+    }
+    if values.last().is_some_and(String::is_empty) {
+        values.pop();
+    }
+    if values.is_empty() || values.iter().any(String::is_empty) {
+        return Err("an empty value in a list of values; write {a, b}");
+    }
+    Ok(values)
+}
+
+/// The text within the quotes that `text` begins with, and what follows them.
+fn quoted(text: &str, quote: char) -> Result<(Cow<'_, str>, &str), &'static str> {
+    let body = &text[quote.len_utf8()..];
+    let mut unescaped: Option<String> = None;
+    let mut escape = false;
+    for (i, c) in body.char_indices() {
+        if escape {
+            escape = false;
+        } else if c == quote {
+            let within = unescaped.map_or(Cow::Borrowed(&body[..i]), Cow::Owned);
+            return Ok((within, &body[i + quote.len_utf8()..]));
+        } else if c == '\\' {
+            escape = true;
+            unescaped.get_or_insert_with(|| body[..i].to_owned());
+            continue;
+        }
+        if let Some(text) = &mut unescaped {
+            text.push(c);
+        }
+    }
+    Err("a quote is not closed; add the closing quote")
+}
+
+/// The fields of one trimmed line.
+struct Fields<'t> {
+    rest: Option<&'t str>,
+    commas: bool,
+}
+
+impl<'t> Fields<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { rest: Some(text), commas: text.contains(',') }
+    }
+
+    fn is_separator(&self, c: char) -> bool {
+        if self.commas { c == ',' } else { c.is_whitespace() }
+    }
+
+    fn advance(&mut self, rest: &'t str) -> Result<Cow<'t, str>, &'static str> {
+        let rest = rest.trim_start();
+        let (field, after) = match rest.chars().next() {
+            Some(quote @ ('\'' | '"')) => quoted(rest, quote)?,
+            _ => {
+                let end = rest.find(|c| self.is_separator(c)).unwrap_or(rest.len());
+                (Cow::Borrowed(rest[..end].trim_end()), &rest[end..])
+            }
+        };
+        let after = if self.commas { after.trim_start() } else { after };
+        self.rest = match after.chars().next() {
+            None => None,
+            Some(c) if self.is_separator(c) => Some(&after[c.len_utf8()..]),
+            Some(_) => return Err("text after a closing quote; put a comma there"),
+        };
+        Ok(field)
+    }
+}
+
+impl<'t> Iterator for Fields<'t> {
+    type Item = Result<Cow<'t, str>, &'static str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest.take()?;
+        Some(self.advance(rest))
+    }
+}
+
+/// Lines with something in them, trimmed, without comments.
+struct Lines<'i, 'a> {
+    input: Input<'i>,
+    origin: Origin<'a>,
+    text: Vec<u8>,
+    /// Lines read.
+    count: u64,
+    /// The last line returned, 0 before the first.
+    number: u64,
+}
+
+impl Lines<'_, '_> {
+    fn next(&mut self) -> Result<Option<(&str, u64)>, TableError> {
+        loop {
+            self.text.clear();
+            if self.input.read_until(b'\n', &mut self.text).map_err(|e| self.origin.failed(e))? == 0 {
+                return Ok(None);
+            }
+            self.count += 1;
+            // Comments are dropped before they are decoded: many are in Latin-1.
+            if !matches!(self.text.trim_ascii_start().first(), None | Some(b'%')) {
+                break;
+            }
+        }
+        self.number = self.count;
+        match std::str::from_utf8(self.text.trim_ascii()) {
+            Ok(text) => Ok(Some((text, self.number))),
+            Err(_) => Err(TableError::NotUtf8 { path: self.origin.path.into(), line: self.number }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{message, table};
+
+    #[test]
+    fn names_types_and_rows_in_all_their_spellings() {
+        let text = "% Latin-1 \n\n@RELATION 'a b'\n@Attribute 'the \\'first\\'' NUMERIC\n\
+            @attribute\t\"second one\"\treal [0, 1]\n@ATTRIBUTE kind{ 'a, b' , \"c\",d, } % three\n\
+            @attribute last Integer\n@DATA\n% rows\n1, 2 ,'a, b',\t3\r\n\n4,5,c,6,\n7\t8  d 9  \n";
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[10] = 0xE9;
+        let table = table("a.arff", bytes, "last").expect("valid");
+        assert_eq!(table.feature_names, ["the 'first'", "second one", "kind=a, b", "kind=c", "kind=d"]);
+        assert_eq!(table.row(0), [1.0, 2.0, 1.0, 0.0, 0.0]);
+        assert_eq!(table.row(1), [4.0, 5.0, 0.0, 1.0, 0.0]);
+        assert_eq!(table.row(2), [7.0, 8.0, 0.0, 0.0, 1.0]);
+        assert_eq!(table.target, Some(vec![3.0, 6.0, 9.0]));
+    }
+
+    fn wrong(declarations: &str, rows: &str) -> String {
+        message("a.arff", format!("@relation r\n{declarations}\n@data\n{rows}"), "last")
+    }
+
+    const TWO: &str = "@attribute a {M,F}\n@attribute b real";
+
+    #[test]
+    fn wrong_rows_are_located() {
+        let cases = [
+            ("M,1\nF,x\n", "a.arff, line 6, column 2 (\"b\"): \"x\" is not a number"),
+            ("M,1\n\n% no\nG,2\n", "a.arff, line 8, column 1 (\"a\"): the value \"G\" is not declared"),
+            ("?,1\n", "a.arff, line 5, column 1 (\"a\"): the value is missing (\"?\")"),
+            ("M,?\n", "a.arff, line 5, column 2 (\"b\"): the value is missing (\"?\")"),
+            ("M,nan\n", "a.arff, line 5, column 2 (\"b\"): \"nan\" is not a finite number"),
+            ("M\n", "a.arff, line 5: expected 2 fields, found 1"),
+            ("M,1,2\n", "a.arff, line 5: expected 2 fields, found 3"),
+            ("M,1,,\n", "a.arff, line 5: expected 2 fields, found 4"),
+            ("M,1\n{0 M, 1 3}\n", "a.arff, line 6: sparse ARFF rows ({index value, ...}) are not supported"),
+            ("'M,1\n", "a.arff, line 5: malformed ARFF: a quote is not closed"),
+            ("'M'x,1\n", "a.arff, line 5: malformed ARFF: text after a closing quote"),
+        ];
+        for (rows, expected) in cases {
+            let text = wrong(TWO, rows);
+            assert!(text.starts_with(expected), "{text}");
+        }
+        let latin = [b"@attribute a real\n@attribute b real\n@data\n1,2\n3,\xE9\n".as_slice()].concat();
+        assert!(message("a.arff", latin, "last").starts_with("a.arff, line 5: the text is not UTF-8"));
+    }
+
+    #[test]
+    fn wrong_declarations_are_located() {
+        let cases = [
+            (
+                "@attribute a string\n@attribute b real",
+                "a.arff, line 2: attribute \"a\" has type \"string\"; only",
+            ),
+            (
+                "@attribute b real\n@attribute a DATE 'yyyy'",
+                "a.arff, line 3: attribute \"a\" has type \"DATE\"; only",
+            ),
+            ("@attribute b real\n@attribute a {M,F}", "a.arff, line 3: the target \"a\" is nominal"),
+            ("@attribute a", "a.arff, line 2: malformed ARFF: an attribute without a type"),
+            ("@attribute", "a.arff, line 2: malformed ARFF: an attribute without a name"),
+            ("@attribute 'a real", "a.arff, line 2: malformed ARFF: a quote is not closed"),
+            (
+                "@attribute a {M,F",
+                "a.arff, line 2: malformed ARFF: a list of values without its closing brace",
+            ),
+            ("@attribute a {}", "a.arff, line 2: malformed ARFF: an empty value"),
+            ("@attribute a {M,,F}", "a.arff, line 2: malformed ARFF: an empty value"),
+            ("@attribute a {M,M}", "a.arff, line 2: malformed ARFF: a value is declared twice"),
+            ("nonsense", "a.arff, line 2: malformed ARFF: expected @relation"),
+            ("", "a.arff, line 3: malformed ARFF: @data before any @attribute"),
+            ("@attribute a real\n@attribute a real", "a.arff: columns 1 and 2 are both called \"a\""),
+            ("@attribute a {M}\n@attribute a=M real", "a.arff: columns 1 and 2 are both called \"a=M\""),
+        ];
+        for (declarations, expected) in cases {
+            let text = wrong(declarations, "");
+            assert!(text.starts_with(expected), "{text}");
+        }
+        let text = message("a.arff", "@relation r\n@attribute a real\n\n", "last");
+        assert!(text.starts_with("a.arff, line 2: malformed ARFF: the file ends before @data"), "{text}");
+    }
+}

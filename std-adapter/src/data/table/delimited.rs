@@ -1,0 +1,267 @@
+//! Comma-, tab- or semicolon-separated text.
+//!
+//! The delimiter is the one of `,` tab `;` that the first line has most of, outside quotes; in `.tsv` and `.tab` files
+//! a single tab settles it. The first row is a header if any field is text, that is neither a number nor a mark of an
+//! absent value: column names that are all numbers are read as data. A trailing delimiter is ignored. An unnamed
+//! column in a header is called `x` and its place, counted from 0.
+
+use crate::data::table::columns::{Column, Columns, Want};
+use crate::data::table::reader::{Input, Origin};
+use crate::data::table::rows::{Rows, is_missing};
+use crate::error::table::TableError;
+use csv::{ByteRecord, ErrorKind, Terminator};
+use std::io;
+use std::io::{BufRead, Read};
+
+pub(crate) fn read<'a>(
+    mut input: Input<'_>,
+    origin: Origin<'a>,
+    want: &Want<'_>,
+    preferred: u8,
+) -> Result<Rows<'a>, TableError> {
+    let start = first_line(&mut input).map_err(|e| origin.failed(e))?;
+    let mut records = Records::new(start.as_slice().chain(input), delimiter(&start, preferred), origin);
+    if !records.advance()? {
+        return Err(TableError::Empty { path: origin.path.into() });
+    }
+    let count = records.fields();
+    let header = header(&records, count, origin)?;
+    let is_header = header.is_some();
+    let columns = match header {
+        Some(list) => Columns { list, named: true },
+        None => Columns::unnamed(count),
+    };
+    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
+    if is_header && !records.advance()? {
+        return Ok(rows);
+    }
+    loop {
+        records.put(&mut rows, origin)?;
+        if !records.advance()? {
+            return Ok(rows);
+        }
+    }
+}
+
+/// The file up to the end of its first line with anything in it, or as much of it as the delimiter can need.
+fn first_line(input: &mut Input<'_>) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    let mut input = input.by_ref().take(1 << 20);
+    loop {
+        let before = start.len();
+        if input.read_until(b'\n', &mut start)? == 0 || !start[before..].trim_ascii().is_empty() {
+            return Ok(start);
+        }
+    }
+}
+
+fn delimiter(line: &[u8], preferred: u8) -> u8 {
+    let mut quoted = false;
+    let mut counts = [(b',', 0_usize), (b'\t', 0), (b';', 0)];
+    for &byte in line {
+        quoted ^= byte == b'"';
+        for (candidate, count) in &mut counts {
+            *count += usize::from(!quoted && byte == *candidate);
+        }
+    }
+    let count_of =
+        |wanted: u8| counts.iter().find(|(candidate, _)| *candidate == wanted).map_or(0, |(_, n)| *n);
+    if preferred == b'\t' && count_of(b'\t') > 0 {
+        return b'\t';
+    }
+    counts.iter().fold((b',', 0), |best, &next| if next.1 > best.1 { next } else { best }).0
+}
+
+/// The columns, if the first record names them.
+fn header(
+    records: &Records<impl Read>,
+    count: usize,
+    origin: Origin<'_>,
+) -> Result<Option<Vec<Column>>, TableError> {
+    let mut any_text = false;
+    let mut columns = Vec::with_capacity(count);
+    for (i, field) in records.record.iter().take(count).enumerate() {
+        let name = std::str::from_utf8(field.trim_ascii())
+            .map_err(|_| TableError::NotUtf8 { path: origin.path.into(), line: records.line })?;
+        any_text |= !is_missing(name) && name.parse::<f64>().is_err();
+        columns.push(Column::number(if name.is_empty() { format!("x{i}") } else { name.to_owned() }));
+    }
+    Ok(any_text.then_some(columns))
+}
+
+/// Non-blank records and the lines they begin on.
+struct Records<'a, R> {
+    reader: csv::Reader<io::Chain<R, &'static [u8]>>,
+    record: ByteRecord,
+    line: u64,
+    origin: Origin<'a>,
+}
+
+impl<'a, R: Read> Records<'a, R> {
+    fn new(input: R, delimiter: u8, origin: Origin<'a>) -> Self {
+        // Ending records at '\n' alone, and every file with one, makes the parser's line count exact: its own notion
+        // of a line end stops between '\r' and '\n'. The '\r' left in the last field goes with the white space.
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .terminator(Terminator::Any(b'\n'))
+            .buffer_capacity(crate::data::table::reader::BUFFER)
+            .from_reader(input.chain(b"\n".as_slice()));
+        Self { reader, record: ByteRecord::new(), line: 0, origin }
+    }
+
+    /// Goes to the next record that is not blank; `false` at the end.
+    fn advance(&mut self) -> Result<bool, TableError> {
+        loop {
+            match self.reader.read_byte_record(&mut self.record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => return Err(self.failed(error)),
+            }
+            // White space alone in a single field is a line that only looks empty.
+            if self.record.len() > 1 || !self.record.as_slice().trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
+        let inside = u64::try_from(inside).unwrap_or(u64::MAX);
+        // The lower bound serves an unclosed quote, whose record ends with the file and not with a line.
+        self.line = self.reader.position().line().saturating_sub(inside.saturating_add(1)).max(self.line + 1);
+        Ok(true)
+    }
+
+    /// The number of fields, not counting an empty one after a trailing delimiter.
+    fn fields(&self) -> usize {
+        let count = self.record.len();
+        let last = count.checked_sub(1).and_then(|i| self.record.get(i));
+        if count > 1 && last.is_some_and(|field| field.trim_ascii().is_empty()) { count - 1 } else { count }
+    }
+
+    fn put(&self, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result<(), TableError> {
+        let expected = rows.fields();
+        let found = self.record.len();
+        if found != expected && !(found == expected + 1 && self.fields() == expected) {
+            return Err(TableError::Ragged { path: origin.path.into(), line: self.line, expected, found });
+        }
+        rows.begin()?;
+        for (column, field) in self.record.iter().take(expected).enumerate() {
+            rows.put(column, field, self.line)?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: csv::Error) -> TableError {
+        match error.into_kind() {
+            ErrorKind::Io(source) => self.origin.failed(source),
+            // Records are bytes of any number of fields, so that reading them can fail in no other way.
+            kind => self.origin.failed(io::Error::other(format!("{kind:?}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{message, table};
+
+    fn rows(name: &str, text: &str) -> (Vec<String>, usize, Vec<f64>) {
+        let table = table(name, text, "none").expect(text);
+        (table.feature_names, table.dim, table.features)
+    }
+
+    fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn the_delimiter_is_detected() {
+        for text in ["a,b\n1,2\n", "a\tb\n1\t2\n", "a;b\n1;2\n", "\n\n\"a\";b\n1;2", "a , b\r\n 1 ,\t2 \r\n"]
+        {
+            assert_eq!(rows("a.csv", text), (names(["a", "b"]), 2, vec![1.0, 2.0]), "{text:?}");
+        }
+        let quoted = "\"a,b,c\";d\n1;2\n";
+        assert_eq!(rows("a.txt", quoted), (names(["a,b,c", "d"]), 2, vec![1.0, 2.0]));
+        let tabs = "a,b,c\td\n1\t2\n";
+        assert_eq!(rows("a.tsv", tabs), (names(["a,b,c", "d"]), 2, vec![1.0, 2.0]));
+        assert_eq!(rows("a.tab", "a,b\n1,2\n").1, 2);
+        assert_eq!(rows("a.csv", "1\n2\n"), (names(["x0"]), 1, vec![1.0, 2.0]));
+    }
+
+    #[test]
+    fn a_header_is_a_first_row_with_text() {
+        assert_eq!(rows("a.csv", "1,2e3\n-.5,+4"), (names(["x0", "x1"]), 2, vec![1.0, 2000.0, -0.5, 4.0]));
+        assert_eq!(rows("a.csv", "2019,,b\n1,2,3\n"), (names(["2019", "x1", "b"]), 3, vec![1.0, 2.0, 3.0]));
+        let marked = "\u{FEFF}a,b\n1,2\n";
+        assert_eq!(rows("a.csv", marked).0, names(["a", "b"]));
+        // A first row that lacks a value must not vanish as a header.
+        assert!(
+            message("a.csv", "1,NA\n2,3\n", "last")
+                .starts_with("a.csv, line 1, column 2 (\"x1\"): the value is missing")
+        );
+        let text = message("a.csv", "a,b,a\n1,2,3\n", "last");
+        assert_eq!(text, "a.csv: columns 1 and 3 are both called \"a\"; rename one of them");
+    }
+
+    #[test]
+    fn blank_lines_and_trailing_delimiters_are_ignored() {
+        assert_eq!(rows("a.csv", "\r\na,b,\r\n\r\n1,2,\r\n \t\n\n3,4\r\n\r\n").2, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(rows("a.csv", "\"a \"\"q\"\"\",b\n\"1\",\"2\"\r\n").0, names(["a \"q\"", "b"]));
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_does() {
+        for end in ["\n", "\r\n"] {
+            let text = |lines: &[&str]| message("a.csv", lines.join(end), "last");
+            let wrong = text(&["", "a,b", "", "1,2", "", "", "3,x"]);
+            assert!(
+                wrong.starts_with("a.csv, line 7, column 2 (\"b\"): \"x\" is not a number; write"),
+                "{wrong}"
+            );
+            let wrong = text(&["\"a", "a\",b", "1,\" 2", "\"", "y,3", ""]);
+            assert!(wrong.contains(", line 5, column 1 ("), "{wrong}");
+            let wrong = text(&["a,b", "1,2", "3,\"4", "5,6", "7,8"]);
+            assert!(wrong.starts_with("a.csv, line 3, column 2 (\"b\"): \"4\\"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wrong_rows_are_located() {
+        let wrong = message("a.csv", "a,b,c\n1,2,3\n4,5\n", "last");
+        assert!(wrong.starts_with("a.csv, line 3: expected 3 fields, found 2; complete the row"), "{wrong}");
+        let wrong = message("a.csv", "a,b\n1,2\n3,4,5\n", "last");
+        assert!(wrong.starts_with("a.csv, line 3: expected 2 fields, found 3;"), "{wrong}");
+        let wrong = message("-", "a,b\n1,2\n3,\"some text\"\n", "last");
+        assert!(
+            wrong.starts_with("standard input, line 3, column 2 (\"b\"): \"some text\" is not a number"),
+            "{wrong}"
+        );
+        assert!(wrong.contains("ARFF only"), "{wrong}");
+        let wrong = message("a.csv", format!("a,b\n1,{}\n", "z".repeat(500)), "last");
+        assert!(wrong.contains(&format!("\"{}...\" is not", "z".repeat(40))), "{wrong}");
+        for mark in ["", "?", "NA", " "] {
+            let wrong = message("a.csv", format!("a,b\n1,2\n{mark},4\n"), "last");
+            let expected =
+                format!("a.csv, line 3, column 1 (\"a\"): the value is missing ({:?})", mark.trim());
+            assert!(wrong.starts_with(&expected), "{wrong}");
+        }
+        for value in ["NaN", "inf", "-Infinity", "1e999"] {
+            let wrong = message("a.csv", format!("a;b\n1;{value}\n"), "last");
+            assert!(
+                wrong.starts_with(&format!("a.csv, line 2, column 2 (\"b\"): {value:?} is not a finite")),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_encodings_are_refused_with_their_line() {
+        assert!(
+            message("a.csv", b"a,b\n1,2\n3,\xE9\n", "last")
+                .starts_with("a.csv, line 3: the text is not UTF-8")
+        );
+        assert!(
+            message("a.csv", b"temp\xE9rature,b\n1,2\n", "last")
+                .starts_with("a.csv, line 1: the text is not UTF-8")
+        );
+    }
+}

@@ -1,0 +1,382 @@
+//! NumPy arrays: two dimensions, C or Fortran order, `f4`, `f8`, booleans and integers of either byte order.
+//!
+//! The header is read here and not by a library, because it is not to be trusted: its shape is multiplied with
+//! checks, and memory grows with the values that are there and not with those it promises. Bytes after the array are
+//! ignored, as NumPy does.
+
+use crate::data::table::columns::{Columns, Want};
+use crate::data::table::reader::{Input, Origin};
+use crate::data::table::rows::Rows;
+use crate::error::table::{TableError, cut};
+use std::io::{ErrorKind, Read};
+
+/// What every array begins with.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// NumPy itself refuses headers above 10,000 bytes.
+const LONGEST_HEADER: u64 = 1 << 16;
+
+pub(crate) fn read<'a>(
+    mut input: Input<'_>,
+    origin: Origin<'a>,
+    want: &Want<'_>,
+) -> Result<Rows<'a>, TableError> {
+    let text = header_text(&mut input, origin)?;
+    let header = Header::parse(&text, origin)?;
+    let mut values = Values { input, origin, header, found: 0 };
+    if header.rows == 0 {
+        Err(TableError::NoRows { path: origin.path.into() })
+    } else if header.fortran {
+        by_columns(&mut values, want)
+    } else {
+        by_rows(&mut values, want)
+    }
+}
+
+fn by_rows<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
+    let Header { rows: count, columns, .. } = values.header;
+    // The columns are named once it is known that they exist.
+    let mut first = Vec::new();
+    for _ in 0..columns {
+        first.push(values.next()?);
+    }
+    let mut rows = begin(values.origin, first.len(), want)?;
+    rows.begin()?;
+    for (column, &value) in first.iter().enumerate() {
+        rows.put_value(column, value);
+    }
+    for _ in 1..count {
+        rows.begin()?;
+        for column in 0..first.len() {
+            rows.put_value(column, values.next()?);
+        }
+    }
+    Ok(rows)
+}
+
+fn by_columns<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
+    let Header { rows: count, columns, .. } = values.header;
+    let mut all = Vec::new();
+    for _ in 0..count.saturating_mul(columns) {
+        all.push(values.next()?);
+    }
+    // Both numbers divide the length of a vector that exists.
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let columns = all.len() / count;
+    let mut rows = begin(values.origin, columns, want)?;
+    for row in 0..count {
+        rows.begin()?;
+        for column in 0..columns {
+            rows.put_value(column, all[column * count + row]);
+        }
+    }
+    Ok(rows)
+}
+
+fn begin<'a>(origin: Origin<'a>, columns: usize, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
+    Ok(Rows::new(origin, Columns::unnamed(columns).plan(origin.path, want)?))
+}
+
+fn malformed(origin: Origin<'_>, problem: &'static str) -> TableError {
+    TableError::Npy { path: origin.path.into(), problem }
+}
+
+fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, TableError> {
+    let mut bytes = |count: u64| {
+        let mut bytes = Vec::new();
+        input.take(count).read_to_end(&mut bytes).map_err(|e| origin.failed(e))?;
+        let whole = u64::try_from(bytes.len()) == Ok(count);
+        if whole { Ok(bytes) } else { Err(malformed(origin, "the file ends within the header")) }
+    };
+    if bytes(6)? != MAGIC {
+        return Err(malformed(origin, "the file does not begin like an array"));
+    }
+    let length_bytes = match bytes(2)?[0] {
+        1 => 2,
+        2 | 3 => 4,
+        _ => return Err(malformed(origin, "the format's version is unknown")),
+    };
+    let length = bytes(length_bytes)?.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
+    if length > LONGEST_HEADER {
+        return Err(malformed(origin, "the header is longer than any real one"));
+    }
+    String::from_utf8(bytes(length)?).map_err(|_| malformed(origin, "the header is not text"))
+}
+
+#[derive(Clone, Copy)]
+enum Number {
+    Float32,
+    Float64,
+    Signed,
+    Unsigned,
+}
+
+#[derive(Clone, Copy)]
+struct Header {
+    number: Number,
+    /// Bytes of a value.
+    size: usize,
+    big_endian: bool,
+    fortran: bool,
+    rows: u64,
+    columns: u64,
+}
+
+impl Header {
+    /// From a Python dictionary: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
+    fn parse(text: &str, origin: Origin<'_>) -> Result<Self, TableError> {
+        let value = |key, problem| value(text, key).ok_or_else(|| malformed(origin, problem));
+        let descr = value("descr", "the header lacks 'descr'")?;
+        let (big_endian, number, size) = number_type(descr).ok_or_else(|| TableError::NpyType {
+            path: origin.path.into(),
+            dtype: cut(descr_alone(descr)),
+        })?;
+        let fortran = value("fortran_order", "the header lacks 'fortran_order'")?;
+        let fortran = match (fortran.starts_with("True"), fortran.starts_with("False")) {
+            (false, false) => return Err(malformed(origin, "'fortran_order' is neither True nor False")),
+            (fortran, _) => fortran,
+        };
+        let shape = value("shape", "the header lacks 'shape'")?;
+        let shape = shape.split_inclusive(')').next().unwrap_or_default();
+        let lengths = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
+        let lengths = lengths.ok_or_else(|| malformed(origin, "'shape' is not a tuple"))?;
+        // A tuple of one ends with a comma.
+        let lengths: Result<Vec<u64>, _> =
+            lengths.split(',').map(str::trim).filter(|length| !length.is_empty()).map(str::parse).collect();
+        match lengths.map_err(|_| malformed(origin, "'shape' holds something other than lengths"))?[..] {
+            [rows, columns] => Ok(Self { number, size, big_endian, fortran, rows, columns }),
+            _ => Err(TableError::NpyShape { path: origin.path.into(), shape: cut(shape) }),
+        }
+    }
+}
+
+/// What follows `'key':`. A structured type may hold the same word, but not before a colon.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    text.match_indices(key).find_map(|(i, _)| {
+        let before = text[..i].chars().next_back()?;
+        let after = text[i + key.len()..].strip_prefix(before)?.trim_start();
+        matches!(before, '\'' | '"').then_some(after.strip_prefix(':')?.trim_start())
+    })
+}
+
+/// `'<f8'` and what may stand in its place; `None` for types that are not plain numbers.
+fn number_type(descr: &str) -> Option<(bool, Number, usize)> {
+    let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let (code, _) = descr[1..].split_once(quote)?;
+    let kind = code.trim_start_matches(['<', '>', '=', '|']);
+    let (number, size) = match kind {
+        "f4" => (Number::Float32, 4),
+        "f8" => (Number::Float64, 8),
+        "i1" => (Number::Signed, 1),
+        "i2" => (Number::Signed, 2),
+        "i4" => (Number::Signed, 4),
+        "i8" => (Number::Signed, 8),
+        "b1" | "u1" => (Number::Unsigned, 1),
+        "u2" => (Number::Unsigned, 2),
+        "u4" => (Number::Unsigned, 4),
+        "u8" => (Number::Unsigned, 8),
+        _ => return None,
+    };
+    Some((code.starts_with('>'), number, size))
+}
+
+/// The type as written, without the rest of the header.
+fn descr_alone(descr: &str) -> &str {
+    let end = match descr.chars().next() {
+        Some(quote @ ('\'' | '"')) => descr[1..].find(quote).map(|i| i + 2),
+        _ => descr.find(']').map(|i| i + 1),
+    };
+    &descr[..end.unwrap_or(descr.len())]
+}
+
+/// The array's values, in the order of the file.
+struct Values<'i, 'a> {
+    input: Input<'i>,
+    origin: Origin<'a>,
+    header: Header,
+    found: u64,
+}
+
+impl Values<'_, '_> {
+    fn next(&mut self) -> Result<f64, TableError> {
+        let size = self.header.size;
+        let mut bytes = [0; 8];
+        let mut have = 0;
+        while have < size {
+            match self.input.read(&mut bytes[have..size]) {
+                Ok(0) => return Err(self.truncated()),
+                Ok(count) => have += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.origin.failed(error)),
+            }
+        }
+        if self.header.big_endian {
+            bytes[..size].reverse();
+        }
+        let bits = u64::from_le_bytes(bytes);
+        let unused = 64 - 8 * size;
+        let value = match self.header.number {
+            Number::Float32 => f64::from(f32::from_bits(bits as u32)),
+            Number::Float64 => f64::from_bits(bits),
+            // Up to the top and down again, so that the sign fills the unused bits.
+            Number::Signed => ((bits << unused) as i64 >> unused) as f64,
+            Number::Unsigned => bits as f64,
+        };
+        if !value.is_finite() {
+            return Err(self.not_finite(value));
+        }
+        self.found += 1;
+        Ok(value)
+    }
+
+    #[cold]
+    fn truncated(&self) -> TableError {
+        let Header { rows, columns, .. } = self.header;
+        TableError::NpyTruncated { path: self.origin.path.into(), rows, columns, found: self.found }
+    }
+
+    #[cold]
+    fn not_finite(&self, value: f64) -> TableError {
+        let Header { rows, columns, fortran, .. } = self.header;
+        let stride = if fortran { rows } else { columns };
+        let (slow, fast) = (self.found / stride + 1, self.found % stride + 1);
+        let (row, number) = if fortran { (fast, slow) } else { (slow, fast) };
+        TableError::NotFiniteEntry { path: self.origin.path.into(), row, number, value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{array, message, table};
+    use npyz::WriterBuilder;
+
+    /// Six values 0 to 5 as another implementation writes them.
+    fn written<T: npyz::AutoSerialize>(order: npyz::Order, values: [T; 6]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::new().default_dtype().shape(&[3, 2]).order(order);
+        let mut writer = options.writer(&mut bytes).begin_nd().expect("memory");
+        writer.extend(values).expect("memory");
+        writer.finish().expect("memory");
+        bytes
+    }
+
+    fn check(bytes: &[u8], features: [f64; 3], target: [f64; 3]) {
+        let table = table("a.npy", bytes, "last").expect("valid");
+        assert_eq!((table.feature_names, table.target_name), (vec!["x0".to_owned()], Some("x1".to_owned())));
+        assert_eq!(table.features, features);
+        assert_eq!(table.target, Some(target.into()));
+    }
+
+    #[test]
+    fn both_orders_and_all_types_of_an_independent_writer() {
+        let (features, target) = ([0.0, 2.0, 4.0], [-1.0, 3.0, 5.0]);
+        check(&written(npyz::Order::C, [0.0_f64, -1.0, 2.0, 3.0, 4.0, 5.0]), features, target);
+        check(&written(npyz::Order::C, [0.0_f32, -1.0, 2.0, 3.0, 4.0, 5.0]), features, target);
+        check(&written(npyz::Order::C, [0_i8, -1, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_i16, -1, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_i32, -1, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_i64, -1, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::Fortran, [0.0_f64, 2.0, 4.0, -1.0, 3.0, 5.0]), features, target);
+        check(&written(npyz::Order::Fortran, [0_i64, 2, 4, -1, 3, 5]), features, target);
+        let target = [255.0, 3.0, 5.0];
+        check(&written(npyz::Order::C, [0_u8, 255, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_u16, 255, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_u32, 255, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [0_u64, 255, 2, 3, 4, 5]), features, target);
+        check(&written(npyz::Order::C, [false, true, false, true, true, true]), [0.0, 0.0, 1.0], [1.0; 3]);
+    }
+
+    fn dictionary(descr: &str, order: &str, shape: &str) -> String {
+        format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")
+    }
+
+    #[test]
+    fn big_endian_and_later_versions() {
+        let data: Vec<u8> = [0_i16, -1, 2, 3, 4, 5].iter().flat_map(|v| v.to_be_bytes()).collect();
+        let one = array(&dictionary("\">i2\"", "False", "(3L, 2L)").replace('L', ""), &data);
+        check(&one, [0.0, 2.0, 4.0], [-1.0, 3.0, 5.0]);
+        let two = [b"\x93NUMPY\x02\x00".as_slice(), &one[8..10], &[0, 0], &one[10..]].concat();
+        check(&two, [0.0, 2.0, 4.0], [-1.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn arrays_that_are_not_tables() {
+        let wrong =
+            |descr, shape| message("a.npy", array(&dictionary(descr, "False", shape), &[0; 64]), "last");
+        assert!(
+            wrong("'<f8'", "(3,)")
+                .starts_with("a.npy: the array has shape (3,), and a table needs two dimensions")
+        );
+        assert!(wrong("'<f8'", "()").contains("shape (), and"));
+        assert!(wrong("'<f8'", "(1, 2, 3)").contains("shape (1, 2, 3), and"));
+        assert!(wrong("'<f8'", "(0, 3)").contains("there are no rows"));
+        assert!(wrong("'<f8'", "(3, 0)").contains("no feature column is left"));
+        for descr in ["'<c16'", "'|S7'", "'<U3'", "'|O'", "'<f2'", "[('shape', '<f8')]"] {
+            let text = wrong(descr, "(3, 2)");
+            assert!(
+                text.starts_with(&format!("a.npy: the array's type {descr} is not supported; save")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn malformed_headers() {
+        let whole = array(&dictionary("'<f8'", "False", "(1, 2)"), &[0; 16]);
+        let mut version = whole.clone();
+        version[6] = 9;
+        let endless = b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{".to_vec();
+        let header = |text: &str| array(text, &[0; 16]);
+        let cases = [
+            (b"1,2\n".to_vec(), "the file ends within the header"),
+            (b"1,2,3\n4,5,6\n".to_vec(), "the file does not begin like an array"),
+            (whole[..40].to_vec(), "the file ends within the header"),
+            (version, "the format's version is unknown"),
+            (endless, "the header is longer than any real one"),
+            (header("\u{e9}").iter().map(|b| b | 0x80).collect(), "the file does not begin like an array"),
+            (header("{}"), "the header lacks 'descr'"),
+            (header("{'descr': '<f8'}"), "the header lacks 'fortran_order'"),
+            (header("{'descr': '<f8', 'fortran_order': False}"), "the header lacks 'shape'"),
+            (header(&dictionary("'<f8'", "0", "(1, 2)")), "'fortran_order' is neither True nor False"),
+            (header(&dictionary("'<f8'", "False", "[1, 2]")), "'shape' is not a tuple"),
+            (header(&dictionary("'<f8'", "False", "(1, -2)")), "'shape' holds something other than lengths"),
+        ];
+        for (bytes, problem) in cases {
+            assert!(
+                message("a.npy", bytes, "last").starts_with(&format!("a.npy: malformed NPY: {problem};")),
+                "{problem}"
+            );
+        }
+    }
+
+    #[test]
+    fn promises_beyond_the_data_cost_nothing() {
+        for order in ["True", "False"] {
+            let huge = "(4611686018427387904, 4611686018427387904)";
+            let text = message("a.npy", array(&dictionary("'<f8'", order, huge), &[0; 20]), "last");
+            assert!(text.contains("4611686018427387904 values, and the data ends after 2;"), "{text}");
+            let text = message("a.npy", array(&dictionary("'<f4'", order, "(3, 2)"), &[0; 23]), "last");
+            assert!(
+                text.starts_with("a.npy: the header promises 3 x 2 values, and the data ends after 5;"),
+                "{text}"
+            );
+            let text = message(
+                "a.npy",
+                array(&dictionary("'<f4'", order, "(18446744073709551615, 0)"), &[]),
+                "last",
+            );
+            assert!(text.contains("no feature column is left"), "{text}");
+        }
+    }
+
+    #[test]
+    fn entries_that_are_not_finite_are_located() {
+        let mut data = [1.0_f32; 6];
+        data[3] = f32::NAN;
+        let data: Vec<u8> = data.iter().flat_map(|v| v.to_le_bytes()).collect();
+        for (order, place) in [("False", "row 2, column 2: NaN is"), ("True", "row 1, column 2: NaN is")] {
+            let text = message("a.npy", array(&dictionary("'<f4'", order, "(3, 2)"), &data), "last");
+            assert!(text.starts_with(&format!("a.npy, {place} not a finite number")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Files of numbers: CSV, TSV, ARFF and NPY, plain or gzipped.
+//!
+//! One pass, values straight into the rows: a file never occupies more memory than its numbers (an array in Fortran
+//! order is transposed, and takes twice that).
+//!
+//! | format | told by | names |
+//! | --- | --- | --- |
+//! | NPY | its first bytes | `x0`, `x1`, ... |
+//! | ARFF | `.arff`; elsewhere than `.csv`, `.tsv` and `.tab` also a first line with `%` or `@relation` | declared |
+//! | delimited | anything else | first row, if it holds any text; else `x0`, `x1`, ... |
+//!
+//! Gzip is told by its first bytes too. The path `-` is standard input.
+
+use crate::data::table::columns::Want;
+use crate::data::table::{arff, delimited, npy};
+use crate::error::table::TableError;
+use flate2::read::MultiGzDecoder;
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::fmt::{Display, Formatter};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
+use std::str::FromStr;
+use std::{fmt, io};
+
+/// Which column is the target.
+///
+/// Parsed from `last`, `none`, an index counted from 0, or a name. A column that is called exactly like the index wins
+/// over it; columns called `last` or `none` are reached by index.
+///
+/// ```
+/// use dpp_nystrom::data::table::Target;
+///
+/// assert_eq!("last".parse(), Ok(Target::Last));
+/// assert_eq!("3".parse(), Ok(Target::Index(3)));
+/// assert_eq!("price".parse(), Ok(Target::Name("price".into())));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Target {
+    /// The last column.
+    #[default]
+    Last,
+    /// No column: all are features.
+    None,
+    /// The column of this name.
+    Name(String),
+    /// The column at this place, counted from 0 and before nominal attributes expand.
+    Index(usize),
+}
+
+impl FromStr for Target {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match (text, text.parse::<usize>()) {
+            ("last", _) => Self::Last,
+            ("none", _) => Self::None,
+            // `007` and `+7` can only be names.
+            (_, Ok(index)) if index.to_string() == text => Self::Index(index),
+            _ => Self::Name(text.to_owned()),
+        })
+    }
+}
+
+impl Display for Target {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Last => f.write_str("last"),
+            Self::None => f.write_str("none"),
+            Self::Name(name) => f.write_str(name),
+            Self::Index(index) => index.fmt(f),
+        }
+    }
+}
+
+/// The rows of one file.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use dpp_nystrom::data::table;
+/// use dpp_nystrom::data::table::Target;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+///
+/// let table = table::read(&path, &Target::Last)?;
+/// assert_eq!(table.name, "houses");
+/// assert_eq!(table.row(1), [4.0, 95.0]);
+/// assert_eq!(table.target, Some(vec![210.0, 300.0]));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The file's name without `.gz` and without extension; `stdin` for standard input.
+    pub name: String,
+    /// One name for each feature; `attribute=value` for a nominal attribute's.
+    pub feature_names: Vec<String>,
+    /// Number of features.
+    pub dim: usize,
+    /// Row after row, never the target.
+    pub features: Vec<f64>,
+    /// One value for each row.
+    pub target: Option<Vec<f64>>,
+    /// The target column's name.
+    pub target_name: Option<String>,
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.features.len().checked_div(self.dim).unwrap_or(0)
+    }
+
+    /// The features of row `i`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `i` rows.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.features[i * self.dim..(i + 1) * self.dim]
+    }
+}
+
+/// Reads every column of a file, one of them as the target. [`Table`] has an example.
+///
+/// A nominal ARFF attribute becomes one column for each declared value: 1 in rows that have it, else 0.
+pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
+    open(path, &Want::All(target), None)
+}
+
+/// Reads a file as [`read`] does, but hands the rows on in blocks of some thousands, and keeps none: a file of any
+/// length takes the memory of two blocks (but for an array in Fortran order). The blocks' names are empty.
+///
+/// # Errors
+/// Those of reading, and what `receive` refuses: reading stops there.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use dpp_nystrom::data::table;
+/// use dpp_nystrom::data::table::Target;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+///
+/// let mut rooms = 0.0;
+/// table::read_blocks(&path, &Target::Last, |block| {
+///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
+///     Ok::<(), table::Error>(())
+/// })?;
+/// assert_eq!(rooms, 7.0);
+/// # Ok(()) }
+/// ```
+pub fn read_blocks<E: From<TableError>>(
+    path: &Path,
+    target: &Target,
+    receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    open_blocks(path, &Want::All(target), receive)
+}
+
+/// Reads the columns a fitted model needs, in the model's order.
+///
+/// 1. If the file names its columns and every wanted name is among them, these are taken, wherever they stand. A
+///    numeric column called `target_name` becomes the target; the others are ignored, and may hold text.
+/// 2. If only some of the wanted names are there, the file is refused: taking the rest by position would be a guess.
+/// 3. Otherwise names tell nothing and position decides: as many columns as features are the features; one more is the
+///    target, namely the column called `target_name`, or else the last. Any other number is refused. In a file without
+///    names, the target stands where it stood in the file without names that the model was fitted on.
+///
+/// A target column with a missing value in every row counts as absent, as in files made for prediction. Nominal
+/// attributes count once for each value; one that does not declare all the values the model knows is accepted, and a
+/// row with a value the model does not know is refused.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use dpp_nystrom::data::table;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("new.csv");
+/// std::fs::write(&path, "street,area,rooms\nElm,70,3\n")?;
+///
+/// let table = table::read_features(&path, &["rooms".into(), "area".into()], Some("price"))?;
+/// assert_eq!(table.row(0), [3.0, 70.0]);
+/// assert_eq!(table.target, None);
+/// # Ok(()) }
+/// ```
+pub fn read_features(
+    path: &Path,
+    feature_names: &[String],
+    target_name: Option<&str>,
+) -> Result<Table, TableError> {
+    open(path, &Want::Model { features: feature_names, target: target_name }, None)
+}
+
+/// Reads a file as [`read_features`] does and hands the rows on as [`read_blocks`] does.
+///
+/// # Errors
+/// Those of reading, and what `receive` refuses.
+pub fn read_feature_blocks<E: From<TableError>>(
+    path: &Path,
+    feature_names: &[String],
+    target_name: Option<&str>,
+    receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    open_blocks(path, &Want::Model { features: feature_names, target: target_name }, receive)
+}
+
+fn open_blocks<E: From<TableError>>(
+    path: &Path,
+    want: &Want<'_>,
+    mut receive: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut refused = None;
+    let mut take = |block: Table| match receive(block) {
+        Ok(()) => true,
+        Err(error) => {
+            refused = Some(error);
+            false
+        }
+    };
+    let read = open(path, want, Some(&RefCell::new(&mut take)));
+    match (refused, read) {
+        (Some(error), _) => Err(error),
+        (None, Ok(last)) => receive(last),
+        (None, Err(error)) => Err(error.into()),
+    }
+}
+
+fn open<'a>(
+    path: &'a Path,
+    want: &Want<'_>,
+    receiver: Option<&'a Receiver<'a>>,
+) -> Result<Table, TableError> {
+    if path.as_os_str() == "-" {
+        return read_from(io::stdin(), path, want, receiver);
+    }
+    let failed = |source| TableError::Open { path: path.into(), source };
+    let file = File::open(path).map_err(failed)?;
+    // Opening a directory succeeds on some systems; only reading from it fails.
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(TableError::Directory { path: path.into() });
+    }
+    read_from(file, path, want, receiver)
+}
+
+/// Large enough that reading is never dominated by calls.
+pub(crate) const BUFFER: usize = 1 << 17;
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
+
+/// Takes blocks of rows; false to stop.
+pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Table) -> bool>;
+
+/// Names the file in errors, tells whose fault an error is, and who receives the rows as they come.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) gzip: bool,
+    pub(crate) receiver: Option<&'a Receiver<'a>>,
+}
+
+impl Origin<'_> {
+    pub(crate) fn failed(&self, source: io::Error) -> TableError {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        let path = self.path.into();
+        match source.kind() {
+            InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableError::Gzip { path, source },
+            _ => TableError::Read { path, source },
+        }
+    }
+}
+
+pub(crate) fn read_from<'a>(
+    input: impl Read + 'a,
+    path: &'a Path,
+    want: &Want<'_>,
+    receiver: Option<&'a Receiver<'a>>,
+) -> Result<Table, TableError> {
+    let origin = Origin { path, gzip: false, receiver };
+    let (head, input) = peek(Box::new(input)).map_err(|e| origin.failed(e))?;
+    if !head.starts_with(b"\x1F\x8B") {
+        return read_plain(&head, input, origin, want);
+    }
+    let origin = Origin { path, gzip: true, receiver };
+    let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, input));
+    let (head, input) = peek(Box::new(decoder)).map_err(|e| origin.failed(e))?;
+    read_plain(&head, input, origin, want)
+}
+
+/// The first bytes, and a reader that still begins with them.
+fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut head = Vec::new();
+    input.by_ref().take(512).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(input))))
+}
+
+fn read_plain(
+    head: &[u8],
+    input: Box<dyn Read + '_>,
+    origin: Origin<'_>,
+    want: &Want<'_>,
+) -> Result<Table, TableError> {
+    let path = origin.path;
+    if head.is_empty() {
+        return Err(TableError::Empty { path: path.into() });
+    }
+    let (name, extension) = name_and_extension(path);
+    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    let mut input = BufReader::with_capacity(BUFFER, input);
+    if text.len() < head.len() {
+        input.read_exact(&mut [0; BYTE_ORDER_MARK.len()]).map_err(|e| origin.failed(e))?;
+    }
+    if let Some(found) = unsupported(&extension, head) {
+        return Err(TableError::Format { path: path.into(), found });
+    }
+    let rows = match extension.as_str() {
+        _ if head.starts_with(npy::MAGIC) => npy::read(input, origin, want)?,
+        "npy" => npy::read(input, origin, want)?,
+        "arff" => arff::read(input, origin, want)?,
+        "csv" => delimited::read(input, origin, want, b',')?,
+        "tsv" | "tab" => delimited::read(input, origin, want, b'\t')?,
+        _ if looks_like_arff(text) => arff::read(input, origin, want)?,
+        _ => delimited::read(input, origin, want, b',')?,
+    };
+    rows.finish(name)
+}
+
+fn looks_like_arff(text: &[u8]) -> bool {
+    const KEYWORD: &[u8] = b"@relation";
+    let text = text.trim_ascii_start();
+    text.starts_with(b"%")
+        || text.get(..KEYWORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(KEYWORD))
+}
+
+/// What the rows of a file are called.
+pub(crate) fn name_of(path: &Path) -> String {
+    name_and_extension(path).0
+}
+
+/// `cal.housing.arff.gz` is `cal.housing` and `arff`.
+fn name_and_extension(path: &Path) -> (String, String) {
+    if path.as_os_str() == "-" {
+        return ("stdin".to_owned(), String::new());
+    }
+    let lower = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let inner = path.file_stem().map(Path::new).filter(|_| lower(path) == "gz").unwrap_or(path);
+    (inner.file_stem().unwrap_or_default().to_string_lossy().into_owned(), lower(inner))
+}
+
+/// Formats people are likely to try: as text, they would be reported as strange bytes in line 1.
+fn unsupported(extension: &str, head: &[u8]) -> Option<String> {
+    const KNOWN: [&str; 22] = [
+        "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",
+        "pickle", "pkl", "rds", "sqlite", "xls", "xlsx", "xz", "zip", "zst",
+    ];
+    const MAGIC: [(&[u8], &str); 5] = [
+        (b"PK\x03\x04", "a zip archive"),
+        (b"PAR1", "Parquet"),
+        (b"BZh", "bzip2"),
+        (b"\xFD7zXZ\x00", "xz"),
+        (b"\x28\xB5\x2F\xFD", "Zstandard"),
+    ];
+    if KNOWN.contains(&extension) {
+        return Some(format!(".{extension}"));
+    }
+    MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,185 @@
+//! Fields of text into rows of numbers, one field at a time.
+
+use crate::data::table::columns::{Plan, Role};
+use crate::data::table::reader::{Origin, Receiver, Table};
+use crate::error::table::{TableError, cut};
+use std::path::Path;
+
+/// Numbers in a block of rows that is handed on.
+const BLOCK: usize = 1 << 19;
+
+/// The rows read so far, or since a block of them was handed on.
+pub(crate) struct Rows<'a> {
+    path: &'a Path,
+    receiver: Option<&'a Receiver<'a>>,
+    /// Whether a row handed on had a target.
+    had_target: bool,
+    plan: Plan,
+    features: Vec<f64>,
+    target: Vec<f64>,
+    count: usize,
+    /// Where the row being read begins in `features`.
+    start: usize,
+    /// The first line whose target is missing, the column, and the mark, where that is allowed.
+    no_target: Option<(u64, usize, String)>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(origin: Origin<'a>, plan: Plan) -> Self {
+        Self {
+            path: origin.path,
+            receiver: origin.receiver,
+            had_target: false,
+            plan,
+            features: Vec::new(),
+            target: Vec::new(),
+            count: 0,
+            start: 0,
+            no_target: None,
+        }
+    }
+
+    /// How many fields a row has.
+    pub(crate) fn fields(&self) -> usize {
+        self.plan.roles.len()
+    }
+
+    /// Starts a row of zeros, and hands on those before it where somebody receives them.
+    pub(crate) fn begin(&mut self) -> Result<(), TableError> {
+        if let Some(receiver) = self.receiver
+            && self.features.len() + self.target.len() >= BLOCK
+        {
+            let block = self.block(String::new())?;
+            self.had_target |= block.target.is_some();
+            if !(receiver.borrow_mut())(block) {
+                return Err(TableError::Stopped);
+            }
+        }
+        self.start = self.features.len();
+        self.features.resize(self.start + self.plan.feature_names.len(), 0.0);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Reads one field of the row.
+    pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
+        let slot = match &self.plan.roles[column] {
+            Role::Unused => return Ok(()),
+            Role::Target => {
+                match self.number(column, field, line) {
+                    Ok(value) => self.target.push(value),
+                    Err(TableError::Missing { text, .. }) if self.plan.target_optional => {
+                        self.no_target.get_or_insert((line, column, text));
+                    }
+                    Err(error) => return Err(error),
+                }
+                return Ok(());
+            }
+            Role::Number(slot) => {
+                let slot = *slot;
+                self.features[self.start + slot] = self.number(column, field, line)?;
+                return Ok(());
+            }
+            Role::Nominal(places) => {
+                let text = self.text(field, line)?;
+                match places.get(text) {
+                    Some(Some(slot)) => *slot,
+                    Some(None) => return Err(self.unseen(column, text, line)),
+                    None if is_missing(text) => return Err(self.missing(column, text, line)),
+                    None => return Err(self.undeclared(column, text, line)),
+                }
+            }
+        };
+        self.features[self.start + slot] = 1.0;
+        Ok(())
+    }
+
+    /// Puts a number that needs no reading.
+    pub(crate) fn put_value(&mut self, column: usize, value: f64) {
+        match &self.plan.roles[column] {
+            Role::Target => self.target.push(value),
+            Role::Number(slot) => self.features[self.start + slot] = value,
+            Role::Unused | Role::Nominal(_) => {}
+        }
+    }
+
+    /// The rows that were not handed on: all, where nobody receives them.
+    pub(crate) fn finish(mut self, name: String) -> Result<Table, TableError> {
+        if self.count == 0 {
+            return Err(TableError::NoRows { path: self.path.into() });
+        }
+        self.block(name)
+    }
+
+    /// Takes the rows out.
+    fn block(&mut self, name: String) -> Result<Table, TableError> {
+        if let (Some((line, column, text)), true) =
+            (&self.no_target, self.had_target || !self.target.is_empty())
+        {
+            return Err(self.missing(*column, text, *line));
+        }
+        let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
+        Ok(Table {
+            name,
+            dim: self.plan.feature_names.len(),
+            feature_names: self.plan.feature_names.clone(),
+            features: std::mem::take(&mut self.features),
+            target: has_target.then_some(std::mem::take(&mut self.target)),
+            target_name: self.plan.target_name.clone().filter(|_| has_target),
+        })
+    }
+
+    fn text<'f>(&self, field: &'f [u8], line: u64) -> Result<&'f str, TableError> {
+        std::str::from_utf8(field.trim_ascii())
+            .map_err(|_| TableError::NotUtf8 { path: self.path.into(), line })
+    }
+
+    fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
+        let text = self.text(field, line)?;
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err(self.not_finite(column, text, line)),
+            Err(_) if is_missing(text) => Err(self.missing(column, text, line)),
+            Err(_) => Err(self.not_a_number(column, text, line)),
+        }
+    }
+
+    fn at(&self, column: usize) -> (usize, String) {
+        (column + 1, cut(&self.plan.columns[column]))
+    }
+
+    #[cold]
+    fn missing(&self, column: usize, text: &str, line: u64) -> TableError {
+        let (number, column) = self.at(column);
+        TableError::Missing { path: self.path.into(), line, number, column, text: text.to_owned() }
+    }
+
+    #[cold]
+    fn not_finite(&self, column: usize, text: &str, line: u64) -> TableError {
+        let (number, column) = self.at(column);
+        TableError::NotFinite { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn not_a_number(&self, column: usize, text: &str, line: u64) -> TableError {
+        let (number, column) = self.at(column);
+        TableError::NotANumber { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn undeclared(&self, column: usize, text: &str, line: u64) -> TableError {
+        let (number, column) = self.at(column);
+        TableError::UndeclaredValue { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+
+    #[cold]
+    fn unseen(&self, column: usize, text: &str, line: u64) -> TableError {
+        let (number, column) = self.at(column);
+        TableError::UnseenValue { path: self.path.into(), line, number, column, text: cut(text) }
+    }
+}
+
+/// The usual marks of an absent value.
+pub(crate) fn is_missing(text: &str) -> bool {
+    matches!(text, "" | "?" | "NA")
+}

@@ -1,0 +1,408 @@
+//! What holds for every format: how a file is opened and told apart, which column is the target, what a model is given.
+
+use crate::data::table::columns::Want;
+use crate::data::table::reader::{
+    Table, Target, read, read_blocks, read_feature_blocks, read_features, read_from,
+};
+use crate::error::table::TableError;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Reads bytes as if they stood in a file of this name.
+pub(crate) fn table(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> Result<Table, TableError> {
+    let Ok(target) = target.parse::<Target>();
+    read_from(bytes.as_ref(), Path::new(name), &Want::All(&target), None)
+}
+
+/// The message with which reading fails.
+pub(crate) fn message(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> String {
+    table(name, bytes, target).expect_err("must be refused").to_string()
+}
+
+/// An array file, version 1.
+pub(crate) fn array(dictionary: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(dictionary.len()).expect("a short header").to_le_bytes();
+    [b"\x93NUMPY\x01\x00", length.as_slice(), dictionary.as_bytes(), data].concat()
+}
+
+fn features(name: &str, bytes: &[u8], wanted: &[&str], target: Option<&str>) -> Result<Table, TableError> {
+    let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
+    read_from(bytes, Path::new(name), &Want::Model { features: &wanted, target }, None)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+const CSV: &[u8] = b"a,b,c\n1,2,3\n4,5,6\n";
+const ARFF: &[u8] =
+    b"% made up\n@relation r\n@attribute kind {M, 'F x'}\n@attribute size real\n@attribute y integer\n@data\nM,1.5,2\n'F x',2.5,3,\n";
+
+fn npy() -> Vec<u8> {
+    let data: Vec<u8> = [1.0_f64, 2.0, 3.0, 4.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    array("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n", &data)
+}
+
+#[test]
+fn paths_that_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("none.csv");
+    let text = read(&missing, &Target::Last).expect_err("missing").to_string();
+    assert!(text.contains("none.csv: cannot be opened"), "{text}");
+    assert!(text.ends_with("check the spelling and the folder"), "{text}");
+    let text = read(folder.path(), &Target::Last).expect_err("a folder").to_string();
+    assert!(text.ends_with("is a directory; name a file in it"), "{text}");
+}
+
+#[test]
+fn reading_that_fails_half_way() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+    // Longer than what is looked at to tell the format.
+    let csv = [CSV, &b"7,8,9\n".repeat(200)].concat();
+    let arff = [ARFF, &b"M,1,2\n".repeat(200)].concat();
+    let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 2), }", &[0; 1600]);
+    for (name, start) in [("a.csv", csv), ("a.arff", arff), ("a.npy", npy)] {
+        let input = start.chain(Broken);
+        let error = read_from(input, Path::new(name), &Want::All(&Target::Last), None).expect_err("broken");
+        assert!(matches!(error, TableError::Read { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
+    }
+}
+
+#[test]
+fn empty_files_and_files_without_rows() {
+    for (name, bytes) in
+        [("e.csv", ""), ("e.csv", "\n \r\n\n"), ("e.arff", ""), ("e.arff", "% only\n"), ("e.npy", "")]
+    {
+        assert!(message(name, bytes, "last").starts_with(&format!("{name}: the file is empty")), "{bytes:?}");
+    }
+    assert!(message("e.csv.gz", gzip(b""), "last").contains("the file is empty"));
+    for (name, bytes) in
+        [("h.csv", "a,b\n"), ("h.csv", "a,b"), ("h.arff", "@attribute a real\n@attribute b real\n@data\n")]
+    {
+        assert!(message(name, bytes, "last").starts_with(&format!("{name}: there are no rows")), "{bytes:?}");
+    }
+}
+
+#[test]
+fn formats_are_told_apart() {
+    for name in ["-", "a", "a.txt", "a.data", "a.npy", "a.csv"] {
+        assert_eq!(table(name, npy(), "last").expect("npy").row(1), [3.0], "{name}");
+        assert_eq!(table(name, gzip(&npy()), "last").expect("npy").row(1), [3.0], "{name}");
+    }
+    for name in ["-", "a", "a.txt", "a.arff"] {
+        assert_eq!(table(name, ARFF, "last").expect("arff").dim, 3, "{name}");
+        assert_eq!(table(name, gzip(ARFF), "last").expect("arff").dim, 3, "{name}");
+        let marked = [b"\xEF\xBB\xBF", ARFF].concat();
+        assert_eq!(table(name, marked, "last").expect("arff").dim, 3, "{name}");
+    }
+    for name in ["-", "a", "a.txt", "a.csv.gz", "A.CSV.GZ"] {
+        assert_eq!(table(name, CSV, "last").expect("csv").row(1), [4.0, 5.0], "{name}");
+        assert_eq!(table(name, gzip(CSV), "last").expect("csv").row(1), [4.0, 5.0], "{name}");
+    }
+    assert!(
+        message("a.xlsx", "anything", "last")
+            .starts_with("a.xlsx: .xlsx is not a supported format; convert it")
+    );
+    assert!(message("a.npz.gz", "anything", "last").contains(".npz is not a supported format"));
+    assert!(
+        message("-", "PK\x03\x04 and more", "last")
+            .starts_with("standard input: a zip archive is not a supported")
+    );
+}
+
+#[test]
+fn tables_are_called_like_their_files() {
+    for (path, name) in
+        [("x/cal.housing.arff.gz", "cal.housing"), ("x/y.csv", "y"), ("plain", "plain"), ("-", "stdin")]
+    {
+        let bytes = if path.contains("arff") { ARFF } else { CSV };
+        assert_eq!(table(path, bytes, "last").expect(path).name, name);
+    }
+}
+
+#[test]
+fn gzip_members_follow_one_another_and_damage_is_named() {
+    let two = [gzip(b"1,2\n"), gzip(b"3,4\n")].concat();
+    assert_eq!(table("a.gz", &two, "none").expect("two members").rows(), 2);
+
+    let rows: String = (0..5000).map(|i| format!("{i},{}\n", i * 7919 % 1000)).collect();
+    let whole = gzip(rows.as_bytes());
+    let mut flipped = whole.clone();
+    for byte in &mut flipped[2000..2100] {
+        *byte ^= 0x55;
+    }
+    for bytes in [&whole[..whole.len() / 2], &whole[..5], &flipped] {
+        let error = table("a.csv.gz", bytes, "last").expect_err("damaged");
+        // A damaged stream may also decode to text that is refused before the check sum is.
+        let named = matches!(
+            error,
+            TableError::Gzip { .. } | TableError::Ragged { .. } | TableError::NotANumber { .. }
+        );
+        assert!(named, "{error}");
+    }
+    let text = message("a.csv.gz", &whole[..whole.len() / 2], "last");
+    assert!(text.starts_with("a.csv.gz: damaged gzip data: "), "{text}");
+    // An array cut short by gzip is not the array's fault.
+    let cut = gzip(&npy());
+    assert!(message("a.npy.gz", &cut[..cut.len() - 12], "last").contains("damaged gzip data"));
+}
+
+#[test]
+fn the_target_is_chosen() {
+    let target =
+        |text: &str| table("a.csv", CSV, text).map(|t| (t.feature_names.join(" "), t.target, t.target_name));
+    let expect = |names: &str, values: Option<[f64; 2]>, name: Option<&str>| {
+        (names.to_owned(), values.map(Vec::from), name.map(str::to_owned))
+    };
+    assert_eq!(target("last").expect("last"), expect("a b", Some([3.0, 6.0]), Some("c")));
+    assert_eq!(target("none").expect("none"), expect("a b c", None, None));
+    assert_eq!(target("b").expect("b"), expect("a c", Some([2.0, 5.0]), Some("b")));
+    assert_eq!(target("0").expect("0"), expect("b c", Some([1.0, 4.0]), Some("a")));
+    let text = target("price").expect_err("unknown").to_string();
+    assert_eq!(text, "a.csv: no column is called \"price\"; choose the target among \"a\", \"b\", \"c\"");
+    let text = target("3").expect_err("beyond").to_string();
+    assert!(text.contains("no target column 3: the file has 3 columns, counted from 0"), "{text}");
+    assert!(message("a.csv", "a\n1\n", "last").contains("no feature column is left"));
+
+    let years = table("a.csv", "name,1,0\n1,2,3\n", "0").expect("a name like an index");
+    assert_eq!(
+        (years.target, years.feature_names),
+        (Some(vec![3.0]), vec!["name".to_owned(), "1".to_owned()])
+    );
+    assert_eq!(table("a.csv", "1,2,3\n", "x1").expect("a made-up name").target, Some(vec![2.0]));
+}
+
+#[test]
+fn targets_are_parsed_and_shown() {
+    for text in ["last", "none", "12", "price", "007", "+3", "-1", "99999999999999999999999", "Last"] {
+        let Ok(target) = text.parse::<Target>();
+        assert_eq!(target.to_string(), text);
+    }
+    assert_eq!("007".parse(), Ok(Target::Name("007".into())));
+    assert_eq!(Target::default(), Target::Last);
+}
+
+#[test]
+fn a_model_finds_its_features_by_name() {
+    let csv = b"id,c,y,a\nx7,3,9,1\nx8,4,8,2\n";
+    let found = features("a.csv", csv, &["a", "c"], Some("y")).expect("by name");
+    assert_eq!((found.row(0), found.row(1)), ([1.0, 3.0].as_slice(), [2.0, 4.0].as_slice()));
+    assert_eq!((found.target, found.target_name.as_deref()), (Some(vec![9.0, 8.0]), Some("y")));
+    assert_eq!(features("a.csv", csv, &["a", "c"], Some("z")).expect("no target").target, None);
+    assert_eq!(features("a.csv", csv, &["a", "c"], None).expect("no target").target, None);
+
+    let text = features("a.csv", csv, &["a", "b"], Some("y")).expect_err("b").to_string();
+    assert_eq!(text, "a.csv: the model's features \"b\" are not in the file; add or rename these columns");
+    // As wide as the model, but half of its names: position would be a guess.
+    assert!(matches!(
+        features("a.csv", b"a,d\n1,2\n", &["a", "b"], None),
+        Err(TableError::MissingFeatures { .. })
+    ));
+}
+
+#[test]
+fn a_model_finds_its_features_by_position() {
+    let row = |name, bytes: &[u8], wanted: &[&str], target| {
+        features(name, bytes, wanted, target).map(|t| (t.row(0).to_vec(), t.target))
+    };
+    let named = ["p", "q"];
+    assert_eq!(row("a.csv", b"1,2\n", &named, Some("y")).expect("as many"), (vec![1.0, 2.0], None));
+    assert_eq!(
+        row("a.csv", b"1,2,3\n", &named, Some("y")).expect("one more"),
+        (vec![1.0, 2.0], Some(vec![3.0]))
+    );
+    assert_eq!(row("a.csv", b"u,v\n1,2\n", &named, None).expect("other names"), (vec![1.0, 2.0], None));
+    assert_eq!(
+        row("a.csv", b"y,u,v\n3,1,2\n", &named, Some("y")).expect("y first"),
+        (vec![1.0, 2.0], Some(vec![3.0]))
+    );
+    assert_eq!(row("a.npy", &npy(), &named, None).expect("an array"), (vec![1.0, 2.0], None));
+    assert_eq!(row("a.npy", &npy(), &["p"], None).expect("an array"), (vec![1.0], Some(vec![2.0, 4.0])));
+    // Fitted on a file without names whose target came first.
+    let unnamed = ["x1", "x2"];
+    assert_eq!(
+        row("a.csv", b"3,1,2\n", &unnamed, Some("x0")).expect("same"),
+        (vec![1.0, 2.0], Some(vec![3.0]))
+    );
+    assert_eq!(row("a.csv", b"1,2\n", &unnamed, Some("x0")).expect("no target"), (vec![1.0, 2.0], None));
+
+    let text = row("a.csv", b"1,2,3,4\n", &named, Some("y")).expect_err("too wide").to_string();
+    assert!(text.starts_with("a.csv: the model needs 2 feature columns, and the file has 4;"), "{text}");
+    let text = row("a.csv", b"y,u\n1,2\n", &named, Some("y")).expect_err("too narrow").to_string();
+    assert!(text.starts_with("a.csv: the model needs 2 feature columns, and the file has 1;"), "{text}");
+    let result = features("a.csv", b"1\n", &[], None);
+    assert!(matches!(result, Err(TableError::NoFeatures { .. })));
+}
+
+#[test]
+fn a_target_to_be_predicted_may_be_missing() {
+    let none = features("a.csv", b"a,y\n1,?\n2,\n", &["a"], Some("y")).expect("no value at all");
+    assert_eq!((none.rows(), none.target, none.target_name), (2, None, None));
+    let text = features("a.csv", b"a,y\n1,2\n2,NA\n", &["a"], Some("y")).expect_err("some").to_string();
+    assert!(text.starts_with("a.csv, line 3, column 2 (\"y\"): the value is missing (\"NA\")"), "{text}");
+    assert!(message("a.csv", "a,y\n1,?\n", "y").contains("line 2, column 2"));
+}
+
+#[test]
+fn a_model_meets_nominal_attributes() {
+    let wanted = ["kind=M", "kind=F x", "kind=Q", "size"];
+    let found = features("a.arff", ARFF, &wanted, Some("y")).expect("a value the file lacks");
+    assert_eq!(
+        (found.row(0), found.row(1)),
+        ([1.0, 0.0, 0.0, 1.5].as_slice(), [0.0, 1.0, 0.0, 2.5].as_slice())
+    );
+    assert_eq!(found.target, Some(vec![2.0, 3.0]));
+    let text = features("a.arff", ARFF, &["size", "kind=M"], None).expect_err("an unseen value").to_string();
+    assert!(
+        text.starts_with(
+            "a.arff, line 8, column 1 (\"kind\"): the model was fitted without the value \"F x\""
+        ),
+        "{text}"
+    );
+    assert_eq!(features("a.arff", ARFF, &["size"], None).expect("nominal ignored").row(1), [2.5]);
+    let text = features("a.arff", ARFF, &["p", "q"], None).expect_err("dim").to_string();
+    assert!(text.contains("needs 2 feature columns, and the file has 4"), "{text}");
+    assert_eq!(features("a.arff", ARFF, &["p", "q", "r"], None).expect("position").row(0), [1.0, 0.0, 1.5]);
+}
+
+#[test]
+fn any_bytes_are_read_or_refused() {
+    let mut state = 20_240_607_u64;
+    let mut below = move |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("31 bits") % limit
+    };
+    let quoted = b"\"a \"\"b\"\"\";'c'\n\"1\";2\r\n\n3;\"4\n\"\n".to_vec();
+    let fortran = array("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", &[7; 12]);
+    let valid = [CSV.to_vec(), ARFF.to_vec(), npy(), fortran, quoted, gzip(CSV), gzip(ARFF), gzip(&npy())];
+    let interesting = b"\0\xFF\r\n,;\t\"'\\{}?%@()9-.e\x1F\x8B";
+    for round in 0..20_000 {
+        let mut bytes = valid[round % valid.len()].clone();
+        for _ in 0..below(4) {
+            let at = below(bytes.len());
+            match below(5) {
+                0 => bytes.truncate(at.max(1)),
+                1 => bytes[at] = u8::try_from(below(256)).expect("a byte"),
+                2 => bytes[at] = interesting[below(interesting.len())],
+                3 => bytes.insert(at, interesting[below(interesting.len())]),
+                _ => bytes.extend_from_within(at..),
+            }
+        }
+        for name in ["-", "a.csv", "a.tsv", "a.arff", "a.npy"] {
+            let target = ["last", "none", "0", "y"][below(4)];
+            if let Ok(table) = table(name, &bytes, target) {
+                assert_eq!(table.features.len(), table.rows() * table.dim);
+                assert_eq!(table.feature_names.len(), table.dim);
+                assert!(table.target.is_none_or(|values| values.len() * table.dim == table.features.len()));
+                assert!(table.features.iter().all(|value| value.is_finite()));
+            }
+            drop(features(name, &bytes, &["a", "size", "kind=M"][..1 + below(3)], Some("y")));
+        }
+    }
+}
+
+#[test]
+fn the_published_data_sets() {
+    let folder = std::env::var_os("DPP_NYSTROM_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
+    let sets = [
+        ("abalone", 4177, 10),
+        ("ailerons", 13750, 40),
+        ("bank8FM", 8192, 8),
+        ("cal.housing", 20640, 8),
+        ("cpu.act", 8192, 21),
+        ("cpu.small", 8192, 12),
+    ];
+    for (name, rows, dim) in sets {
+        let path = folder.join(format!("{name}.arff"));
+        if !path.exists() {
+            println!("skipped: the_published_data_sets: no {name}.arff (set DPP_NYSTROM_DATA to its folder)");
+            continue;
+        }
+        let table = read(&path, &Target::Last).expect(name);
+        assert_eq!((table.name.as_str(), table.rows(), table.dim), (name, rows, dim));
+        assert_eq!(table.target.as_ref().map(Vec::len), Some(rows));
+        let again = read_features(&path, &table.feature_names, table.target_name.as_deref()).expect(name);
+        assert_eq!(again, table);
+    }
+}
+
+/// The blocks in which a file's rows come, put together, and how many there were.
+fn blocks(path: &Path) -> (usize, Vec<f64>, Vec<f64>) {
+    let (mut count, mut features, mut targets) = (0, Vec::new(), Vec::new());
+    read_blocks(path, &Target::Last, |block| {
+        count += 1;
+        assert!(block.rows() > 0);
+        features.extend(block.features);
+        targets.extend(block.target.expect("a target"));
+        Ok::<(), TableError>(())
+    })
+    .expect("readable");
+    (count, features, targets)
+}
+
+#[test]
+fn blocks_hold_what_the_whole_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let values: Vec<f64> = (0..600_000).map(f64::from).collect();
+    let text: String = values.chunks(3).map(|row| format!("{},{},{}\n", row[0], row[1], row[2])).collect();
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (200000, 3), }\n", &data);
+    let declared = "@relation r\n@attribute a real\n@attribute b real\n@attribute y real\n@data\n";
+    for (name, bytes) in [
+        ("a.csv", text.clone().into_bytes()),
+        ("a.csv.gz", gzip(text.as_bytes())),
+        ("a.npy", npy),
+        ("a.arff", [declared.as_bytes(), text.as_bytes()].concat()),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("writable");
+        let whole = read(&path, &Target::Last).expect("readable");
+        let (count, features, targets) = blocks(&path);
+        assert_eq!(count, 2, "{name}");
+        assert!(features == whole.features && Some(targets) == whole.target, "{name}");
+    }
+}
+
+#[test]
+fn what_the_receiver_refuses_ends_the_reading() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    // The wrong field after the first block is never reached.
+    std::fs::write(&path, "1,2\n".repeat(300_000) + "x,y\n").expect("writable");
+    let mut received = 0;
+    let refused = read_blocks(&path, &Target::Last, |_| {
+        received += 1;
+        Err(TableError::NoFeatures { path: "told".into() })
+    });
+    assert!(matches!(refused, Err(TableError::NoFeatures { path }) if path == Path::new("told")));
+    assert_eq!(received, 1);
+}
+
+#[test]
+fn a_target_that_comes_late_is_located() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    let wanted = ["a".to_owned()];
+    let read = || {
+        read_feature_blocks(&path, &wanted, Some("y"), |_| Ok::<(), TableError>(()))
+            .map_err(|error| error.to_string())
+    };
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,\n".repeat(600_000)).expect("writable");
+    assert_eq!(read(), Ok(()));
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,\n".repeat(600_000) + "1,2\n").expect("writable");
+    assert!(read().is_err_and(|text| text.contains("line 2, column 2 (\"y\"): the value is missing")));
+    std::fs::write(&path, "a,y\n".to_owned() + &"1,2\n".repeat(600_000) + "1,\n").expect("writable");
+    assert!(read().is_err_and(|text| text.contains("line 600002, column 2 (\"y\"): the value is missing")));
+}

@@ -1,0 +1,114 @@
+//! The bandwidth σ of a kernel: a number, a multiple of the median distance, or cross-validated.
+
+use crate::error::Error;
+use crate::kernel::kind::KernelKind;
+use crate::rng::{RngStream, stream};
+use rand::seq::index;
+use std::fmt;
+use std::str::FromStr;
+
+/// Rows whose pairwise distances are looked at.
+pub const MEDIAN_SAMPLE: usize = 1_000;
+
+/// How σ is chosen.
+///
+/// ```
+/// use dpp_nystrom::kernel::Bandwidth;
+///
+/// assert_eq!("median*4".parse(), Ok(Bandwidth::Median(4.0)));
+/// assert_eq!("0.5".parse(), Ok(Bandwidth::Value(0.5)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bandwidth {
+    /// This number, in units of the standardised features.
+    Value(f64),
+    /// So many times the median of the pairwise distances of a sample of rows.
+    Median(f64),
+    /// By 10-fold cross-validation of ridge regression.
+    CrossValidated,
+}
+
+impl FromStr for Bandwidth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let positive =
+            |text: &str| text.trim().parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite());
+        let parsed = match text.trim() {
+            "cv" => Some(Self::CrossValidated),
+            "median" => Some(Self::Median(1.0)),
+            other => match other.strip_prefix("median*") {
+                Some(multiple) => positive(multiple).map(Self::Median),
+                None => positive(other).map(Self::Value),
+            },
+        };
+        parsed.ok_or_else(|| {
+            format!("{text:?} is no bandwidth: give a positive number, median, median*4 or cv")
+        })
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::Median(1.0) => f.write_str("median"),
+            Self::Median(multiple) => write!(f, "median*{multiple}"),
+            Self::CrossValidated => f.write_str("cv"),
+        }
+    }
+}
+
+/// The median of the pairwise distances of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the
+/// distance that the kernel uses.
+///
+/// # Errors
+/// [`Error::MedianZero`] when more than half of the pairs are equal.
+pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
+    let count = rows.len().checked_div(dim).unwrap_or(0);
+    let mut random = stream(seed, RngStream::Bandwidth);
+    let sample = index::sample(&mut random, count, count.min(MEDIAN_SAMPLE)).into_vec();
+    let row = |at: usize| &rows[at * dim..(at + 1) * dim];
+    let mut distances = Vec::with_capacity(sample.len() * sample.len().saturating_sub(1) / 2);
+    for (at, &one) in sample.iter().enumerate() {
+        for &other in &sample[..at] {
+            let differences = row(one).iter().zip(row(other)).map(|(x, y)| x - y);
+            distances.push(match kernel {
+                KernelKind::Laplace => differences.map(f64::abs).sum(),
+                _ => differences.map(|difference| difference * difference).sum::<f64>().sqrt(),
+            });
+        }
+    }
+    let middle = distances.len() / 2;
+    if distances.is_empty() {
+        return Err(Error::MedianZero);
+    }
+    let (_, median, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
+    if *median > 0.0 { Ok(*median) } else { Err(Error::MedianZero) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bandwidth, median_distance};
+    use crate::error::Error;
+    use crate::kernel::kind::KernelKind;
+
+    #[test]
+    fn what_is_no_bandwidth_is_refused() {
+        for text in ["0", "-1", "nan", "inf", "median*0", "median*", "medians", ""] {
+            assert!(text.parse::<Bandwidth>().is_err(), "{text}");
+        }
+        for text in ["cv", "median", "median*4", "0.25"] {
+            assert_eq!(text.parse::<Bandwidth>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn the_median_of_three_points() {
+        // Distances 5, 10 and 5; sums of magnitudes 7, 14 and 7.
+        let rows = [0.0, 0.0, 3.0, 4.0, 6.0, 8.0];
+        assert_eq!(median_distance(&rows, 2, KernelKind::Gaussian, 0).unwrap(), 5.0);
+        assert_eq!(median_distance(&rows, 2, KernelKind::Laplace, 0).unwrap(), 7.0);
+        assert!(matches!(median_distance(&[1.0; 8], 2, KernelKind::Gaussian, 0), Err(Error::MedianZero)));
+    }
+}

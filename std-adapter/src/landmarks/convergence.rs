@@ -1,0 +1,134 @@
+//! Whether chains agree, and how many independent draws their records are worth.
+//!
+//! Split R̂ and effective sample size as in Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4 and
+//! §11.5, and Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), without the ranks: chains that disagree
+//! raise both the first and the autocorrelation time. The sum of autocorrelations ends by the initial
+//! monotone sequence of Geyer (1992), which reversible chains justify.
+
+/// `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the parts' variances, B/m the variance of their means
+/// and m their length; 1 where nothing varies at all.
+pub(crate) fn split_r_hat(parts: &[&[f64]]) -> f64 {
+    let Some(spread) = Spread::of(parts) else { return f64::INFINITY };
+    if spread.within == 0.0 {
+        return if spread.between == 0.0 { 1.0 } else { f64::INFINITY };
+    }
+    (spread.total() / spread.within).sqrt()
+}
+
+/// The integrated autocorrelation time `1 + 2 Σ ρ_t` in entries of the records; none for records too short,
+/// or in which nothing varies. `O(m τ)` for each part.
+///
+/// At least `1/log10` of all entries: what is less is noise.
+pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
+    let spread = Spread::of(parts)?;
+    let total = spread.total();
+    if !(total > 0.0 && spread.length >= 4) {
+        return None;
+    }
+    let rho = |lag: usize| -> f64 {
+        let covariance = parts.iter().map(|part| autocovariance(&part[..spread.length], lag)).sum::<f64>();
+        1.0 - (spread.within - covariance / parts.len() as f64) / total
+    };
+    let mut sum = 0.0;
+    let mut least = f64::INFINITY;
+    for pair in 0..spread.length / 2 {
+        let both = if pair == 0 { 1.0 + rho(1) } else { rho(2 * pair) + rho(2 * pair + 1) };
+        if !(both > 0.0) {
+            break;
+        }
+        least = least.min(both);
+        sum += least;
+    }
+    let entries = (spread.length * parts.len()) as f64;
+    Some((2.0 * sum - 1.0).max(1.0 / entries.log10()))
+}
+
+/// How records vary: in each part, and between their means.
+struct Spread {
+    length: usize,
+    within: f64,
+    between: f64,
+}
+
+impl Spread {
+    /// None for parts of less than two entries.
+    fn of(parts: &[&[f64]]) -> Option<Self> {
+        let length = parts.iter().map(|part| part.len()).min().filter(|&length| length >= 2)?;
+        let means: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
+        let within = parts.iter().map(|part| variance(part)).sum::<f64>() / parts.len() as f64;
+        Some(Self { length, within, between: if means.len() > 1 { variance(&means) } else { 0.0 } })
+    }
+
+    /// `(m - 1)/m · W + B/m`.
+    fn total(&self) -> f64 {
+        let length = self.length as f64;
+        (length - 1.0) / length * self.within + self.between
+    }
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// With one degree of freedom less.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
+}
+
+/// `1/m Σ (x_i - x̄)(x_{i+lag} - x̄)`.
+fn autocovariance(values: &[f64], lag: usize) -> f64 {
+    let middle = mean(values);
+    let products = values.iter().zip(&values[lag..]).map(|(x, y)| (x - middle) * (y - middle));
+    products.sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{autocorrelation_time, split_r_hat};
+    use crate::landmarks::exact_kdpp::uniform;
+    use dpp_nystrom_core::Random;
+
+    #[test]
+    fn parts_of_one_law_are_at_rest_and_others_are_not() {
+        let wave = |shift: f64| -> Vec<f64> { (0..400).map(|i| shift + f64::from(i * 7 % 11)).collect() };
+        let (a, b, c) = (wave(0.0), wave(0.01), wave(4.0));
+        assert!(split_r_hat(&[&a, &b, &a, &b]) < 1.001);
+        assert!(split_r_hat(&[&a, &a, &c, &c]) > 1.1);
+        assert_eq!(split_r_hat(&[&[1.0; 5], &[1.0; 5]]), 1.0);
+        assert_eq!(split_r_hat(&[&[1.0; 5], &[2.0; 5]]), f64::INFINITY);
+        assert_eq!(split_r_hat(&[&[], &[]]), f64::INFINITY);
+        // By hand: means 1 and 2, variances 2 and 2, m = 2: √((1 + 1/2)/2).
+        assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
+    }
+
+    /// `x' = a x + noise` has `ρ_t = a^t`, and so the time `(1 + a)/(1 - a)`.
+    fn autoregressive(a: f64, length: usize, seed: u64) -> Vec<f64> {
+        let mut random = Random::seeded(seed);
+        let mut x = 0.0;
+        let mut step = || {
+            x = a * x + uniform(&mut random) - 0.5;
+            x
+        };
+        (0..length + 500).map(|_| step()).skip(500).collect()
+    }
+
+    #[test]
+    fn times_of_autoregressive_records() {
+        for (a, length) in [(0.0, 20_000), (0.5, 20_000), (0.9, 40_000), (0.97, 100_000)] {
+            let records: Vec<Vec<f64>> = (0..4).map(|seed| autoregressive(a, length, seed)).collect();
+            let parts: Vec<&[f64]> = records.iter().map(Vec::as_slice).collect();
+            let (found, expected) = (autocorrelation_time(&parts).unwrap(), (1.0 + a) / (1.0 - a));
+            assert!((found / expected - 1.0).abs() < 0.1, "a = {a}: {found}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn chains_that_disagree_take_long() {
+        let (a, mut b) = (autoregressive(0.0, 2_000, 1), autoregressive(0.0, 2_000, 2));
+        b.iter_mut().for_each(|x| *x += 10.0);
+        assert!(autocorrelation_time(&[&a, &b]).unwrap() > 1_000.0);
+        assert_eq!(autocorrelation_time(&[&[1.0; 50], &[1.0; 50]]), None);
+        assert_eq!(autocorrelation_time(&[&[1.0, 2.0]]), None);
+    }
+}

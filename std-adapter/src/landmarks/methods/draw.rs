@@ -1,0 +1,91 @@
+//! Rows drawn in proportion to weights, without replacement, and independent.
+//!
+//! Rows without weight, of which a sketch may know nothing at all, are drawn when all others are gone, uniformly.
+
+use crate::approximation::features::Ground;
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::landmarks::selection::Chosen;
+use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
+use rand_core::Rng;
+
+/// Draws `c` rows one after the other, each in proportion to its weight among those left, and passes over
+/// those that depend on the ones before. Weights of what was drawn are zero afterwards. `N c` additions.
+///
+/// # Errors
+/// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when no row is left that is independent.
+pub(crate) fn by_weight(
+    ground: &Ground<'_>,
+    c: usize,
+    weights: &mut [f64],
+    random: &mut Random,
+) -> Result<Chosen, Error> {
+    let mut memory = Heap::new(c)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    while landmarks.len() < c {
+        one(&mut landmarks, c, weights, random)?;
+    }
+    Ok(chosen(&landmarks))
+}
+
+/// One row more: drawn in proportion to its weight, independent of the landmarks, and now the last of them.
+pub(crate) fn one(
+    landmarks: &mut Landmarks<'_, f64, Ground<'_>>,
+    c: usize,
+    weights: &mut [f64],
+    random: &mut Random,
+) -> Result<(), Error> {
+    while let Some(row) = place(weights, random)? {
+        weights[row] = 0.0;
+        if push(landmarks, row)? {
+            return Ok(());
+        }
+    }
+    let more = landmarks.len() + 1;
+    start::uniform(landmarks, more, random).map_err(|reason| match reason {
+        CoreError::RankDeficient { rank, .. } => deficient(rank, c),
+        reason => refused(reason),
+    })
+}
+
+/// Whether the row was independent of the landmarks and no landmark, and now is one.
+pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, Ground<'_>>, row: usize) -> Result<bool, Error> {
+    match landmarks.push(row) {
+        Ok(()) => Ok(true),
+        Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => Ok(false),
+        Err(reason) => Err(refused(reason)),
+    }
+}
+
+/// A place drawn in proportion to its weight; none where no weight is positive.
+pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
+    if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
+        return Err(refused(CoreError::NotFinite { row, column: row }));
+    }
+    let total: f64 = weights.iter().sum();
+    let mut left = f64::from_draw(random.next_u32()) * total;
+    let mut last = None;
+    for (place, &weight) in weights.iter().enumerate() {
+        if weight > 0.0 {
+            last = Some(place);
+            if left < weight {
+                break;
+            }
+            left -= weight;
+        }
+    }
+    Ok(last)
+}
+
+/// These landmarks.
+pub(crate) fn chosen(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Chosen {
+    Chosen::rows(landmarks.members().to_vec(), landmarks.log_det())
+}
+
+pub(crate) fn deficient(rank: usize, landmarks: usize) -> Error {
+    refused(CoreError::RankDeficient { rank, landmarks })
+}
+
+pub(crate) fn refused(reason: CoreError) -> Error {
+    Error::Landmarks { reason }
+}

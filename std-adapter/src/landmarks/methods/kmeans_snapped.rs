@@ -1,0 +1,54 @@
+//! The rows nearest to the centroids of k-means: for each centroid in turn the nearest that is not yet taken and is
+//! independent of those that are.
+
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::landmarks::methods::draw::{chosen, deficient, push, refused};
+use crate::landmarks::methods::lloyd::{centroids, squared_distance};
+use crate::landmarks::selection::Chosen;
+use crate::landmarks::selector::{About, Selector, Task};
+use dpp_nystrom_core::Landmarks;
+use rayon::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KmeansSnapped;
+
+impl Selector for KmeansSnapped {
+    fn name(&self) -> &'static str {
+        "kmeans-snapped"
+    }
+
+    fn about(&self) -> About {
+        About {
+            help: "The distinct rows nearest to the centroids of k-means",
+            source: "Zhang, Tsang and Kwok 2008",
+            evaluations: "N c distances a round",
+            memory: "N + c d",
+            reads_all: true,
+            rows: true,
+        }
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+        let (data, ground) = (task.gram.data(), task.gram.ground());
+        let centroids = centroids(task)?;
+        let mut memory = Heap::new(task.c)?;
+        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+        for centroid in centroids.chunks_exact(data.dim) {
+            let mut distances: Vec<f64> =
+                data.rows.par_chunks_exact(data.dim).map(|row| squared_distance(row, centroid)).collect();
+            loop {
+                let nearest = distances.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1));
+                let Some((row, distance)) = nearest else { break };
+                if !distance.is_finite() {
+                    return Err(deficient(landmarks.len(), task.c));
+                }
+                if push(&mut landmarks, row)? {
+                    break;
+                }
+                distances[row] = f64::INFINITY;
+            }
+        }
+        Ok(chosen(&landmarks))
+    }
+}

@@ -1,0 +1,117 @@
+//! Lloyd's k-means (Lloyd 1982) in the space of the features, from the seeds of k-means++.
+
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::error::Error;
+use crate::landmarks::methods::kmeans_plus_plus::KmeansPlusPlus;
+use crate::landmarks::selector::{Selector, Task};
+use rayon::prelude::*;
+
+/// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
+const BLOCK: usize = 1_024;
+
+/// Rounds at most: the last ones move little.
+pub(crate) const ROUNDS: usize = 100;
+
+/// The centroids of the task's rows, `c` points one after the other.
+pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
+    let data = task.gram.data();
+    let seeds = match KmeansPlusPlus.select(task)?.places {
+        LandmarkSet::Indices(rows) => data.gather(&rows)?,
+        LandmarkSet::Points(points) => points,
+    };
+    task.observer.begin("k-means", ROUNDS as u64);
+    let centroids = lloyd(&data.rows, data.dim, seeds, |_| task.observer.advance(1));
+    task.observer.end();
+    Ok(centroids)
+}
+
+/// Rounds of moving every centroid to the mean of the rows nearest to it, until no row changes sides. A centroid
+/// without rows stays where it is. `each` is told the inertia `Σ min ‖x - m‖²` at the beginning of each round,
+/// which never rises. `N c` distances a round.
+pub(crate) fn lloyd(
+    rows: &[f64],
+    dim: usize,
+    mut centroids: Vec<f64>,
+    mut each: impl FnMut(f64),
+) -> Vec<f64> {
+    let count = rows.len() / dim;
+    let mut sides = vec![usize::MAX; count];
+    for _ in 0..ROUNDS {
+        let parts: Vec<Part> = rows
+            .par_chunks(BLOCK * dim)
+            .zip(sides.par_chunks_mut(BLOCK))
+            .map(|(rows, sides)| Part::of(rows, sides, &centroids, dim))
+            .collect();
+        let mut whole = Part::empty(centroids.len(), dim);
+        for part in &parts {
+            whole.add(part);
+        }
+        each(whole.inertia);
+        if !whole.moved {
+            break;
+        }
+        for ((centroid, sum), &count) in
+            centroids.chunks_exact_mut(dim).zip(whole.sums.chunks_exact(dim)).zip(&whole.counts)
+        {
+            if count > 0 {
+                for (value, sum) in centroid.iter_mut().zip(sum) {
+                    *value = sum / count as f64;
+                }
+            }
+        }
+    }
+    centroids
+}
+
+/// What some rows add to the next centroids.
+struct Part {
+    sums: Vec<f64>,
+    counts: Vec<usize>,
+    inertia: f64,
+    moved: bool,
+}
+
+impl Part {
+    fn empty(numbers: usize, dim: usize) -> Self {
+        Self { sums: vec![0.0; numbers], counts: vec![0; numbers / dim], inertia: 0.0, moved: false }
+    }
+
+    fn of(rows: &[f64], sides: &mut [usize], centroids: &[f64], dim: usize) -> Self {
+        let mut part = Self::empty(centroids.len(), dim);
+        for (row, side) in rows.chunks_exact(dim).zip(sides) {
+            let (nearest, distance) = nearest(row, centroids);
+            part.moved |= *side != nearest;
+            *side = nearest;
+            part.inertia += distance;
+            part.counts[nearest] += 1;
+            for (sum, value) in part.sums[nearest * dim..].iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+        part
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum += other);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        self.inertia += other.inertia;
+        self.moved |= other.moved;
+    }
+}
+
+/// The nearest of some points, the first where several are, and its squared distance.
+fn nearest(row: &[f64], points: &[f64]) -> (usize, f64) {
+    let mut best = (0, f64::INFINITY);
+    for (at, point) in points.chunks_exact(row.len()).enumerate() {
+        let distance = squared_distance(row, point);
+        if distance < best.1 {
+            best = (at, distance);
+        }
+    }
+    best
+}
+
+/// `‖x - y‖²`.
+pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum()
+}

@@ -1,0 +1,450 @@
+//! The landmarks of `refined`, exchanged as long as ridge regression on them predicts better.
+//!
+//! How well it predicts is its leave-one-out error on the rows and targets it is given
+//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. Each landmark in turn leaves; of 48 rows, a
+//! third of them drawn uniformly, a third in proportion to what the landmarks miss of their kernel and a third
+//! in proportion to their squared leave-one-out residuals, the one with the least error comes, if that is under the
+//! error with the landmark itself by more than a standard error of the difference: the least of many noisy numbers
+//! looks better than it is. The ridge is the one given, or of [`ridge_grid`] the one with the least leave-one-out
+//! error, chosen before each sweep. A sweep is kept where the error, each set at its own ridge, is lower: the outcome
+//! is never worse than the start.
+//!
+//! For n rows and q candidates a landmark costs `n (c + q)` kernel entries, `n c (c + 3 q)` multiply-adds and an
+//! eigendecomposition of order c; `n (2 c + 2 q)` numbers are held.
+//!
+//! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares (Chen, Hong,
+//! Harris and Sharkey 2004); here columns are exchanged and not added.
+
+use crate::approximation::features::{Ground, features_of};
+use crate::approximation::gram::Gram;
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::error::Error;
+use crate::heap::Heap;
+use crate::landmarks::methods::draw::{place, refused};
+use crate::landmarks::methods::refined::RefinedRows;
+use crate::landmarks::selection::Chosen;
+use crate::landmarks::selector::{About, Objective, Options, Selector, Task};
+use crate::landmarks::swap_search::{Gain, Refinement};
+use crate::linalg::eigen::PARTS;
+use crate::observer::Observer;
+use crate::regression::leave_one_out::{Axes, Fitted};
+use crate::regression::ridge::ridge_grid;
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::{GroundSet, Landmarks, Random, start};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use rand::seq::index;
+use rayon::prelude::*;
+use std::time::Instant;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefinedRidge;
+
+impl Selector for RefinedRidge {
+    fn name(&self) -> &'static str {
+        "refined-ridge"
+    }
+
+    fn about(&self) -> About {
+        About {
+            help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
+            source: "swap search on the leave-one-out error",
+            evaluations: "N c a landmark",
+            memory: "N c",
+            reads_all: true,
+            rows: true,
+        }
+    }
+
+    fn refines(&self) -> bool {
+        true
+    }
+
+    fn needs_target(&self) -> bool {
+        true
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+        let begin = Instant::now();
+        let target = task.gram.data().learnable()?;
+        let options = Options { objective: Objective::Trace, ..task.options.clone() };
+        let start = RefinedRows.select(&Task { options: &options, ..*task })?;
+        let LandmarkSet::Indices(landmarks) = &start.places else { return Ok(start) };
+        let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
+        let Refinement { sweeps, budget, .. } = options.refinement.unwrap_or_default();
+        let search = Search {
+            ridges: &ridges,
+            rows: ROWS,
+            sweeps,
+            until: budget.map(|budget| begin + budget),
+            candidates: CANDIDATES,
+            noise: NOISE,
+        };
+        let mut random = stream(task.setting.seed, RngStream::Supervised);
+        let found = among(task.gram, &target.values, landmarks, search, &mut random, task.observer)?;
+        let gain = Some(Gain {
+            objective: Objective::Ridge,
+            sweeps: found.sweeps,
+            exchanges: found.exchanges,
+            measured: found.measured,
+            before: found.before,
+            after: found.after,
+        });
+        if found.exchanges == 0 {
+            return Ok(Chosen { gain, ..start });
+        }
+        let mut memory = Heap::new(task.c)?;
+        let mut set = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
+        start::given(&mut set, &found.landmarks).map_err(refused)?;
+        Ok(Chosen { gain, ..Chosen::rows(found.landmarks, set.log_det()) })
+    }
+}
+
+/// Rows up to which the leave-one-out error is that of all of them.
+const ROWS: usize = 8_192;
+
+/// Rows tried for each landmark.
+const CANDIDATES: usize = 48;
+
+/// A gain within its own standard error may be luck.
+const NOISE: f64 = 1.0;
+
+/// How exchanges are looked for.
+#[derive(Clone, Copy, Debug)]
+struct Search<'a> {
+    /// Ridges γ to choose from, by the leave-one-out error, before each sweep.
+    ridges: &'a [f64],
+    /// Rows to measure the leave-one-out error on; of more, so many are drawn, once.
+    rows: usize,
+    /// Sweeps over the landmarks.
+    sweeps: u64,
+    /// No sweep begins later.
+    until: Option<Instant>,
+    /// Rows tried for each.
+    candidates: usize,
+    /// Standard errors of its mean that a gain must have.
+    noise: f64,
+}
+
+/// What the exchanges came to.
+#[derive(Clone, Debug, PartialEq)]
+struct Found {
+    landmarks: Vec<usize>,
+    exchanges: u64,
+    sweeps: u64,
+    /// Rows that the errors are of.
+    measured: usize,
+    /// Leave-one-out errors, means of squares, before and after, each at its best ridge.
+    before: f64,
+    after: f64,
+}
+
+/// Exchanges landmarks, looking at all rows or at some that are drawn.
+fn among(
+    gram: &Gram<'_>,
+    targets: &[f64],
+    landmarks: &[usize],
+    search: Search<'_>,
+    random: &mut Random,
+    observer: &dyn Observer,
+) -> Result<Found, Error> {
+    let data = gram.data();
+    if data.len() <= search.rows {
+        return exchange(gram.ground(), targets, landmarks, search, random, observer);
+    }
+    let mut rows = index::sample(random, data.len(), search.rows).into_vec();
+    rows.extend(landmarks);
+    rows.sort_unstable();
+    rows.dedup();
+    let features: Vec<f64> = data.gather(&rows)?;
+    let targets: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
+    let inside: Vec<usize> = landmarks.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
+    let mut found = exchange(&gram.points(&features)?, &targets, &inside, search, random, observer)?;
+    found.landmarks.iter_mut().for_each(|row| *row = rows[*row]);
+    Ok(found)
+}
+
+/// Exchanges landmarks.
+fn exchange(
+    ground: &Ground<'_>,
+    targets: &[f64],
+    landmarks: &[usize],
+    search: Search<'_>,
+    random: &mut Random,
+    observer: &dyn Observer,
+) -> Result<Found, Error> {
+    let (n, c) = (ground.len(), landmarks.len());
+    let measure = |set: &[usize]| Axes::new(&features_of(ground, set)?)?.best(targets, search.ridges);
+    let (mut ridge, before) = measure(landmarks)?;
+    let mut best =
+        Found { landmarks: landmarks.to_vec(), exchanges: 0, sweeps: 0, measured: n, before, after: before };
+    observer.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
+    let mut current = best.landmarks.clone();
+    while best.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {
+        let mut moved = 0;
+        for _ in 0..c {
+            let leaving = current.remove(0);
+            let slot = Slot::new(ground, targets, &current, ridge * n as f64)?;
+            let entering = slot.best(leaving, search, random)?;
+            moved += u64::from(entering != leaving);
+            current.push(entering);
+            observer.advance(1);
+        }
+        best.sweeps += 1;
+        if moved == 0 {
+            break;
+        }
+        let (next, error) = measure(&current)?;
+        if !(error < best.after) {
+            break;
+        }
+        best.exchanges += moved;
+        (best.landmarks, best.after, ridge) = (current.clone(), error, next);
+    }
+    observer.end();
+    best.landmarks.sort_unstable();
+    Ok(best)
+}
+
+/// The regression on all landmarks but one.
+struct Slot<'a> {
+    ground: &'a Ground<'a>,
+    targets: &'a [f64],
+    others: &'a [usize],
+    /// A column a row.
+    features: Mat<f64>,
+    fitted: Fitted,
+}
+
+impl<'a> Slot<'a> {
+    fn new(
+        ground: &'a Ground<'a>,
+        targets: &'a [f64],
+        others: &'a [usize],
+        load: f64,
+    ) -> Result<Self, Error> {
+        let features =
+            if others.is_empty() { Mat::zeros(0, ground.len()) } else { features_of(ground, others)? };
+        let fitted = Axes::new(&features)?.fit(targets, load);
+        Ok(Self { ground, targets, others, features, fitted })
+    }
+
+    /// What the others miss of the row's own kernel.
+    fn residual(&self, row: usize) -> f64 {
+        let diagonal = self.ground.diagonal(row);
+        let own = self.features.col(row).squared_norm_l2();
+        // At the level of rounding there is nothing to choose.
+        let floor = 16.0 * (self.others.len() + 1) as f64 * f64::EPSILON * diagonal;
+        if diagonal - own > floor { diagonal - own } else { 0.0 }
+    }
+
+    /// Rows to try: a third uniformly, a third in proportion to what the others miss of them, a third in
+    /// proportion to the squared leave-one-out residuals. `present` is the first.
+    fn candidates(&self, present: usize, count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+        let n = self.ground.len();
+        let residuals: Vec<f64> = (0..n).map(|row| self.residual(row)).collect();
+        let free = |row: usize, weight: f64| if residuals[row] > 0.0 { weight } else { 0.0 };
+        let mut uniform: Vec<f64> = (0..n).map(|row| free(row, 1.0)).collect();
+        let squares = self.fitted.residuals().map(|residual| residual * residual).enumerate();
+        let mut by_target: Vec<f64> =
+            squares.map(|(row, square)| if square.is_finite() { free(row, square) } else { 0.0 }).collect();
+        let mut by_residual = residuals.clone();
+        let mut rows = vec![present];
+        for &row in self.others.iter().chain(&rows) {
+            (uniform[row], by_residual[row], by_target[row]) = (0.0, 0.0, 0.0);
+        }
+        for at in 0..count {
+            let weights = [&uniform, &by_residual, &by_target][at % 3];
+            let Some(row) = place(weights, random)? else { continue };
+            (uniform[row], by_residual[row], by_target[row]) = (0.0, 0.0, 0.0);
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// The candidate with the least leave-one-out error, if that is under `present`'s by more than its noise.
+    fn best(&self, present: usize, search: Search<'_>, random: &mut Random) -> Result<usize, Error> {
+        let n = self.ground.len();
+        let rows = self.candidates(present, search.candidates, random)?;
+        // What the others miss of the candidates' kernel columns, over its root at the candidates themselves.
+        let mut entering = Mat::<f64>::zeros(n, rows.len());
+        entering.par_col_iter_mut().zip(&rows).for_each(|(mut column, &row)| {
+            for i in 0..n {
+                column[i] = if i == row { self.ground.diagonal(row) } else { self.ground.entry(i, row) };
+            }
+        });
+        if !self.others.is_empty() {
+            let own = Mat::from_fn(self.features.nrows(), rows.len(), |k, at| self.features[(k, rows[at])]);
+            matmul(
+                entering.as_mut(),
+                Accum::Add,
+                self.features.transpose(),
+                own.as_ref(),
+                -1.0,
+                Par::rayon(PARTS),
+            );
+        }
+        entering.par_col_iter_mut().zip(&rows).for_each(|(column, &row)| {
+            let residual = self.residual(row);
+            let scale = if residual > 0.0 { 1.0 / residual.sqrt() } else { 0.0 };
+            column.iter_mut().for_each(|entry| *entry *= scale);
+        });
+        let left = self.fitted.left_of(&entering);
+        let extended: Vec<_> = (0..rows.len())
+            .map(|at| self.fitted.extended(entering.col_as_slice(at), left.col_as_slice(at), self.targets))
+            .collect();
+        let errors: Vec<f64> = extended.par_iter().map(|extended| extended.error()).collect();
+        let (mut least, mut at) = (errors[0], 0);
+        for (candidate, &error) in errors.iter().enumerate() {
+            if error < least {
+                (least, at) = (error, candidate);
+            }
+        }
+        if at == 0 {
+            return Ok(present);
+        }
+        let gain = errors[0] - least;
+        if !gain.is_finite() {
+            return Ok(rows[at]);
+        }
+        let squares = extended[0].residuals().zip(extended[at].residuals());
+        let spread: f64 = squares.map(|(one, other)| (one * one - other * other - gain).powi(2)).sum();
+        // The standard error of a mean of n.
+        let noise = search.noise * spread.sqrt() / n as f64;
+        Ok(if gain > noise { rows[at] } else { present })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, Search, Slot, among, exchange};
+    use crate::approximation::features::features_of;
+    use crate::approximation::gram::Gram;
+    use crate::data::prepared::Prepared;
+    use crate::data::table::reader::Table;
+    use crate::kernel::kind::KernelKind;
+    use crate::observer::NoObserver;
+    use crate::regression::leave_one_out::Axes;
+    use crate::rng::{RngStream, stream};
+    use rand_core::Rng;
+
+    /// A bump that few rows show, and noise.
+    fn data(rows: usize) -> Prepared {
+        let mut random = stream(rows as u64, RngStream::Rows);
+        let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
+        let features: Vec<f64> = (0..rows * 2).map(|_| 4.0 * next()).collect();
+        let target = features
+            .chunks_exact(2)
+            .map(|x| (x[0] + x[1]).sin() + 5.0 * (-8.0 * (x[0] - 1.5).powi(2)).exp() + 0.3 * next())
+            .collect();
+        let table = Table {
+            name: String::new(),
+            feature_names: vec!["a".to_owned(), "b".to_owned()],
+            dim: 2,
+            features,
+            target: Some(target),
+            target_name: Some("y".to_owned()),
+        };
+        Prepared::new(table, None, 0).unwrap()
+    }
+
+    fn gram(data: &Prepared) -> Gram<'_> {
+        Gram::new(data, KernelKind::Gaussian, 0.8).unwrap()
+    }
+
+    const SEARCH: Search<'_> = Search {
+        ridges: &[1e-6, 1e-4, 1e-2],
+        rows: usize::MAX,
+        sweeps: 3,
+        until: None,
+        candidates: 20,
+        noise: 1.0,
+    };
+
+    /// At one load, by fitting all sets anew.
+    #[test]
+    fn the_row_that_comes_is_the_best_of_all() {
+        let data = data(40);
+        let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
+        // A load over the features' own size tells how large they have to be.
+        for (load, others) in
+            [1e-3, 2.0].into_iter().flat_map(|load| [vec![], vec![7], vec![3, 11, 25, 38]].map(|o| (load, o)))
+        {
+            let error = |row: usize| {
+                let set = [&others[..], &[row]].concat();
+                let features = features_of(gram.ground(), &set).unwrap();
+                Axes::new(&features).unwrap().fit(targets, load).error()
+            };
+            let slot = Slot::new(gram.ground(), targets, &others, load).unwrap();
+            for present in [0, 19] {
+                let search = Search { candidates: 400, noise: 0.0, ..SEARCH };
+                let found = slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
+                let free = (0..40).filter(|row| !others.contains(row));
+                let least = free.clone().min_by(|&one, &other| error(one).total_cmp(&error(other))).unwrap();
+                assert_eq!(found, least, "{others:?}");
+                // Nothing gains more than so many standard errors.
+                let search = Search { noise: 1e9, ..search };
+                assert_eq!(
+                    slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap(),
+                    present
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn never_worse_and_reproducible() {
+        let data = data(300);
+        let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
+        let mut gains = 0.0;
+        for seed in 0..4 {
+            let start: Vec<usize> = (0..10).map(|at| at * 29 + seed).collect();
+            let run = || {
+                let mut random = stream(seed as u64, RngStream::Supervised);
+                exchange(gram.ground(), targets, &start, SEARCH, &mut random, &NoObserver).unwrap()
+            };
+            let found = run();
+            assert_eq!(found, run());
+            let Found { landmarks, before, after, exchanges, .. } = found;
+            assert!(after <= before && exchanges > 0, "{before} {after}");
+            assert!(landmarks.is_sorted_by(|one, other| one < other) && landmarks.len() == 10);
+            for (set, told) in [(&start, before), (&landmarks, after)] {
+                let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
+                let (_, error) = axes.best(targets, SEARCH.ridges).unwrap();
+                assert!((error - told).abs() < 1e-9 * told, "{error} {told}");
+            }
+            gains += 1.0 - after / before;
+        }
+        assert!(gains / 4.0 > 0.1, "{gains}");
+    }
+
+    #[test]
+    fn rows_that_are_drawn_stand_for_all() {
+        let data = data(300);
+        let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
+        let start: Vec<usize> = (0..10).map(|at| at * 29).collect();
+        let mut random = stream(1, RngStream::Supervised);
+        let search = Search { rows: 150, ..SEARCH };
+        let found = among(&gram, targets, &start, search, &mut random, &NoObserver).unwrap();
+        assert!(found.exchanges > 0 && found.landmarks.is_sorted_by(|one, other| one < other));
+        let error = |set: &[usize]| {
+            let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
+            axes.best(targets, SEARCH.ridges).unwrap().1
+        };
+        assert!(error(&found.landmarks) < error(&start));
+    }
+
+    #[test]
+    fn all_rows_are_landmarks() {
+        let data = data(12);
+        let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
+        let all: Vec<usize> = (0..12).collect();
+        let mut random = stream(0, RngStream::Supervised);
+        for ridges in [SEARCH.ridges, &[1e-20]] {
+            let search = Search { ridges, ..SEARCH };
+            let found = exchange(gram.ground(), targets, &all, search, &mut random, &NoObserver).unwrap();
+            assert_eq!((&found.landmarks, found.exchanges), (&all, 0));
+            assert_eq!(found.before.is_finite(), ridges.len() > 1);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The curve against selections of every number, and the search for the fewest.
+
+use crate::approximation::curve::trace_curve;
+use crate::approximation::gram::Gram;
+use crate::data::prepared::Prepared;
+use crate::data::table::reader::Table;
+use crate::error::Error;
+use crate::kernel::kind::KernelKind;
+use crate::kernel::precision::Precision;
+use crate::landmarks::methods::find;
+use crate::landmarks::selector::{Options, Task, run};
+use crate::landmarks::swap_search::Refinement;
+use crate::landmarks::tolerance::{Criterion, FIRST, Fewest, Tolerance, fewest};
+use crate::observer::NoObserver;
+use crate::regression::ridge::Ridge;
+use crate::regression::train::{Setting, train_at, validation_error};
+use crate::rng::{RngStream, stream};
+use rand_core::Rng;
+
+fn data(rows: usize, dim: usize) -> Prepared {
+    let mut random = stream(rows as u64, RngStream::Rows);
+    let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX);
+    let features: Vec<f64> = (0..rows * dim).map(|_| next()).collect();
+    let target = features.chunks_exact(dim).map(|x| (4.0 * x[0]).sin() + x[1] + 0.1 * next()).collect();
+    let table = Table {
+        name: String::new(),
+        feature_names: (0..dim).map(|column| column.to_string()).collect(),
+        dim,
+        features,
+        target: Some(target),
+        target_name: Some("y".to_owned()),
+    };
+    Prepared::new(table, None, 0).unwrap()
+}
+
+fn gram(data: &Prepared, kernel: KernelKind) -> Gram<'_> {
+    Gram::new(data, kernel, 1.2).unwrap()
+}
+
+fn task<'a>(gram: &'a Gram<'a>, options: &'a Options, precision: Precision) -> Task<'a> {
+    let setting = Setting { kernel: KernelKind::Gaussian, sigma: 1.2, precision, seed: 3 };
+    Task { gram, c: 0, setting, ridge: None, options, observer: &NoObserver }
+}
+
+fn trace(error: f64, most: usize) -> Tolerance {
+    Tolerance { error, criterion: Criterion::Trace, most }
+}
+
+/// The first of many landmarks are those that fewer would be, and the curve is what each number of them misses.
+#[test]
+fn nested_methods_are_nested_and_their_curve_is_the_error() {
+    const MOST: usize = 45;
+    let data = data(400, 3);
+    let gram = gram(&data, KernelKind::Gaussian);
+    for precision in [Precision::F64, Precision::F32] {
+        for (name, rows) in [("rpcholesky", None), ("rpcholesky", Some(150)), ("greedy", None)] {
+            let options = Options { pivot_rows: rows, ..Options::default() };
+            let task = task(&gram, &options, precision);
+            let method = find(name).unwrap();
+            let order = method.order(&Task { c: MOST, ..task }).unwrap().unwrap();
+            let curve = trace_curve(gram.ground(), &order).unwrap();
+            assert_eq!(curve.len(), MOST);
+            assert!(
+                curve
+                    .is_sorted_by(|one, next| one.error >= next.error && one.landmarks + 1 == next.landmarks)
+            );
+            for c in 1..=MOST {
+                let (chosen, _) = run(method, &Task { c, ..task }).unwrap();
+                let mut first = order[..c].to_vec();
+                first.sort_unstable();
+                assert_eq!(
+                    chosen.places,
+                    crate::approximation::landmark_set::LandmarkSet::Indices(first),
+                    "{name} {c}"
+                );
+                let error = gram.trace_error(&chosen.places).unwrap().fraction;
+                assert!((curve[c - 1].error - error).abs() < 1e-12, "{name} {c}: {error}");
+            }
+        }
+    }
+    for name in ["uniform", "kdpp", "refined", "kmeans"] {
+        let options = Options::default();
+        let task = task(&gram, &options, Precision::F64);
+        assert_eq!(find(name).unwrap().order(&Task { c: 5, ..task }).unwrap(), None);
+    }
+}
+
+#[test]
+fn what_is_found_is_within_and_one_less_is_not() {
+    let data = data(400, 3);
+    let gram = gram(&data, KernelKind::Gaussian);
+    let plain = Options::default();
+    let refined =
+        Options { refinement: Some(Refinement { sweeps: 1, ..Refinement::default() }), ..Options::default() };
+    for (name, options) in [
+        ("rpcholesky", &plain),
+        ("greedy", &plain),
+        ("rpcholesky", &refined),
+        ("refined", &plain),
+        ("uniform", &plain),
+        ("kdpp", &plain),
+        ("kmeans", &plain),
+    ] {
+        let task = task(&gram, options, Precision::F64);
+        // One landmark, as many as the first run of a nested method has, and more.
+        for tolerance in [0.9, 0.05, 2e-3] {
+            let Fewest { chosen, landmarks, curve, .. } =
+                fewest(find(name).unwrap(), &task, trace(tolerance, 200)).unwrap();
+            assert_eq!(chosen.places.count(3), landmarks);
+            let error = gram.trace_error(&chosen.places).unwrap().fraction;
+            assert!(error <= tolerance * (1.0 + 1e-12), "{name} {tolerance}: {error}");
+            let at = |c: usize| curve.iter().find(|point| point.landmarks == c).map(|point| point.error);
+            assert!((at(landmarks).unwrap() - error).abs() < 1e-12, "{name}");
+            assert!(landmarks == 1 || at(landmarks - 1).unwrap() > tolerance, "{name} {tolerance} {curve:?}");
+            assert!(curve.is_sorted_by(|one, next| one.landmarks < next.landmarks), "{name}");
+            // Nothing that was tried and was enough is smaller.
+            let mut within = curve.iter().filter(|point| point.error <= tolerance);
+            assert_eq!(within.next().unwrap().landmarks, landmarks, "{name}");
+            if tolerance == 2e-3 {
+                assert!(landmarks > FIRST, "{name}: {landmarks} do not test the longer runs");
+            }
+            let again = fewest(find(name).unwrap(), &task, trace(tolerance, 200)).unwrap();
+            assert_eq!((&again.chosen, &again.curve), (&chosen, &curve), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_out_of_reach_is_an_error_that_says_how_far() {
+    let data = data(400, 3);
+    let gram = gram(&data, KernelKind::Gaussian);
+    let options = Options::default();
+    let task = task(&gram, &options, Precision::F64);
+    for name in ["greedy", "uniform"] {
+        match fewest(find(name).unwrap(), &task, trace(1e-6, 10)) {
+            Err(Error::Tolerance { tolerance, most: 10, least, landmarks, method, .. }) => {
+                assert_eq!((tolerance, method), (1e-6, name));
+                let (chosen, _) = run(find(name).unwrap(), &Task { c: landmarks, ..task }).unwrap();
+                assert!((gram.trace_error(&chosen.places).unwrap().fraction - least).abs() < 1e-12);
+                assert!(least > 1e-6 && landmarks <= 10);
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        assert!(matches!(fewest(find(name).unwrap(), &task, trace(0.5, 0)), Err(Error::Landmarks { .. })));
+    }
+    // What is no matter of the number stays what it is.
+    let options = Options { rank: Some(0), ..Options::default() };
+    let refused = fewest(find("lev").unwrap(), &Task { options: &options, ..task }, trace(0.5, 10));
+    assert!(matches!(refused, Err(Error::Knob { .. })), "{refused:?}");
+}
+
+/// Three features have three independent rows: these are all, and they miss nothing.
+#[test]
+fn no_more_than_the_independent_rows_are_asked_for() {
+    let data = data(100, 3);
+    let gram = gram(&data, KernelKind::Linear);
+    let options = Options::default();
+    for name in ["greedy", "rpcholesky", "uniform", "kdpp", "refined"] {
+        let task = task(&gram, &options, Precision::F64);
+        let task = Task { setting: Setting { kernel: KernelKind::Linear, ..task.setting }, ..task };
+        let found = fewest(find(name).unwrap(), &task, trace(1e-9, 50)).unwrap();
+        assert_eq!(found.landmarks, 3, "{name} {:?}", found.curve);
+        let refused = fewest(find(name).unwrap(), &task, trace(1e-300, 50));
+        match refused {
+            Err(Error::Tolerance { most: 3, landmarks: 3, .. }) => {}
+            // Elimination may leave exactly nothing.
+            Ok(found) => assert_eq!(found.landmarks, 3, "{name}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_error_of_prediction_is_that_of_training() {
+    let data = data(300, 2);
+    let gram = gram(&data, KernelKind::Gaussian);
+    let options = Options::default();
+    let task = task(&gram, &options, Precision::F64);
+    for ridge in [Ridge::CrossValidated, Ridge::Value(1e-5)] {
+        let tolerance = Tolerance { error: 0.12, criterion: Criterion::Prediction(ridge), most: 60 };
+        for name in ["rpcholesky", "uniform"] {
+            let found = fewest(find(name).unwrap(), &task, tolerance).unwrap();
+            let at =
+                |c: usize| found.curve.iter().find(|point| point.landmarks == c).map(|point| point.error);
+            assert!(
+                at(found.landmarks).unwrap() <= 0.12 && at(found.landmarks - 1).unwrap() > 0.12,
+                "{name}"
+            );
+            if ridge == Ridge::CrossValidated {
+                let places = &found.chosen.places;
+                let training = train_at(&data, places, ridge, task.setting, &NoObserver).unwrap();
+                assert_eq!(training.validation_nrmse, at(found.landmarks), "{name}");
+            }
+        }
+    }
+    // Too large a ridge misses more than the best of many.
+    let (chosen, _) = run(find("greedy").unwrap(), &Task { c: 20, ..task }).unwrap();
+    let error = |ridge| validation_error(&data, &chosen.places, ridge, task.setting).unwrap();
+    assert!(error(Ridge::Value(1.0)) > 1.5 * error(Ridge::CrossValidated));
+}

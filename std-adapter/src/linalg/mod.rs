@@ -1,0 +1,10 @@
+//! TODO-DOC
+
+pub(crate) mod eigen;
+pub(crate) mod elementary_symmetric;
+#[cfg(test)]
+pub(crate) mod elimination;
+pub(crate) mod gram_schmidt;
+
+pub use eigen::Eigen;
+pub use elementary_symmetric::{expected_trace_error, log_elementary_symmetric};

@@ -1,0 +1,72 @@
+//! A model as bytes: what [`dpp_nystrom_core::Model::from_bytes`] reads, whose module says what stands where.
+
+use crate::error::Error;
+use crate::error::export::ExportProblem;
+use crate::model::export::exported::Exported;
+use crate::model::export::quantised::{Quantised, Stored};
+use crate::model::export::single::SingleKernel;
+
+pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
+const VERSION: u32 = 1;
+/// Bytes before the arrays.
+const HEADER: usize = 60;
+
+impl Exported {
+    /// The bytes, to lie in flash at a multiple of 4.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for 4 GiB or more.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::Single(model) => {
+                let (code, number, degree) = match model.kernel {
+                    SingleKernel::Gaussian(exponent) => (0, exponent, 0),
+                    SingleKernel::Laplace(rate) => (1, rate, 0),
+                    SingleKernel::Matern32(rate) => (2, rate, 0),
+                    SingleKernel::Matern52(rate) => (3, rate, 0),
+                    SingleKernel::Polynomial(degree, offset) => (4, offset, degree),
+                    SingleKernel::Linear => (5, 0.0, 0),
+                };
+                let arrays = [&model.means, &model.scales, &model.landmarks, &model.weights];
+                let arrays = arrays.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+                let kernel = [code, number.to_bits(), degree, 0, 0];
+                self.framed(0, kernel, [model.target_mean, model.target_scale], arrays)
+            }
+            Self::Bits16(model) => self.quantised(1, model, |value| value.to_le_bytes().to_vec()),
+            Self::Bits8(model) => self.quantised(2, model, |value| value.to_le_bytes().to_vec()),
+        }
+    }
+
+    fn quantised<L: Stored>(
+        &self,
+        kind: u32,
+        model: &Quantised<L>,
+        bytes: fn(L) -> Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
+        let words = [&model.centres, &model.factors, &model.exponents, &model.weights];
+        let mut arrays: Vec<u8> = words.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+        arrays.extend(model.landmarks.iter().flat_map(|&value| bytes(value)));
+        arrays.resize(arrays.len().next_multiple_of(4), 0);
+        let kernel = [0, model.limit, model.multiplier, model.shift, model.step as u32];
+        self.framed(kind, kernel, [model.target_mean, model.target_scale], arrays)
+    }
+
+    /// The header before the arrays.
+    fn framed(
+        &self,
+        kind: u32,
+        kernel: [u32; 5],
+        target: [f32; 2],
+        arrays: Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
+        let count = |value: usize| u32::try_from(value).map_err(|_| Error::from(ExportProblem::Size));
+        let length = count(HEADER + arrays.len())?;
+        let mut words = vec![VERSION, length, kind, count(self.features())?, count(self.landmarks())?];
+        words.extend(kernel);
+        words.extend(target.map(f32::to_bits));
+        let mut content: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        content.extend(arrays);
+        let checksum = crc32fast::hash(&content).to_le_bytes();
+        Ok([MAGIC.as_slice(), &checksum, &content].concat())
+    }
+}

@@ -1,0 +1,130 @@
+//! A quantised model as a C99 header: integers, and single precision for the last multiplication and addition alone.
+//!
+//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and so is the prediction, bit for bit,
+//! unless the compiler fuses that last multiplication with the addition.
+
+use crate::model::export::c::{float, head, write_array};
+use crate::model::export::exported::Exported;
+use crate::model::export::name::Name;
+use crate::model::export::quantised::{Quantised, Stored};
+use crate::model::trained::Model;
+use dpp_nystrom_core::{FALL, POWERS};
+use std::fmt::Debug;
+
+/// The header's text.
+pub(crate) fn text<L: Stored + Debug>(
+    quantised: &Quantised<L>,
+    exported: &Exported,
+    model: &Model,
+    name: &Name,
+) -> String {
+    let small = name.as_str();
+    let (d, c, bits) = (quantised.centres.len(), quantised.weights.len(), L::BITS);
+    let mut text = head(exported, model, name, "#include <stdint.h>\n\n");
+    for (array, numbers) in [
+        ("centres", &quantised.centres),
+        ("factors", &quantised.factors),
+        ("exponents", &quantised.exponents),
+    ] {
+        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), numbers.iter());
+    }
+    let landmarks = format!("{small}_landmarks[{}]", c * d);
+    write_array(&mut text, &format!("int{bits}_t"), &landmarks, quantised.landmarks.iter());
+    write_array(&mut text, "int32_t", &format!("{small}_weights[{c}]"), quantised.weights.iter());
+    let powers = POWERS.iter().map(|power| format!("{power}u"));
+    write_array(&mut text, "uint32_t", &format!("{small}_powers[64]"), powers);
+    let [c1, c2] = FALL;
+    // The names come last: one of them may be called like a number here.
+    let body = BODY
+        .replace("STEP", &quantised.step.to_string())
+        .replace("KIND", &format!("int{bits}_t"))
+        .replace("LIMIT", &format!("{}u", quantised.limit))
+        .replace("SHIFT", &quantised.shift.to_string())
+        .replace("MULTIPLIER", &format!("{}u", quantised.multiplier))
+        .replace("FALL1", &format!("{c1}u"))
+        .replace("FALL2", &format!("{c2}u"))
+        .replace("MEAN", &float(&quantised.target_mean))
+        .replace("SCALE", &float(&quantised.target_scale))
+        .replace("NAME", &name.capitals())
+        .replace("name", small);
+    text.push_str(&body);
+    text
+}
+
+const BODY: &str = "
+/* 2^e x as an integer, rounded and cut to 30 bits: the bits of a number are taken apart. Right shifts of negative
+   numbers must keep the sign, as every common compiler for C does. */
+static inline int32_t name_fixed(float x, int32_t exponent)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } number;
+    int32_t biased, shift;
+    uint32_t size;
+
+    number.value = x;
+    biased = (int32_t)((number.bits >> 23) & 0xffu);
+    size = biased == 0 ? 0u : (number.bits & 0x7fffffu) | 0x800000u;
+    shift = biased - 150 + exponent;
+    if (shift < -31) {
+        size = 0u;
+    } else if (shift < 0) {
+        size >>= -shift - 1;
+        size = (size >> 1) + (size & 1u);
+    } else if (shift > 6 || (size << shift) > 0x3fffffffu) {
+        size = size == 0u ? 0u : 0x3fffffffu;
+    } else {
+        size <<= shift;
+    }
+    return number.bits >> 31 == 1u ? -(int32_t)size : (int32_t)size;
+}
+
+static inline uint32_t name_upper(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a * b) >> 32);
+}
+
+/* exp(-distance^2 / (2 sigma^2)), times 2^31, from the squared distance in levels. */
+static inline uint32_t name_kernel(uint64_t distance)
+{
+    uint32_t u, y, entry;
+
+    if (distance >= LIMIT) {
+        return 0u;
+    }
+    u = name_upper((uint32_t)distance << SHIFT, MULTIPLIER);
+    y = u << 12;
+    entry = name_powers[(u >> 20) & 63u];
+    return (entry - name_upper(entry, name_upper(y, FALL1 - name_upper(y, FALL2)))) >> (u >> 26);
+}
+
+/* The prediction for one raw row. What is not a number, or infinite, counts as very large: check it before. */
+static inline float name_predict(const float *x)
+{
+    int32_t levels[NAME_FEATURES];
+    const KIND *landmark = name_landmarks;
+    int64_t sum = 0;
+    float scaled;
+    int i, a;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
+        const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
+        const int64_t level = ((int64_t)away * name_factors[i] + INT64_C(0x80000000)) >> 32;
+        levels[i] = level < -16384 ? -16384 : level > 16383 ? 16383 : (int32_t)level;
+    }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+        uint64_t distance = 0;
+        for (i = 0; i < NAME_FEATURES; i++) {
+            const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
+            distance += (uint32_t)(difference * difference);
+        }
+        sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);
+        landmark += NAME_FEATURES;
+    }
+    scaled = SCALE * (float)sum;
+    return MEAN + scaled;
+}
+
+#endif
+";

@@ -1,0 +1,216 @@
+//! A trained model on its way to a device: as Rust, as C, or as bytes.
+//!
+//! Whatever the precision of the training, a device computes in single precision ([`Single`]), or in integers where it
+//! has no floating-point hardware ([`Quantised`]). Both standardise raw rows themselves. What that costs against the model
+//! on this side is measured on rows, not promised: [`Exported::cost`].
+//!
+//! ```
+//! use dpp_nystrom::model::export::{Bits, Exported};
+//! # use dpp_nystrom::{KernelKind, Model, Coefficients, Scaler, AnyCoefficients};
+//! # let model = Model {
+//! #     feature_names: vec!["x".into()], target_name: "y".into(),
+//! #     features: Scaler { means: vec![2.0], deviations: vec![0.5] },
+//! #     target_mean: 1.0, target_deviation: 3.0, kernel: KernelKind::Gaussian, sigma: 1.0, ridge: 0.1,
+//! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
+//! #     numbers: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+//! # };
+//! let single = Exported::of(&model, None)?;
+//! assert_eq!(single.predict_row(&[2.25])?, 4.0);
+//! let bytes = single.to_bytes()?;
+//! assert!(dpp_nystrom::core::Model::from_bytes(&bytes).is_ok());
+//!
+//! let quantised = Exported::of(&model, Some(Bits::Sixteen))?;
+//! assert!((quantised.predict_row(&[2.25])? - 4.0).abs() < 1e-3);
+//! # Ok::<(), dpp_nystrom::Error>(())
+//! ```
+
+use crate::data::table::reader::Table;
+use crate::error::Error;
+use crate::model::export::device::predict_rows;
+use crate::model::export::name::Name;
+use crate::model::export::quantised::Quantised;
+use crate::model::export::single::Single;
+use crate::model::export::{c, c_quantised, rust};
+use crate::model::trained::Model;
+
+/// How many bits a quantised landmark's feature has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// 16, of which 15 are used.
+    Sixteen,
+    /// 8.
+    Eight,
+}
+
+/// What a model is made into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A file of Rust with a static in it.
+    Rust,
+    /// A C99 header.
+    C,
+    /// Bytes for a part of the flash of their own.
+    Bytes,
+}
+
+/// The numbers that a device holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exported {
+    /// In single precision.
+    Single(Single),
+    /// In integers, 16-bit landmarks.
+    Bits16(Quantised<i16>),
+    /// In integers, 8-bit landmarks.
+    Bits8(Quantised<i8>),
+}
+
+/// What a device's arithmetic costs against the model's own, on some rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// The rows.
+    pub rows: usize,
+    /// The largest difference of two predictions, in the target's units.
+    pub largest: f64,
+    /// The root mean square of the differences, in the target's units.
+    pub rms: f64,
+    /// The error of the model itself and of the exported one, where the rows have targets: root mean squares.
+    pub errors: Option<[f64; 2]>,
+}
+
+impl Exported {
+    /// The numbers for a device: in single precision, or quantised to so many bits.
+    ///
+    /// # Errors
+    /// [`Error::Export`] with what cannot be brought there.
+    pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
+        match quantise {
+            None => Single::of(model).map(Self::Single),
+            Some(Bits::Sixteen) => Quantised::of(model).map(Self::Bits16),
+            Some(Bits::Eight) => Quantised::of(model).map(Self::Bits8),
+        }
+    }
+
+    /// Exactly what the device answers for a raw row, if its arithmetic is the core's.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for a row of another length or of numbers that are not finite.
+    pub fn predict_row(&self, raw: &[f32]) -> Result<f32, Error> {
+        let predicted = match self {
+            Self::Single(model) => model.lend()?.predict(raw, &mut vec![0.0; raw.len()]),
+            Self::Bits16(model) => model.lend()?.predict(raw, &mut vec![0; raw.len()]),
+            Self::Bits8(model) => model.lend()?.predict(raw, &mut vec![0; raw.len()]),
+        };
+        Ok(predicted?)
+    }
+
+    /// [`Exported::predict_row`] for each row of a table, which is rounded to single precision first.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for a row that single precision does not hold, and those of one row.
+    pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Single(model) => {
+                let (model, mut room) = (model.lend()?, vec![0.0; table.dim]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+            Self::Bits16(model) => {
+                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+            Self::Bits8(model) => {
+                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
+                predict_rows(table, |raw| model.predict(raw, &mut room))
+            }
+        }
+    }
+
+    /// How far the exported model's predictions are from the model's own.
+    ///
+    /// # Errors
+    /// Those of either's predictions.
+    pub fn cost(&self, model: &Model, table: &Table) -> Result<Cost, Error> {
+        let (own, exported) = (model.predict(table)?, self.predict(table)?);
+        let differences = own.iter().zip(&exported).map(|(own, exported)| (own - exported).abs());
+        let squares: f64 = differences.clone().map(|difference| difference * difference).sum();
+        Ok(Cost {
+            rows: table.rows(),
+            largest: differences.fold(0.0, f64::max),
+            rms: (squares / table.rows().max(1) as f64).sqrt(),
+            errors: table.target.is_some().then(|| {
+                [&own, &exported].map(|predictions| crate::benchmark::root_mean_square(predictions, table))
+            }),
+        })
+    }
+
+    /// The number of landmarks: fewer than the model's where quantised ones fell together.
+    pub fn landmarks(&self) -> usize {
+        match self {
+            Self::Single(model) => model.weights.len(),
+            Self::Bits16(model) => model.weights.len(),
+            Self::Bits8(model) => model.weights.len(),
+        }
+    }
+
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Single(model) => model.means.len(),
+            Self::Bits16(model) => model.centres.len(),
+            Self::Bits8(model) => model.centres.len(),
+        }
+    }
+
+    /// Bytes of constant data: arrays, without code.
+    pub fn flash_bytes(&self) -> usize {
+        let (c, d) = (self.landmarks(), self.features());
+        match self {
+            Self::Single(_) => 4 * (2 * d + c * d + c),
+            Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d,
+            Self::Bits8(_) => 4 * (3 * d + c) + c * d,
+        }
+    }
+
+    /// Bytes of RAM that a prediction needs room for: a standardised row, or its levels.
+    pub fn ram_bytes(&self) -> usize {
+        match self {
+            Self::Single(_) => 4 * self.features(),
+            Self::Bits16(_) | Self::Bits8(_) => 2 * self.features(),
+        }
+    }
+
+    /// The file of this form. Bytes carry no name and no remarks.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for a model of 4 GiB or more.
+    pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
+        match form {
+            Form::Rust => Ok(rust::text(self, model, name).into_bytes()),
+            Form::C => Ok(match self {
+                Self::Single(single) => c::text(single, self, model, name),
+                Self::Bits16(quantised) => c_quantised::text(quantised, self, model, name),
+                Self::Bits8(quantised) => c_quantised::text(quantised, self, model, name),
+            }
+            .into_bytes()),
+            Form::Bytes => self.to_bytes(),
+        }
+    }
+}
+
+/// The model's landmarks as raw rows: what a cost can be measured on when there is no data.
+pub fn landmark_rows(model: &Model) -> Table {
+    let mut features: Vec<f64> = match &model.numbers {
+        crate::model::trained::AnyCoefficients::F32(numbers) => {
+            numbers.landmarks.iter().copied().map(f64::from).collect()
+        }
+        crate::model::trained::AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
+    };
+    model.features.undo(&mut features);
+    Table {
+        name: model.trained_on.clone(),
+        feature_names: model.feature_names.clone(),
+        dim: model.feature_names.len(),
+        features,
+        target: None,
+        target_name: None,
+    }
+}

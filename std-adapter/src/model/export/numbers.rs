@@ -1,0 +1,73 @@
+//! Arrays and remarks as text.
+
+use crate::model::export::exported::Exported;
+use crate::model::export::name::remark;
+use crate::model::trained::{AnyCoefficients, Model};
+use std::fmt::Write;
+
+/// Width of a line.
+const LINE: usize = 100;
+
+/// Numbers separated by commas, in lines that begin with `indent`.
+pub(crate) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for number in numbers {
+        if length > 0 && length + number.len() + 2 > LINE {
+            text.push('\n');
+            length = 0;
+        }
+        let before = if length == 0 { indent } else { " " };
+        let _ = write!(text, "{before}{number},");
+        length += before.len() + number.len() + 1;
+    }
+    text
+}
+
+/// What the file is, for whoever opens it: a line each.
+pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
+    let precision = match model.numbers {
+        AnyCoefficients::F32(_) => "single",
+        AnyCoefficients::F64(_) => "double",
+    };
+    let stored = match exported {
+        Exported::Single(_) => "single precision",
+        Exported::Bits16(_) => "integers, 16-bit landmarks",
+        Exported::Bits8(_) => "integers, 8-bit landmarks",
+    };
+    let mut lines = vec![
+        format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),
+        String::new(),
+        format!(
+            "Predicts {} from a raw row of {} features, in the target's own units.",
+            remark(&model.target_name),
+            exported.features()
+        ),
+        format!(
+            "Trained on {} rows of {} in {precision} precision; here in {stored}.",
+            model.trained_rows,
+            remark(&model.trained_on)
+        ),
+        format!(
+            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM on the stack.",
+            exported.landmarks(),
+            remark(&format!("{:?}", model.kernel).to_lowercase()),
+            exported.flash_bytes() + exported.table_bytes(),
+            exported.ram_bytes()
+        ),
+        String::new(),
+        "Features, in order:".to_owned(),
+    ];
+    lines.extend(model.feature_names.iter().enumerate().map(|(i, name)| format!("{i:>5}  {}", remark(name))));
+    lines
+}
+
+impl Exported {
+    /// Bytes of the table of powers, which a quantised model reads.
+    pub(crate) fn table_bytes(&self) -> usize {
+        match self {
+            Self::Single(_) => 0,
+            Self::Bits16(_) | Self::Bits8(_) => 256,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A Gaussian model in integers.
+//!
+//! The landmarks move to the nearest levels, so the model's function, `f = Σ_a w_a k(x_a, ·)`, is no longer in the span
+//! of what the device has. The weights are therefore solved anew: those of the function in the span of the moved landmarks
+//! `x'_a` that is nearest to `f` in the kernel's own norm, `K(x', x') w' = K(x', x) w`. Landmarks that fell together under
+//! the factor's floor are left out.
+//!
+//! One step δ serves all features, so that distances stay distances: the farthest landmark's coordinate and
+//! [`MARGIN`] bandwidths beyond it are 2^14 - 1 levels. A row beyond that is taken to the border, where no landmark sees it.
+
+use crate::approximation::features::independent_points;
+use crate::error::Error;
+use crate::error::export::ExportProblem;
+use crate::heap::Heap;
+use crate::kernel::kind::KernelKind;
+use crate::model::export::single::single;
+use crate::model::trained::{AnyCoefficients, Model};
+use dpp_nystrom_core as core;
+use dpp_nystrom_core::kernel::Kernel;
+use dpp_nystrom_core::{Level, Nystrom, Points};
+use std::f64::consts::LOG2_E;
+
+/// Levels on either side of the mean.
+const LEVELS: f64 = 16_383.0;
+/// Bandwidths beyond the farthest landmark: there its kernel is `exp(-8)`.
+const MARGIN: f64 = 4.0;
+/// The most that a level may be of a bandwidth.
+const COARSEST: f64 = 1.0 / 32.0;
+/// What fixed-point features and their centres are kept under.
+const FIXED: f64 = (1_u32 << 30) as f64 - 1.0;
+/// `log₂` of 1 over the kernel that counts as zero.
+const NEGLIGIBLE: f64 = 31.0;
+
+/// The numbers of a [`core::QuantisedModel`], on the heap. What they are is said at [`core::QuantisedParts`].
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Quantised<L> {
+    pub centres: Vec<i32>,
+    pub factors: Vec<i32>,
+    pub exponents: Vec<i32>,
+    pub landmarks: Vec<L>,
+    pub weights: Vec<i32>,
+    pub limit: u32,
+    pub multiplier: u32,
+    pub shift: u32,
+    pub step: i32,
+    pub target_mean: f32,
+    pub target_scale: f32,
+}
+
+/// A landmark's number: how it is made and shown, beside what the core asks of it.
+pub trait Stored: Level + std::fmt::Display + PartialEq {
+    /// Its bits.
+    const BITS: u32;
+    /// Levels to a unit, when the farthest landmark is so many levels out.
+    fn step(reach: f64) -> i32;
+    /// The nearest one.
+    fn nearest(units: f64) -> Self;
+}
+
+impl Stored for i16 {
+    const BITS: u32 = 16;
+    fn step(_: f64) -> i32 {
+        1
+    }
+    fn nearest(units: f64) -> Self {
+        units.round() as Self
+    }
+}
+
+impl Stored for i8 {
+    const BITS: u32 = 8;
+    fn step(reach: f64) -> i32 {
+        (reach / 127.0).ceil().max(1.0) as i32
+    }
+    fn nearest(units: f64) -> Self {
+        units.round() as Self
+    }
+}
+
+impl<L: Stored> Quantised<L> {
+    /// Quantises a model.
+    pub(crate) fn of(model: &Model) -> Result<Self, Error> {
+        if model.kernel != KernelKind::Gaussian {
+            let kernel = format!("{:?}", model.kernel).to_lowercase();
+            return Err(ExportProblem::Kernel { kernel }.into());
+        }
+        let dim = model.feature_names.len();
+        let (landmarks, weights) = match &model.numbers {
+            AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
+            AnyCoefficients::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
+        };
+        let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
+        let step = (reach + MARGIN * model.sigma) / LEVELS;
+        if !(step <= COARSEST * model.sigma) {
+            return Err(ExportProblem::Coarse { sigma: model.sigma, reach }.into());
+        }
+        let unit = L::step(reach / step);
+        let stored: Vec<L> =
+            landmarks.iter().map(|value| L::nearest(value / (f64::from(unit) * step))).collect();
+        let moved: Vec<f64> = stored.iter().map(|value| f64::from(value.level(unit)) * step).collect();
+        let (kept, weights) = weights_of_moved(model, &landmarks, &weights, &moved)?;
+        let kept_rows = kept.iter().flat_map(|&row| &stored[row * dim..(row + 1) * dim]);
+        let landmarks: Vec<L> = kept_rows.copied().collect();
+
+        let mut quantised = Self {
+            centres: Vec::with_capacity(dim),
+            factors: Vec::with_capacity(dim),
+            exponents: Vec::with_capacity(dim),
+            landmarks,
+            weights: Vec::new(),
+            limit: 0,
+            multiplier: 0,
+            shift: 0,
+            step: unit,
+            target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
+            target_scale: 0.0,
+        };
+        for feature in 0..dim {
+            quantised.push_feature(model, feature, step)?;
+        }
+        quantised.set_decay(step / model.sigma);
+        quantised.set_weights(model, &weights)?;
+        Ok(quantised)
+    }
+
+    /// The centre, the factor and the exponent of a feature.
+    fn push_feature(&mut self, model: &Model, feature: usize, step: f64) -> Result<(), Error> {
+        let (mean, deviation) = (model.features.means[feature], model.features.deviations[feature]);
+        let (mut centre, mut factor, mut exponent) = (0, 0, 0);
+        if deviation > 0.0 {
+            let name = &model.feature_names[feature];
+            let range = mean.abs() + LEVELS * step * deviation;
+            single(|| format!("the range of the feature {name:?}"), range)?;
+            // A level must be far above the numbers that single precision holds with fewer digits.
+            let level = step * deviation;
+            if level < f64::from(f32::MIN_POSITIVE) * 64.0 {
+                let what = format!("the spread of the feature {name:?}");
+                return Err(ExportProblem::Range { what, value: deviation }.into());
+            }
+            exponent = (FIXED / range).log2().floor() as i32;
+            let unit = 2.0_f64.powi(exponent);
+            // The logarithm may round up to a whole number.
+            if range * unit > FIXED {
+                exponent -= 1;
+            }
+            let unit = 2.0_f64.powi(exponent);
+            centre = (mean * unit).round() as i32;
+            let scaled = (4_294_967_296.0 / (level * unit)).round();
+            if !(scaled <= f64::from(i32::MAX)) {
+                return Err(ExportProblem::Spread { feature: name.clone(), mean, deviation }.into());
+            }
+            factor = scaled as i32;
+        }
+        self.centres.push(centre);
+        self.factors.push(factor);
+        self.exponents.push(exponent);
+        Ok(())
+    }
+
+    /// What turns squared levels into the power of two, from the level in bandwidths.
+    fn set_decay(&mut self, level: f64) {
+        let rate = level * level * LOG2_E / 2.0;
+        // The margin keeps the level over 4/2^14 bandwidths, and this far under 2^32.
+        self.limit = (NEGLIGIBLE / rate).ceil() as u32;
+        self.shift = self.limit.leading_zeros();
+        self.multiplier = (rate * 2.0_f64.powi(58 - self.shift as i32)).round() as u32;
+    }
+
+    /// Integer weights whose magnitudes sum to at most 2^31, and the scale back.
+    fn set_weights(&mut self, model: &Model, weights: &[f64]) -> Result<(), Error> {
+        let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
+        // Each weight may round up by a half.
+        let most = 2.0_f64.powi(31) - weights.len() as f64;
+        let unit = if size > 0.0 { most / size } else { 1.0 };
+        self.weights = weights.iter().map(|weight| (weight * unit).round() as i32).collect();
+        let scale = model.target_deviation / (unit * 2.0_f64.powi(31));
+        self.target_scale = single(|| "the scale of the weights".to_owned(), scale)?;
+        Ok(())
+    }
+
+    /// The core's parts over these numbers.
+    pub fn parts(&self) -> core::QuantisedParts<'_, L> {
+        core::QuantisedParts {
+            centres: &self.centres,
+            factors: &self.factors,
+            exponents: &self.exponents,
+            landmarks: &self.landmarks,
+            weights: &self.weights,
+            limit: self.limit,
+            multiplier: self.multiplier,
+            shift: self.shift,
+            step: self.step,
+            target_mean: self.target_mean,
+            target_scale: self.target_scale,
+        }
+    }
+}
+
+impl Quantised<i16> {
+    /// The core's model over these numbers.
+    ///
+    /// # Errors
+    /// [`Error::Core`] when the parts do not fit each other.
+    pub fn lend(&self) -> Result<core::QuantisedModel<'_, i16>, Error> {
+        Ok(core::QuantisedModel::<i16>::new(self.parts())?)
+    }
+}
+
+impl Quantised<i8> {
+    /// The core's model over these numbers.
+    ///
+    /// # Errors
+    /// [`Error::Core`] when the parts do not fit each other.
+    pub fn lend(&self) -> Result<core::QuantisedModel<'_, i8>, Error> {
+        Ok(core::QuantisedModel::<i8>::new(self.parts())?)
+    }
+}
+
+fn double(values: &[f32]) -> Vec<f64> {
+    values.iter().copied().map(f64::from).collect()
+}
+
+/// Which of the moved landmarks are independent, and the weights of the function nearest to the model's.
+fn weights_of_moved(
+    model: &Model,
+    landmarks: &[f64],
+    weights: &[f64],
+    moved: &[f64],
+) -> Result<(Vec<usize>, Vec<f64>), Error> {
+    let dim = model.feature_names.len();
+    let kernel = model.kernel.build::<f64>(model.sigma)?;
+    let home = Points::new(moved, dim, kernel)?;
+    let mut memory = Heap::new(weights.len())?;
+    let independent = independent_points(&home, &mut memory)?;
+    let kept = independent.members().to_vec();
+    let at = |row: usize| &moved[row * dim..(row + 1) * dim];
+    let mut values: Vec<f64> = kept
+        .iter()
+        .map(|&row| {
+            let terms = landmarks.chunks_exact(dim).zip(weights);
+            terms.map(|(landmark, weight)| weight * kernel.value(at(row), landmark)).sum()
+        })
+        .collect();
+    let nystrom = Nystrom::new(&independent);
+    nystrom.transform(&mut values)?;
+    nystrom.kernel_weights(&mut values)?;
+    Ok((kept, values))
+}

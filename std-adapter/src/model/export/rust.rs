@@ -1,0 +1,127 @@
+//! A model as a file of Rust: statics that the core uses in place.
+
+use crate::model::export::exported::Exported;
+use crate::model::export::name::Name;
+use crate::model::export::numbers::{about, lines};
+use crate::model::export::quantised::{Quantised, Stored};
+use crate::model::export::single::{Single, SingleKernel};
+use crate::model::trained::Model;
+use std::fmt::{Debug, Write};
+
+/// The file's text. Nothing in it clashes with another exported file in the same module.
+pub(crate) fn text(exported: &Exported, model: &Model, name: &Name) -> String {
+    let big = name.capitals();
+    let mut text = String::new();
+    for line in about(exported, model) {
+        let _ = writeln!(text, "{}", format!("// {line}").trim_end());
+    }
+    let zero = if matches!(exported, Exported::Single(_)) { "0.0" } else { "0" };
+    let _ = write!(
+        text,
+        "\n/// The number of features of a row.\npub const {big}_FEATURES: usize = {};\n\n\
+         /// The model: `{big}.predict(&row, &mut [{zero}; {big}_FEATURES])`.\n",
+        exported.features()
+    );
+    match exported {
+        Exported::Single(single) => write_single(&mut text, single, &big),
+        Exported::Bits16(quantised) => write_quantised(&mut text, quantised, &big),
+        Exported::Bits8(quantised) => write_quantised(&mut text, quantised, &big),
+    }
+    text
+}
+
+fn write_single(text: &mut String, model: &Single, big: &str) {
+    let (kind, make) = match model.kernel {
+        SingleKernel::Gaussian(exponent) => {
+            ("Gaussian<f32>", format!("Gaussian::from_exponent({exponent:?})"))
+        }
+        SingleKernel::Laplace(rate) => ("Laplace<f32>", format!("Laplace::from_rate({rate:?})")),
+        SingleKernel::Matern32(rate) => ("Matern32<f32>", format!("Matern32::from_rate({rate:?})")),
+        SingleKernel::Matern52(rate) => ("Matern52<f32>", format!("Matern52::from_rate({rate:?})")),
+        SingleKernel::Polynomial(degree, offset) => {
+            ("Polynomial<f32>", format!("Polynomial::constant({degree}, {offset:?})"))
+        }
+        SingleKernel::Linear => ("Linear", String::new()),
+    };
+    let kernel = if make.is_empty() {
+        "    let kernel = ::dpp_nystrom_core::kernel::Linear;\n".to_owned()
+    } else {
+        format!(
+            "    let Ok(kernel) = ::dpp_nystrom_core::kernel::{make} else {{ panic!(\"not a kernel\") }};\n"
+        )
+    };
+    let _ = write!(
+        text,
+        "#[allow(clippy::approx_constant)]\n\
+         pub static {big}: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::kernel::{kind}> = {{\n\
+         {kernel}\
+         \x20   let parts = ::dpp_nystrom_core::Parts {{\n\
+         \x20       means: &{big}_MEANS,\n\
+         \x20       scales: &{big}_SCALES,\n\
+         \x20       landmarks: &{big}_LANDMARKS,\n\
+         \x20       weights: &{big}_WEIGHTS,\n\
+         \x20       target_mean: {:?},\n\
+         \x20       target_scale: {:?},\n\
+         \x20   }};\n\
+         \x20   match ::dpp_nystrom_core::Model::new(kernel, parts) {{\n\
+         \x20       Ok(model) => model,\n\
+         \x20       Err(_) => panic!(\"parts that do not fit\"),\n\
+         \x20   }}\n\
+         }};\n",
+        model.target_mean, model.target_scale
+    );
+    for (array, numbers) in [
+        ("MEANS", &model.means),
+        ("SCALES", &model.scales),
+        ("LANDMARKS", &model.landmarks),
+        ("WEIGHTS", &model.weights),
+    ] {
+        write_array(text, &format!("{big}_{array}"), "f32", numbers);
+    }
+}
+
+fn write_quantised<L: Stored + Debug>(text: &mut String, model: &Quantised<L>, big: &str) {
+    let bits = L::BITS;
+    let _ = write!(
+        text,
+        "#[allow(clippy::approx_constant)]\n\
+         pub static {big}: ::dpp_nystrom_core::QuantisedModel<'static, i{bits}> = {{\n\
+         \x20   let parts = ::dpp_nystrom_core::QuantisedParts {{\n\
+         \x20       centres: &{big}_CENTRES,\n\
+         \x20       factors: &{big}_FACTORS,\n\
+         \x20       exponents: &{big}_EXPONENTS,\n\
+         \x20       landmarks: &{big}_LANDMARKS,\n\
+         \x20       weights: &{big}_WEIGHTS,\n\
+         \x20       limit: {},\n\
+         \x20       multiplier: {},\n\
+         \x20       shift: {},\n\
+         \x20       step: {},\n\
+         \x20       target_mean: {:?},\n\
+         \x20       target_scale: {:?},\n\
+         \x20   }};\n\
+         \x20   match ::dpp_nystrom_core::QuantisedModel::<i{bits}>::new(parts) {{\n\
+         \x20       Ok(model) => model,\n\
+         \x20       Err(_) => panic!(\"parts that do not fit\"),\n\
+         \x20   }}\n\
+         }};\n",
+        model.limit, model.multiplier, model.shift, model.step, model.target_mean, model.target_scale
+    );
+    for (array, numbers) in [
+        ("CENTRES", &model.centres),
+        ("FACTORS", &model.factors),
+        ("EXPONENTS", &model.exponents),
+        ("WEIGHTS", &model.weights),
+    ] {
+        write_array(text, &format!("{big}_{array}"), "i32", numbers);
+    }
+    write_array(text, &format!("{big}_LANDMARKS"), &format!("i{bits}"), &model.landmarks);
+}
+
+fn write_array<T: Debug>(text: &mut String, name: &str, kind: &str, numbers: &[T]) {
+    let rows = lines("    ", numbers.iter().map(|number| format!("{number:?}")));
+    let _ = write!(
+        text,
+        "\n#[allow(clippy::approx_constant)]\n#[rustfmt::skip]\nstatic {name}: [{kind}; {}] = [\n{rows}\n];\n",
+        numbers.len()
+    );
+}

@@ -1,0 +1,8 @@
+//! TODO-DOC
+
+pub mod export;
+pub(crate) mod file;
+pub(crate) mod trained;
+
+pub use file::{load, save};
+pub use trained::{AnyCoefficients, Coefficients, Model};

@@ -1,0 +1,146 @@
+//! A trained model: landmarks, weights and what a raw row needs to meet them.
+
+use crate::data::scaler::Scaler;
+use crate::data::table::reader::Table;
+use crate::error::Error;
+use crate::kernel::kind::KernelKind;
+use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Rows to a task of prediction.
+const BLOCK: usize = 1_024;
+
+/// Landmarks and weights in the precision of the training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coefficients<T> {
+    /// Standardised landmarks, one row of features after the other.
+    pub landmarks: Vec<T>,
+    /// A weight for each.
+    pub weights: Vec<T>,
+}
+
+/// [`Coefficients`] of either precision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AnyCoefficients {
+    /// Single.
+    F32(Coefficients<f32>),
+    /// Double.
+    F64(Coefficients<f64>),
+}
+
+/// A fitted model. It takes raw rows: the training rows' statistics are in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// The names of the features, in order.
+    pub feature_names: Vec<String>,
+    /// The name of the target.
+    pub target_name: String,
+    /// The features' statistics.
+    pub features: Scaler,
+    /// The target's mean.
+    pub target_mean: f64,
+    /// The target's standard deviation.
+    pub target_deviation: f64,
+    /// The kernel.
+    pub kernel: KernelKind,
+    /// Its bandwidth, in standardised units.
+    pub sigma: f64,
+    /// The ridge γ.
+    pub ridge: f64,
+    /// The training file's name, without folder and extension.
+    pub trained_on: String,
+    /// Rows it was trained on.
+    pub trained_rows: u64,
+    /// The landmarks: row numbers of the training file, from 0; empty where they are points of their own.
+    pub landmark_rows: Vec<u64>,
+    /// Root mean square error on the training rows over the target's standard deviation.
+    pub train_nrmse: f64,
+    /// Landmarks and weights.
+    pub numbers: AnyCoefficients,
+}
+
+impl Model {
+    /// The number of landmarks.
+    pub fn landmarks(&self) -> usize {
+        match &self.numbers {
+            AnyCoefficients::F32(numbers) => numbers.weights.len(),
+            AnyCoefficients::F64(numbers) => numbers.weights.len(),
+        }
+    }
+
+    /// Predicts the target, in its own units, for each raw row of the table. All threads.
+    ///
+    /// # Errors
+    /// [`Error::Core`] when the model's parts do not fit each other or the rows, and
+    /// [`Error::Prediction`] for a row so far off that its prediction overflows.
+    pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        match &self.numbers {
+            AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
+            AnyCoefficients::F64(numbers) => self.predict_in(numbers, table),
+        }
+    }
+
+    fn predict_in<T: Scalar>(&self, numbers: &Coefficients<T>, table: &Table) -> Result<Vec<f64>, Error> {
+        let dim = self.feature_names.len();
+        let kernel = self.kernel.build::<T>(self.sigma)?;
+        let predictor = Predictor::new(kernel, &numbers.landmarks, dim, &numbers.weights)?;
+        if table.dim != dim {
+            return Err(CoreError::Length { expected: dim, found: table.dim }.into());
+        }
+        let mut predictions = vec![0.0; table.rows()];
+        predictions
+            .par_chunks_mut(BLOCK)
+            .zip(table.features.par_chunks(BLOCK * table.dim.max(1)))
+            .enumerate()
+            .try_for_each(|(block, (predictions, rows))| {
+                let mut raw = vec![0.0; dim];
+                let mut row = vec![T::ZERO; dim];
+                for (at, (prediction, features)) in
+                    predictions.iter_mut().zip(rows.chunks_exact(table.dim.max(1))).enumerate()
+                {
+                    raw.copy_from_slice(features);
+                    self.features.apply_row(&mut raw);
+                    for (value, &raw) in row.iter_mut().zip(&raw) {
+                        *value = T::from_f64(raw);
+                    }
+                    let standard = predictor.predict(&row)?.to_f64();
+                    *prediction = self.target_mean + self.target_deviation * standard;
+                    if !prediction.is_finite() {
+                        return Err(Error::Prediction { row: block * BLOCK + at });
+                    }
+                }
+                Ok(())
+            })?;
+        Ok(predictions)
+    }
+
+    /// Whether the parts fit each other: a file can be intact and yet no model.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        let dim = self.feature_names.len();
+        let fits = |landmarks: usize, weights: usize| {
+            weights > 0
+                && (self.landmark_rows.is_empty() || weights == self.landmark_rows.len())
+                && Some(landmarks) == weights.checked_mul(dim)
+        };
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        dim > 0
+            && self.features.means.len() == dim
+            && self.features.deviations.len() == dim
+            && finite(&self.features.means)
+            && finite(&self.features.deviations)
+            && finite(&[self.target_mean, self.target_deviation, self.sigma, self.ridge])
+            && match &self.numbers {
+                AnyCoefficients::F32(numbers) => {
+                    fits(numbers.landmarks.len(), numbers.weights.len())
+                        && numbers.landmarks.iter().chain(&numbers.weights).all(|value| value.is_finite())
+                }
+                AnyCoefficients::F64(numbers) => {
+                    fits(numbers.landmarks.len(), numbers.weights.len())
+                        && finite(&numbers.landmarks)
+                        && finite(&numbers.weights)
+                }
+            }
+            && self.kernel.build::<f64>(self.sigma).is_ok()
+    }
+}

@@ -1,0 +1,278 @@
+//! Bandwidth and ridge together, by cross-validation over a grid: the paper's way of setting both.
+//!
+//! Every row is predicted once, by ridge regression on the nine folds that it is not in ([`crate::regression::folds::FOLDS`]);
+//! the error is the root mean square over all rows. The folds are the same at every point of the grid.
+
+use crate::approximation::features::kernel_matrix;
+use crate::approximation::spectrum::check_rows;
+use crate::data::prepared::Prepared;
+use crate::error::Error;
+use crate::kernel::bandwidth::median_distance;
+use crate::kernel::kind::KernelKind;
+use crate::linalg::eigen::{eigen, product};
+use crate::observer::{NoObserver, Observer};
+use crate::regression::fit::{RegressionInput, fit_scored};
+use crate::regression::folds::{FOLDS, deal_folds};
+use crate::regression::ridge::Ridge;
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::Error as CoreError;
+use faer::Mat;
+use rand::seq::index;
+use serde::Serialize;
+
+/// What is cross-validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Regressor {
+    /// Ridge regression on all rows that are not held out: `O(N³)` for each fold and bandwidth.
+    Full,
+    /// Ridge regression on so many landmarks, rows drawn uniformly: `O(N c²)` for each bandwidth.
+    Nystrom {
+        /// How many landmarks.
+        landmarks: usize,
+    },
+}
+
+/// The error of cross-validation over a grid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Surface {
+    /// The bandwidths, ascending.
+    pub sigmas: Vec<f64>,
+    /// The median distance between rows; none for a kernel without a bandwidth.
+    pub median: Option<f64>,
+    /// The ridges γ, ascending.
+    pub ridges: Vec<f64>,
+    /// For each bandwidth, the error for each ridge in standard deviations of the target; none where the
+    /// equations could not be solved.
+    pub errors: Vec<Vec<Option<f64>>>,
+    /// The place of the least error among the bandwidths.
+    pub best_sigma: usize,
+    /// Its place among the ridges.
+    pub best_ridge: usize,
+}
+
+impl Surface {
+    /// The least error.
+    pub fn least(&self) -> f64 {
+        self.errors[self.best_sigma][self.best_ridge].unwrap_or(f64::NAN)
+    }
+
+    /// Whether the best bandwidth is the first or the last of several: the true best may lie beyond.
+    pub fn sigma_at_edge(&self) -> bool {
+        at_edge(self.best_sigma, self.sigmas.len())
+    }
+
+    /// The same of the ridge.
+    pub fn ridge_at_edge(&self) -> bool {
+        at_edge(self.best_ridge, self.ridges.len())
+    }
+}
+
+fn at_edge(place: usize, count: usize) -> bool {
+    count > 1 && (place == 0 || place + 1 == count)
+}
+
+/// Cross-validates bandwidths, in medians of the distance between rows, and ridges jointly. A kernel without
+/// a bandwidth has one column, of σ = 1.
+///
+/// # Errors
+/// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Folds`] where nothing could be solved,
+/// [`Error::MedianZero`], [`Error::Bandwidth`], [`Error::Regression`] for ridges that are not positive,
+/// [`Error::SpectrumRows`] for too many rows to regress on in full, [`Error::Landmarks`].
+pub fn tune(
+    data: &Prepared,
+    kernel: KernelKind,
+    regressor: Regressor,
+    multiples: &[f64],
+    ridges: &[f64],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Surface, Error> {
+    let target = data.target()?;
+    if !(target.deviation > 0.0) {
+        return Err(Error::ConstantTarget { name: target.name.clone() });
+    }
+    if ridges.is_empty() || ridges.iter().any(|&ridge| !(ridge > 0.0 && ridge.is_finite())) {
+        return Err(Error::Regression { reason: CoreError::Ridge });
+    }
+    let (median, mut sigmas) = if kernel.has_bandwidth() {
+        let median = median_distance(&data.rows, data.dim, kernel, seed)?;
+        (Some(median), multiples.iter().map(|multiple| multiple * median).collect())
+    } else {
+        (None, vec![1.0])
+    };
+    let mut ridges = ridges.to_vec();
+    for grid in [&mut sigmas, &mut ridges] {
+        grid.sort_unstable_by(f64::total_cmp);
+        grid.dedup();
+    }
+    let folds = deal_folds(data.len(), FOLDS.min(data.len()), seed);
+    let landmarks = match regressor {
+        Regressor::Full => {
+            check_rows(data.len())?;
+            Vec::new()
+        }
+        Regressor::Nystrom { landmarks } => draw(data, landmarks, seed)?,
+    };
+    observer.begin("bandwidths", sigmas.len() as u64);
+    let mut errors = Vec::with_capacity(sigmas.len());
+    for &sigma in &sigmas {
+        let squares: Vec<f64> = match regressor {
+            Regressor::Full => full(data, &target.values, kernel, sigma, &ridges, &folds)?,
+            Regressor::Nystrom { .. } => {
+                let problem = RegressionInput {
+                    rows: &data.rows,
+                    dim: data.dim,
+                    targets: target.values.as_slice().into(),
+                    landmarks: &landmarks,
+                    kernel: &kernel.build::<f64>(sigma)?,
+                };
+                let scores = fit_scored(problem, Ridge::CrossValidated, &ridges, seed, &NoObserver)?.1;
+                scores.into_iter().map(|(_, squares)| squares).collect()
+            }
+        };
+        let root = |squares: f64| Some((squares / data.len() as f64).sqrt()).filter(|root| root.is_finite());
+        errors.push(squares.into_iter().map(root).collect::<Vec<_>>());
+        observer.advance(1);
+    }
+    observer.end();
+    let places = (0..sigmas.len()).flat_map(|sigma| (0..ridges.len()).map(move |ridge| (sigma, ridge)));
+    let solved = places.filter_map(|(sigma, ridge)| errors[sigma][ridge].map(|error| (error, sigma, ridge)));
+    let (_, best_sigma, best_ridge) =
+        solved.min_by(|one, other| one.0.total_cmp(&other.0)).ok_or(Error::Folds { rows: data.len() })?;
+    Ok(Surface { sigmas, median, ridges, errors, best_sigma, best_ridge })
+}
+
+/// The features of rows drawn uniformly.
+fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error> {
+    let rows = data.len();
+    let reason = match landmarks {
+        0 => CoreError::Empty,
+        _ if landmarks > rows => CoreError::TooManyLandmarks { landmarks, rows },
+        _ => {
+            let mut random = stream(seed, RngStream::Landmarks);
+            return data.gather(&index::sample(&mut random, rows, landmarks).into_vec());
+        }
+    };
+    Err(Error::Landmarks { reason })
+}
+
+/// The squared error over all folds for each ridge. A fold's kernel matrix of the others is decomposed once
+/// for all ridges: `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`, `n` the number of the others.
+fn full(
+    data: &Prepared,
+    targets: &[f64],
+    kernel: KernelKind,
+    sigma: f64,
+    ridges: &[f64],
+    folds: &[u8],
+) -> Result<Vec<f64>, Error> {
+    let matrix = kernel_matrix(&data.ground(kernel, sigma)?)?;
+    let mut squares = vec![0.0; ridges.len()];
+    for fold in 0..FOLDS.min(data.len()) {
+        let (held, others): (Vec<usize>, Vec<usize>) =
+            (0..data.len()).partition(|&row| usize::from(folds[row]) == fold);
+        let inner = eigen(&Mat::from_fn(others.len(), others.len(), |i, j| matrix[(others[i], others[j])]))?;
+        let outer = Mat::from_fn(held.len(), others.len(), |i, j| matrix[(held[i], others[j])]);
+        let y = Mat::from_fn(others.len(), 1, |i, _| targets[others[i]]);
+        let along = product(inner.vectors.transpose(), y.as_ref());
+        let turned = product(outer.as_ref(), inner.vectors.as_ref());
+        for (ridge, squares) in ridges.iter().zip(&mut squares) {
+            let penalty = others.len() as f64 * ridge;
+            let weights = Mat::from_fn(others.len(), 1, |k, _| along[(k, 0)] / (inner.values[k] + penalty));
+            let predicted = product(turned.as_ref(), weights.as_ref());
+            *squares += held
+                .iter()
+                .enumerate()
+                .map(|(at, &row)| (targets[row] - predicted[(at, 0)]).powi(2))
+                .sum::<f64>();
+        }
+    }
+    Ok(squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Regressor, Surface, tune};
+    use crate::data::prepared::Prepared;
+    use crate::data::table::reader::Table;
+    use crate::error::Error;
+    use crate::kernel::kind::KernelKind;
+    use crate::landmarks::exact_kdpp::uniform;
+    use crate::observer::NoObserver;
+    use dpp_nystrom_core::Random;
+
+    /// A sine with noise, over two features of which one says nothing.
+    fn waves(rows: usize) -> Prepared {
+        let mut random = Random::seeded(4);
+        let features: Vec<f64> = (0..2 * rows).map(|_| uniform(&mut random)).collect();
+        let target =
+            features.chunks(2).map(|row| (9.0 * row[0]).sin() + 0.3 * (uniform(&mut random) - 0.5)).collect();
+        let table = Table {
+            name: "waves".to_owned(),
+            feature_names: vec!["a".to_owned(), "b".to_owned()],
+            dim: 2,
+            features,
+            target: Some(target),
+            target_name: Some("y".to_owned()),
+        };
+        Prepared::new(table, None, 0).unwrap()
+    }
+
+    const MULTIPLES: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
+    const RIDGES: [f64; 6] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
+
+    fn surface(data: &Prepared, regressor: Regressor) -> Surface {
+        tune(data, KernelKind::Gaussian, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap()
+    }
+
+    /// The representer theorem: with every row a landmark the solution lies in the span of those learned
+    /// from, so both regressors are one.
+    #[test]
+    fn all_rows_as_landmarks_are_the_full_regression() {
+        let data = waves(90);
+        let full = surface(&data, Regressor::Full);
+        let nystrom = surface(&data, Regressor::Nystrom { landmarks: 90 });
+        for (sigma, (row, other)) in full.errors.iter().zip(&nystrom.errors).enumerate() {
+            for ((one, other), ridge) in row.iter().zip(other).zip(RIDGES) {
+                let (one, other) = (one.unwrap(), other.unwrap());
+                // Rows that depend on others up to rounding are left out of the landmarks: the core promises
+                // predictions right to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
+                let promised = f64::EPSILON.sqrt() / (2.0 * ridge.sqrt());
+                assert!((one - other).abs() < promised, "{sigma} {ridge:e}: {one} {other}");
+            }
+        }
+        assert_eq!((full.best_sigma, full.best_ridge), (nystrom.best_sigma, nystrom.best_ridge));
+        assert!(full.least() < 0.3 && !full.sigma_at_edge() && !full.ridge_at_edge(), "{full:?}");
+        assert!(full.errors[4][5].unwrap() > 0.8);
+    }
+
+    #[test]
+    fn a_minimum_at_the_edge_is_told() {
+        let data = waves(60);
+        let regressor = Regressor::Nystrom { landmarks: 30 };
+        let of = |multiples: &[f64], ridges: &[f64]| {
+            tune(&data, KernelKind::Gaussian, regressor, multiples, ridges, 3, &NoObserver).unwrap()
+        };
+        let surface = of(&[4.0, 2.0, 8.0], &[1.0, 0.1, 0.1]);
+        assert!(surface.sigma_at_edge() && surface.ridge_at_edge());
+        assert_eq!((surface.best_sigma, surface.ridges.len(), surface.errors.len()), (0, 2, 3));
+        let surface = of(&[1.0], &[0.1]);
+        assert!(!surface.sigma_at_edge() && !surface.ridge_at_edge());
+        let linear = tune(&data, KernelKind::Linear, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap();
+        assert_eq!((linear.sigmas, linear.median), (vec![1.0], None));
+    }
+
+    #[test]
+    fn what_cannot_be_tuned_is_refused() {
+        let data = waves(20);
+        let of = |landmarks, ridges: &[f64]| {
+            let regressor = Regressor::Nystrom { landmarks };
+            tune(&data, KernelKind::Gaussian, regressor, &MULTIPLES, ridges, 3, &NoObserver).unwrap_err()
+        };
+        assert!(matches!(of(0, &RIDGES), Error::Landmarks { .. }));
+        assert!(matches!(of(21, &RIDGES), Error::Landmarks { .. }));
+        for ridges in [&[][..], &[0.0], &[f64::NAN], &[-1.0]] {
+            assert!(matches!(of(5, ridges), Error::Regression { .. }));
+        }
+    }
+}

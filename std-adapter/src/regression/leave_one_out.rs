@@ -1,0 +1,245 @@
+//! What ridge regression predicts of each row without that row, in closed form, and how one feature more
+//! changes it.
+//!
+//! With features `Φ`, a column a row, and the load `λ = Nγ`, the hat matrix is `H = Φᵀ(ΦΦᵀ + λI)⁻¹Φ`; without row
+//! `i` the regression misses its target by `(y_i - ŷ_i)/(1 - h_ii)` (Allen 1974; the ridge stays `λ` for the
+//! `N - 1` rows left). With `ΦΦᵀ = VDVᵀ` and `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves every
+//! ridge.
+//!
+//! One feature more, `b` of all rows: with `P = I - H`, `u = Pb` and `s = λ + bᵀu`, what is left of the targets
+//! is `r - u (uᵀy)/s`, and of the diagonal `p_i - u_i²/s`: of block elimination in `ΦΦᵀ + λI`. So `q` features, each
+//! the one in question, cost `2 q N c` multiply-adds and not `q N c²`.
+
+use crate::error::Error;
+use crate::linalg::eigen::{Eigen, eigen, product};
+use dpp_nystrom_core::Error as CoreError;
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// Below this `1 - h_ii` is rounding: the row is its own prediction, and nothing can be told without it.
+const FREE: f64 = 1e-12;
+
+/// Features in the axes of their Gram matrix.
+#[derive(Debug)]
+pub(crate) struct Axes {
+    /// `VᵀΦ`, a column a row.
+    features: Mat<f64>,
+    /// `D`.
+    values: Vec<f64>,
+}
+
+impl Axes {
+    /// Of features, a column a row: `N c²`.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub(crate) fn new(features: &Mat<f64>) -> Result<Self, Error> {
+        if features.nrows() == 0 {
+            return Ok(Self { features: features.clone(), values: Vec::new() });
+        }
+        let gram = product(features.as_ref(), features.transpose());
+        let Eigen { values, vectors } = eigen(&gram)?;
+        Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
+    }
+
+    /// The regression at the load `λ`: `2 N c`.
+    pub(crate) fn fit(&self, targets: &[f64], load: f64) -> Fitted {
+        let (rank, n) = (self.features.nrows(), targets.len());
+        let scales: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + load).sqrt()).collect();
+        let scaled = Mat::from_fn(rank, n, |k, i| self.features[(k, i)] * scales[k]);
+        let y = MatRef::from_column_major_slice(targets, n, 1);
+        let shares = product(scaled.as_ref(), y);
+        let (mut missed, mut free) = (targets.to_vec(), vec![1.0; n]);
+        for (i, (missed, free)) in missed.iter_mut().zip(&mut free).enumerate() {
+            for k in 0..rank {
+                let entry = scaled[(k, i)];
+                *missed -= entry * shares[(k, 0)];
+                *free -= entry * entry;
+            }
+        }
+        Fitted { scaled, load, missed, free }
+    }
+
+    /// The ridge γ of those given whose leave-one-out error is the least, and that error, a mean of squares;
+    /// infinite where with all of them a row is its own prediction.
+    ///
+    /// # Errors
+    /// [`Error::Regression`] where none is given.
+    pub(crate) fn best(&self, targets: &[f64], ridges: &[f64]) -> Result<(f64, f64), Error> {
+        let errors: Vec<(f64, f64)> = ridges
+            .par_iter()
+            .map(|&ridge| (ridge, self.fit(targets, ridge * targets.len() as f64).error()))
+            .collect();
+        errors
+            .into_iter()
+            .min_by(|one, other| one.1.total_cmp(&other.1))
+            .ok_or(Error::Regression { reason: CoreError::Ridge })
+    }
+}
+
+/// A ridge regression, and what it misses.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    /// `W`.
+    scaled: Mat<f64>,
+    load: f64,
+    /// `y - ŷ`.
+    missed: Vec<f64>,
+    /// `1 - h_ii`.
+    free: Vec<f64>,
+}
+
+/// What a regression comes to with one feature more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extended<'a> {
+    fitted: &'a Fitted,
+    /// `u = Pb`.
+    left: &'a [f64],
+    /// `s`.
+    scale: f64,
+    /// `uᵀy / s`.
+    weight: f64,
+}
+
+impl Fitted {
+    /// What the regression without it misses of each row's target; infinite where nothing can be told.
+    pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
+        self.missed.iter().zip(&self.free).map(|(&missed, &free)| without(missed, free))
+    }
+
+    /// The leave-one-out error, a mean of squares.
+    pub(crate) fn error(&self) -> f64 {
+        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.missed.len() as f64
+    }
+
+    /// `PB` for features `B`, a column a feature.
+    pub(crate) fn left_of(&self, features: &Mat<f64>) -> Mat<f64> {
+        if self.scaled.nrows() == 0 {
+            return features.clone();
+        }
+        let shares = product(self.scaled.as_ref(), features.as_ref());
+        features - product(self.scaled.transpose(), shares.as_ref())
+    }
+
+    /// The regression with the feature `b` more, of which `left` is `Pb`.
+    pub(crate) fn extended<'a>(&'a self, feature: &[f64], left: &'a [f64], targets: &[f64]) -> Extended<'a> {
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let scale = self.load + dot(feature, left).max(0.0);
+        Extended { fitted: self, left, scale, weight: dot(left, targets) / scale }
+    }
+}
+
+impl Extended<'_> {
+    /// As [`Fitted::residuals`].
+    pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
+        let Self { fitted: Fitted { missed, free, .. }, left, scale, weight } = *self;
+        let inverse = 1.0 / scale;
+        missed.iter().zip(free).zip(left).map(move |((&missed, &free), &left)| {
+            without(missed - left * weight, free - left * left * inverse)
+        })
+    }
+
+    /// As [`Fitted::error`].
+    pub(crate) fn error(&self) -> f64 {
+        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.left.len() as f64
+    }
+}
+
+fn without(missed: f64, free: f64) -> f64 {
+    if free > FREE { missed / free } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axes, FREE, without};
+    use crate::rng::{RngStream, stream};
+    use faer::Mat;
+    use rand_core::Rng;
+
+    fn made_up(rank: usize, n: usize) -> (Mat<f64>, Vec<f64>) {
+        let mut random = stream(1, RngStream::Rows);
+        let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
+        let features = Mat::from_fn(rank, n, |k, _| next() / (1 + k) as f64);
+        let targets = (0..n).map(|_| next()).collect();
+        (features, targets)
+    }
+
+    /// What weights fitted to all rows but this one miss of it, by elimination of the normal equations.
+    fn missed_without(features: &Mat<f64>, targets: &[f64], load: f64, left_out: usize) -> f64 {
+        let (rank, n) = (features.nrows(), targets.len());
+        let others = || (0..n).filter(|&i| i != left_out);
+        let mut rows: Vec<Vec<f64>> = (0..rank)
+            .map(|k| {
+                let entry = |l: usize| others().map(|i| features[(k, i)] * features[(l, i)]).sum::<f64>();
+                let mut row: Vec<f64> = (0..rank).map(entry).collect();
+                row[k] += load;
+                row.push(others().map(|i| features[(k, i)] * targets[i]).sum());
+                row
+            })
+            .collect();
+        for k in 0..rank {
+            let top = rows[k].clone();
+            for (l, row) in rows.iter_mut().enumerate().filter(|(l, _)| *l != k) {
+                let factor = row[k] / top[k];
+                row.iter_mut().zip(&top).for_each(|(x, y)| *x -= factor * y);
+                assert!(factor.is_finite(), "{l}");
+            }
+        }
+        let predicted: f64 = (0..rank).map(|k| rows[k][rank] / rows[k][k] * features[(k, left_out)]).sum();
+        targets[left_out] - predicted
+    }
+
+    #[test]
+    fn the_closed_form_is_refitting_without_each_row() {
+        let (features, targets) = made_up(4, 23);
+        for load in [1e-6, 0.1, 3.0] {
+            let fitted = Axes::new(&features).unwrap().fit(&targets, load);
+            let mut total = 0.0;
+            for (i, residual) in fitted.residuals().enumerate() {
+                let refitted = missed_without(&features, &targets, load, i);
+                assert!((residual - refitted).abs() < 1e-10, "{load} {i}: {residual} {refitted}");
+                total += refitted * refitted;
+            }
+            assert!((fitted.error() - total / 23.0).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn one_feature_more_is_refitting_with_it() {
+        let (features, targets) = made_up(5, 31);
+        for rank in [0, 1, 4] {
+            let few = Mat::from_fn(rank, 31, |k, i| features[(k, i)]);
+            let more = Mat::from_fn(rank + 1, 31, |k, i| features[(k, i)]);
+            let feature = Mat::from_fn(31, 1, |i, _| features[(rank, i)]);
+            for load in [1e-6, 0.1] {
+                let fitted = Axes::new(&few).unwrap().fit(&targets, load);
+                let left = fitted.left_of(&feature);
+                let extended = fitted.extended(feature.col_as_slice(0), left.col_as_slice(0), &targets);
+                let whole = Axes::new(&more).unwrap().fit(&targets, load);
+                for (one, other) in extended.residuals().zip(whole.residuals()) {
+                    assert!((one - other).abs() < 1e-9, "{rank} {load}: {one} {other}");
+                }
+                assert!((extended.error() - whole.error()).abs() < 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ridge_is_that_of_the_least_error() {
+        let (features, targets) = made_up(4, 23);
+        let axes = Axes::new(&features).unwrap();
+        let ridges = [1e-8, 1e-4, 1e-2, 1.0, 100.0];
+        let (ridge, error) = axes.best(&targets, &ridges).unwrap();
+        let errors = ridges.map(|ridge| axes.fit(&targets, ridge * 23.0).error());
+        assert!(errors.iter().all(|&other| error <= other), "{error} {errors:?}");
+        assert_eq!(errors[ridges.iter().position(|&other| other == ridge).unwrap()], error);
+        assert!(axes.best(&targets, &[]).is_err());
+    }
+
+    #[test]
+    fn a_row_that_nothing_is_left_of_tells_nothing() {
+        assert_eq!(without(0.5, 0.25), 2.0);
+        assert_eq!(without(0.5, FREE), f64::INFINITY);
+        assert_eq!(without(0.5, f64::NAN), f64::INFINITY);
+    }
+}

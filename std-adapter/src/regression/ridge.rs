@@ -1,0 +1,48 @@
+//! TODO-DOC
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the ridge γ is chosen.
+///
+/// ```
+/// use dpp_nystrom::regression::Ridge;
+///
+/// assert_eq!("1e-6".parse(), Ok(Ridge::Value(1e-6)));
+/// assert_eq!("cv".parse(), Ok(Ridge::CrossValidated));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ridge {
+    /// This number.
+    Value(f64),
+    /// The one of [`ridge_grid`] with the least error in 10-fold cross-validation.
+    CrossValidated,
+}
+
+impl FromStr for Ridge {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "cv" => Ok(Self::CrossValidated),
+            other => match other.parse() {
+                Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(Self::Value(value)),
+                _ => Err(format!("{text:?} is no ridge: give a positive number or cv")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Ridge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::CrossValidated => f.write_str("cv"),
+        }
+    }
+}
+
+/// The ridges that cross-validation tries: 10⁻¹⁰ to 10⁻¹ in steps of a half power of ten.
+pub fn ridge_grid() -> impl Iterator<Item = f64> {
+    (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
+}

@@ -1,0 +1,123 @@
+//! Many candidates at once: the host's evaluator of the open-slot chain.
+//!
+//! The same forward substitution as the core's ([`dpp_nystrom_core::OpenSlot::try_one`]), for
+//! [`TRIES`] candidates side by side, a candidate to a lane. `pulp` picks the instruction set when the
+//! program runs, so that a portable build uses AVX2, AVX-512 or NEON where the machine has them. Lanes
+//! stop together, when every one of them has fallen to what its acceptance asks for of the present
+//! occupant: then the first is rejected, so the occupant stays, so the second is, and so on. Otherwise all
+//! are finished, and compared in their order.
+//!
+//! It differs from the core in rounding alone: products are fused where the machine can, sums have
+//! another order, and the exponential is a polynomial. Tests hold every lane to the core's answer.
+
+use crate::error::Error;
+use crate::heap::zeros;
+use crate::simd::lane::Lane;
+use crate::simd::substitution::Substitution;
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Points, Proposal, TRIES};
+use pulp::Arch;
+
+/// The ground sets that lanes know: rows under one of the core's kernels.
+pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
+
+/// Working memory of the lanes, for up to `c` landmarks of `d` features: `32 (c + d)` numbers.
+#[derive(Debug)]
+pub struct Lanes<T> {
+    pub(crate) arch: Arch,
+    /// The candidates' features: of each feature, the lanes' values side by side.
+    pub(crate) features: Vec<T>,
+    /// The candidates' substitutions, likewise.
+    pub(crate) z: Vec<T>,
+}
+
+impl<T: Lane> Lanes<T> {
+    /// Room for `c` landmarks of `d` features.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn new(c: usize, d: usize) -> Result<Self, Error> {
+        Ok(Self {
+            arch: Arch::new(),
+            features: zeros(d.saturating_mul(TRIES), T::ZERO)?,
+            z: zeros(c.saturating_mul(TRIES), T::ZERO)?,
+        })
+    }
+
+    /// Copies the candidates' rows side by side. Lanes without a proposal keep what they held.
+    pub(crate) fn gather(&mut self, ground: &Ground<'_, T>, proposals: &[Proposal<T>]) {
+        let (features, _) = self.features.as_chunks_mut::<TRIES>();
+        for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
+            for (values, &feature) in features.iter_mut().zip(ground.row(proposal.entering)) {
+                values[lane] = feature;
+            }
+        }
+    }
+}
+
+impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
+    fn evaluate(
+        &mut self,
+        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        proposals: &[Proposal<T>],
+    ) -> Result<u32, CoreError> {
+        let mut admitted = 0;
+        for block in proposals.chunks(TRIES) {
+            admitted += self.evaluate_block(slot, block)?;
+        }
+        Ok(admitted)
+    }
+}
+
+impl<T: Lane> Lanes<T> {
+    /// [`evaluate`](Evaluate::evaluate) for at most [`TRIES`] proposals.
+    fn evaluate_block(
+        &mut self,
+        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        proposals: &[Proposal<T>],
+    ) -> Result<u32, CoreError> {
+        let ground = slot.ground();
+        let others = slot.others().len();
+        if others * TRIES > self.z.len() {
+            return Err(CoreError::Capacity { needed: others, have: self.z.len() / TRIES });
+        }
+        if ground.features() * TRIES > self.features.len() {
+            return Err(CoreError::Capacity { needed: ground.features(), have: self.features.len() / TRIES });
+        }
+        let len = ground.len();
+        if let Some(past) = proposals.iter().find(|proposal| proposal.entering >= len) {
+            return Err(CoreError::OutOfRange { index: past.entering, len });
+        }
+        self.gather(ground, proposals);
+        let mut diagonals = [T::ZERO; TRIES];
+        // A lane without a proposal never keeps the others going.
+        let mut thresholds = [T::ONE / T::ZERO; TRIES];
+        for ((diagonal, threshold), proposal) in diagonals.iter_mut().zip(&mut thresholds).zip(proposals) {
+            *diagonal = ground.diagonal(proposal.entering);
+            if !diagonal.is_finite() {
+                return Err(CoreError::NotFinite { row: proposal.entering, column: proposal.entering });
+            }
+            *threshold = slot.threshold(proposal.uniform, *diagonal);
+        }
+        let mut residuals = diagonals;
+        let finished = self.arch.dispatch(Substitution {
+            ground,
+            slot,
+            candidates: proposals.len(),
+            features: &self.features,
+            z: &mut self.z,
+            residuals: &mut residuals,
+            thresholds: &thresholds,
+        });
+        if !finished {
+            return Ok(0);
+        }
+        let tried = proposals.len();
+        slot.decide(proposals, &diagonals[..tried], &residuals[..tried], |lane, column| {
+            let (entries, _) = self.z.as_chunks::<TRIES>();
+            for (slot, entry) in column.iter_mut().zip(entries) {
+                *slot = entry[lane];
+            }
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! TODO-DOC
+
+pub(crate) mod engine;
+pub(crate) mod exponential;
+pub(crate) mod kernel;
+pub(crate) mod lane;
+pub(crate) mod lanes;
+pub(crate) mod pivots;
+pub(crate) mod subset;
+pub(crate) mod substitution;
+#[cfg(test)]
+mod tests;
+
+pub use lane::Lane;
+pub use lanes::Lanes;

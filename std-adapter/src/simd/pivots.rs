@@ -1,0 +1,359 @@
+//! Randomly pivoted Cholesky over all rows, or over some, in lanes.
+//!
+//! Chen, Epperly, Tropp and Webber (2022): each landmark is drawn in proportion to what the landmarks
+//! before it miss of every row. `O(n c)` kernel entries, `n c²/2` multiply-adds and `n (c + d + 1)` numbers.
+//! Accelerated as by Epperly, Tropp and Webber (2024): [`BLOCK`] rows are drawn at once in proportion to
+//! the residuals as they stand, and each is kept with the probability that those kept before it have left
+//! it, so that the law is that of one row at a time, and all rows are passed over once a block.
+
+use crate::error::Error;
+use crate::heap::zeros;
+use crate::simd::lane::Lane;
+use crate::simd::lanes::{Ground, Lanes};
+use crate::simd::substitution::tile;
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, TRIES};
+use pulp::{Simd, WithSimd};
+use rand_core::Rng;
+use rayon::prelude::*;
+
+/// Rows drawn at once.
+const BLOCK: usize = 8;
+
+/// Rows in lanes at a time where their substitutions are not kept.
+const PART: usize = 1 << 14;
+
+/// Blocks of lanes to a task of a thread.
+const TASK: usize = 64;
+
+/// Rows in lanes: [`TRIES`] rows side by side, and what is known of them.
+pub(crate) struct Rows<T> {
+    /// Numbers to a block of lanes.
+    features: usize,
+    z: usize,
+    values: Vec<T>,
+    substitutions: Vec<T>,
+    /// `k(i, i)`; zero beyond the last row.
+    diagonals: Vec<T>,
+    /// What the landmarks miss of each row.
+    residuals: Vec<T>,
+    /// The residuals' sums over each block of lanes.
+    sums: Vec<f64>,
+}
+
+/// Numbers that a pivoted start in lanes holds for a row of `d` features: its features, its substitution, its
+/// diagonal and its residual.
+pub(crate) fn numbers_to_pivot(c: usize, d: usize) -> usize {
+    c + d + 2
+}
+
+impl<T: Lane> Lanes<T> {
+    /// Adds landmarks until there are `c`, drawn by randomly pivoted Cholesky from `candidates`, or from
+    /// all rows. The landmarks must be empty.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when nothing is left to draw from,
+    /// [`Error::Memory`].
+    pub fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let ground = landmarks.ground();
+        let count = candidates.map_or(ground.len(), <[usize]>::len);
+        let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
+        if c == 0 || count == 0 {
+            return Err(refused(CoreError::Empty));
+        }
+        if c > count {
+            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
+        }
+        let mut rows = Rows::new(ground, count, number, c)?;
+        while landmarks.len() < c {
+            let first = landmarks.len();
+            let total: f64 = rows.sums.iter().sum();
+            if !(total > 0.0) {
+                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+            }
+            // The same draws whatever c is: the first landmarks of more are those of fewer.
+            for _ in 0..BLOCK {
+                if landmarks.len() == c {
+                    break;
+                }
+                let place = f64::from_draw(random.next_u32()) * total;
+                let uniform = T::from_draw(random.next_u32());
+                let at = rows.at(place);
+                let before = rows.residuals[at];
+                let index = number(at);
+                if landmarks.contains(index) {
+                    continue;
+                }
+                match landmarks.push(index) {
+                    Ok(()) => {
+                        let pivot = landmarks.factor().pivot(landmarks.len() - 1);
+                        if !(uniform * before < pivot * pivot) {
+                            landmarks.truncate(landmarks.len() - 1);
+                        }
+                    }
+                    // Rounding; not to be drawn again.
+                    Err(CoreError::NotPositive { .. }) => rows.exclude(at),
+                    Err(reason) => return Err(refused(reason)),
+                }
+            }
+            if landmarks.len() < c {
+                self.pass(&mut rows, landmarks, first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds landmarks until there are `c`, each the first of the rows with the largest residual: greedily
+    /// pivoted Cholesky (Fine and Scheinberg 2002). The landmarks must be empty. Costs what
+    /// [`pivot`](Self::pivot) does, with a pass a landmark.
+    ///
+    /// # Errors
+    /// Those of [`pivot`](Self::pivot).
+    pub fn pivot_greedily(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+    ) -> Result<(), Error> {
+        let refused = |reason| Error::Landmarks { reason };
+        let ground = landmarks.ground();
+        if c == 0 || ground.is_empty() {
+            return Err(refused(CoreError::Empty));
+        }
+        if c > ground.len() {
+            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
+        }
+        let mut rows = Rows::new(ground, ground.len(), |at| at, c)?;
+        if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
+            return Err(refused(CoreError::NotFinite { row, column: row }));
+        }
+        while landmarks.len() < c {
+            let first = landmarks.len();
+            let Some(at) = rows.largest() else {
+                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+            };
+            match landmarks.push(at) {
+                Ok(()) => self.pass(&mut rows, landmarks, first),
+                // Rounding; not to be taken again.
+                Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
+                Err(reason) => return Err(refused(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the landmarks miss of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds.
+    /// Residuals at the level of rounding are zero.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Landmarks`] where one is no number.
+    pub(crate) fn residuals(
+        &self,
+        landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+        rows: Option<&[usize]>,
+        residuals: &mut [T],
+    ) -> Result<(), Error> {
+        let number = |at: usize| rows.map_or(at, |rows| rows[at]);
+        for (part, residuals) in residuals.chunks_mut(PART).enumerate() {
+            let first = part * PART;
+            let mut rows =
+                Rows::new(landmarks.ground(), residuals.len(), |at| number(first + at), landmarks.len())?;
+            self.pass(&mut rows, landmarks, 0);
+            residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
+            if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
+                let row = number(first + at);
+                return Err(Error::Landmarks { reason: CoreError::NotFinite { row, column: row } });
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
+    pub fn numbers_to_pivot(&self, c: usize) -> usize {
+        numbers_to_pivot(c, self.features.len() / TRIES)
+    }
+
+    /// Takes the landmarks from `first` on out of every row's residual.
+    pub(crate) fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
+        let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
+        let (features, z) = (*features, *z);
+        values
+            .par_chunks(TASK * features)
+            .zip(substitutions.par_chunks_mut(TASK * z))
+            .zip(diagonals.par_chunks(TASK * TRIES))
+            .zip(residuals.par_chunks_mut(TASK * TRIES))
+            .zip(sums.par_chunks_mut(TASK))
+            .for_each(|((((values, substitutions), diagonals), residuals), sums)| {
+                self.arch.dispatch(Pass {
+                    landmarks,
+                    first,
+                    features,
+                    z,
+                    values,
+                    substitutions,
+                    diagonals,
+                    residuals,
+                    sums,
+                });
+            });
+    }
+}
+
+impl<T: Lane> Rows<T> {
+    pub(crate) fn new(
+        ground: &Ground<'_, T>,
+        count: usize,
+        number: impl Fn(usize) -> usize + Sync,
+        c: usize,
+    ) -> Result<Self, Error> {
+        let blocks = count.div_ceil(TRIES);
+        let (features, z) = (ground.features() * TRIES, c * TRIES);
+        let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
+        let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
+        // On all threads: rows that lie far apart are waited for one by one.
+        values.par_chunks_mut(features.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
+            |(block, (values, diagonals))| {
+                for (lane, diagonal) in diagonals.iter_mut().enumerate().take(count - block * TRIES) {
+                    let row = number(block * TRIES + lane);
+                    for (slot, &feature) in values.iter_mut().skip(lane).step_by(TRIES).zip(ground.row(row)) {
+                        *slot = feature;
+                    }
+                    *diagonal = ground.diagonal(row);
+                }
+            },
+        );
+        let residuals = diagonals.clone();
+        let sums = residuals.chunks(TRIES).map(sum).collect();
+        let substitutions = zeros(blocks.saturating_mul(z), T::ZERO)?;
+        Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
+    }
+
+    /// The features of a block of lanes.
+    pub(crate) fn block(&self, block: usize) -> &[T] {
+        &self.values[block * self.features..(block + 1) * self.features]
+    }
+
+    /// Entry `k` of the substitution of a row.
+    pub(crate) fn substitution(&self, at: usize, k: usize) -> T {
+        self.substitutions[at / TRIES * self.z + k * TRIES + at % TRIES]
+    }
+
+    /// The row at which the residuals, summed from the first on, pass `place`.
+    fn at(&self, mut place: f64) -> usize {
+        let mut last = 0;
+        for (block, &sum) in self.sums.iter().enumerate() {
+            if sum > 0.0 {
+                last = block;
+                if place < sum {
+                    break;
+                }
+                place -= sum;
+            }
+        }
+        let lanes = &self.residuals[last * TRIES..(last + 1) * TRIES];
+        let mut found = 0;
+        for (lane, residual) in lanes.iter().enumerate() {
+            if *residual > T::ZERO {
+                found = lane;
+                if place < residual.to_f64() {
+                    break;
+                }
+                place -= residual.to_f64();
+            }
+        }
+        last * TRIES + found
+    }
+
+    /// The first row with the largest residual; none where all are zero.
+    fn largest(&self) -> Option<usize> {
+        let mut largest = (None, T::ZERO);
+        for (at, &residual) in self.residuals.iter().enumerate() {
+            if residual > largest.1 {
+                largest = (Some(at), residual);
+            }
+        }
+        largest.0
+    }
+
+    fn exclude(&mut self, at: usize) {
+        self.residuals[at] = T::ZERO;
+        self.sums[at / TRIES] = sum(&self.residuals[at / TRIES * TRIES..(at / TRIES + 1) * TRIES]);
+    }
+}
+
+fn sum<T: Scalar>(residuals: &[T]) -> f64 {
+    residuals.iter().map(|residual| residual.to_f64()).sum()
+}
+
+/// One pass over some blocks of lanes.
+pub(crate) struct Pass<'p, 'l, 'g, T: Lane> {
+    pub(crate) landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
+    pub(crate) first: usize,
+    pub(crate) features: usize,
+    pub(crate) z: usize,
+    pub(crate) values: &'p [T],
+    pub(crate) substitutions: &'p mut [T],
+    pub(crate) diagonals: &'p [T],
+    pub(crate) residuals: &'p mut [T],
+    pub(crate) sums: &'p mut [f64],
+}
+
+impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { landmarks, first, features, z, values, substitutions, diagonals, residuals, sums } = self;
+        let blocks = values.chunks_exact(features).zip(substitutions.chunks_exact_mut(z));
+        let known = residuals.as_chunks_mut().0.iter_mut().zip(diagonals.chunks_exact(TRIES)).zip(sums);
+        for ((values, z), ((residuals, diagonals), sum)) in blocks.zip(known) {
+            let (values, z) = (T::vectors::<S>(values), T::vectors_mut::<S>(z));
+            let mut at = first;
+            while at < landmarks.len() {
+                at = match landmarks.len() - at {
+                    8.. => some::<T, S, 8>(simd, landmarks, at, values, z, residuals),
+                    4.. => some::<T, S, 4>(simd, landmarks, at, values, z, residuals),
+                    2.. => some::<T, S, 2>(simd, landmarks, at, values, z, residuals),
+                    _ => some::<T, S, 1>(simd, landmarks, at, values, z, residuals),
+                };
+            }
+            // A residual at the level of rounding is none.
+            let floor = T::from_count(landmarks.len() + 1) * T::EPSILON;
+            let mut total = 0.0;
+            for (residual, &diagonal) in residuals.iter_mut().zip(diagonals) {
+                if !(*residual > floor * diagonal) {
+                    *residual = T::ZERO;
+                }
+                total += residual.to_f64();
+            }
+            *sum = total;
+        }
+    }
+}
+
+/// Substitutes `R` landmarks from `at` on; answers the place after them.
+#[inline(always)]
+fn some<T: Lane, S: Simd, const R: usize>(
+    simd: S,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+    at: usize,
+    features: &[T::Vector<S>],
+    z: &mut [T::Vector<S>],
+    residuals: &mut [T; TRIES],
+) -> usize {
+    let ground = landmarks.ground();
+    let stride = TRIES / (size_of::<T::Vector<S>>() / size_of::<T>());
+    let mut rows: [&[T]; R] = [&[]; R];
+    let mut factor: [&[T]; R] = [&[]; R];
+    for r in 0..R {
+        rows[r] = ground.row(landmarks.members()[at + r]);
+        factor[r] = landmarks.factor().row(at + r);
+    }
+    tile::<T, S, R>(simd, ground.kernel(), rows, factor, features, stride, stride, at, z, residuals);
+    at + R
+}

@@ -1,0 +1,147 @@
+//! The forward substitution of a block of candidates, a candidate to a lane.
+//!
+//! Landmarks are taken [`TILE`] at a time: their kernel entries, and their sums over the landmarks
+//! before them, are as many independent chains of multiply-adds, which hides their latency, and each
+//! earlier entry of a substitution is loaded once for all of them. A small triangle then finishes the
+//! tile.
+
+use crate::simd::kernel::entries;
+use crate::simd::lane::Lane;
+use crate::simd::lanes::Ground;
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{OpenSlot, TRIES};
+use pulp::{Simd, WithSimd};
+
+/// Landmarks taken at a time.
+const TILE: usize = 8;
+
+/// What is to be substituted. Of each feature, and of each entry of the substitutions, the lanes'
+/// [`TRIES`] values follow one another.
+pub(crate) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
+    pub(crate) ground: &'t Ground<'g, T>,
+    pub(crate) slot: &'t OpenSlot<'s, 'a, T, Ground<'g, T>>,
+    /// So many.
+    pub(crate) candidates: usize,
+    /// Their features.
+    pub(crate) features: &'t [T],
+    /// Room for their substitutions.
+    pub(crate) z: &'t mut [T],
+    /// `k(v, v)` when it comes, the residuals when it goes.
+    pub(crate) residuals: &'t mut [T; TRIES],
+    /// Lanes may stop when each residual is at or under its own.
+    pub(crate) thresholds: &'t [T; TRIES],
+}
+
+impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
+    /// Whether the substitution was finished: whether some lane may be admitted.
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self { ground, slot, candidates, features, z, residuals, thresholds } = self;
+        let others = slot.others();
+        let features = T::vectors::<S>(&features[..ground.features() * TRIES]);
+        let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
+        let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+        let (stride, vectors) = (TRIES / lanes, candidates.div_ceil(lanes));
+        // What fills no tile comes first, while there is next to nothing before it to take off.
+        let (rest, tiles) = others.as_rchunks::<TILE>();
+        let mut first = 0;
+        for &member in rest {
+            let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
+            tile::<T, S, 1>(
+                simd,
+                ground.kernel(),
+                rows,
+                factor,
+                features,
+                stride,
+                vectors,
+                first,
+                z,
+                residuals,
+            );
+            first += 1;
+        }
+        for members in tiles {
+            // No closures on these paths: what is not inlined is compiled without the machine's vectors.
+            let mut rows: [&[T]; TILE] = [&[]; TILE];
+            let mut factor: [&[T]; TILE] = [&[]; TILE];
+            for (r, (row, &member)) in rows.iter_mut().zip(members).enumerate() {
+                *row = ground.row(member);
+                factor[r] = slot.row(first + r);
+            }
+            tile::<T, S, TILE>(
+                simd,
+                ground.kernel(),
+                rows,
+                factor,
+                features,
+                stride,
+                vectors,
+                first,
+                z,
+                residuals,
+            );
+            first += TILE;
+            let mut fallen = true;
+            for (residual, threshold) in residuals.iter().zip(thresholds).take(candidates) {
+                // Minus infinity is an entry that was no number: finish, and say so.
+                fallen &= residual <= threshold && *residual > -(T::ONE / T::ZERO);
+            }
+            if fallen {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Substitutes the landmarks `first..first + R`, whose features are `rows` and whose rows of the factor
+/// are `factor`, for the first `vectors` vectors of candidates.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a struct of them would not stay in registers")]
+pub(crate) fn tile<T: Lane, S: Simd, const R: usize>(
+    simd: S,
+    kernel: &ChosenKernel<T>,
+    rows: [&[T]; R],
+    factor: [&[T]; R],
+    features: &[T::Vector<S>],
+    stride: usize,
+    vectors: usize,
+    first: usize,
+    z: &mut [T::Vector<S>],
+    residuals: &mut [T; TRIES],
+) {
+    let mut heads: [&[T]; R] = [&[]; R];
+    let mut tails: [&[T]; R] = [&[]; R];
+    for ((head, tail), row) in heads.iter_mut().zip(&mut tails).zip(factor) {
+        (*head, *tail) = row.split_at(first);
+    }
+    let residuals = T::vectors_mut::<S>(residuals);
+    let (before, here) = z.split_at_mut(first * stride);
+    for vector in 0..vectors {
+        let mut values = entries::<T, S, R>(simd, kernel, rows, &features[vector..], stride);
+        for t in 0..first {
+            let earlier = before[t * stride + vector];
+            for (value, head) in values.iter_mut().zip(&heads) {
+                *value = T::mul_add(simd, T::splat(simd, -head[t]), earlier, *value);
+            }
+        }
+        let mut residual = residuals[vector];
+        for r in 0..R {
+            let tail = &tails[r][..=r];
+            let mut value = values[r];
+            for t in 0..r {
+                value = T::mul_add(simd, T::splat(simd, -tail[t]), values[t], value);
+            }
+            value = T::product(simd, value, T::splat(simd, T::ONE / tail[r]));
+            values[r] = value;
+            here[r * stride + vector] = value;
+            // Never rises, fused or not: a square is taken off.
+            let negative = T::product(simd, value, T::splat(simd, -T::ONE));
+            residual = T::mul_add(simd, negative, value, residual);
+        }
+        residuals[vector] = residual;
+    }
+}
