@@ -5,6 +5,7 @@ use dpp_nystrom::benchmark::root_mean_square;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
 use dpp_nystrom::model;
@@ -23,11 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = Prepared::new(table.clone(), None, 0)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver)?.sigma;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
 
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
-    let missed = trace_error(&data.ground(kernel, sigma)?, &selection.landmarks)?;
+    let missed = trace_error(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?, &selection.landmarks)?;
     println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
 
     let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::kernel::bandwidth::Bandwidth;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::landmarks::selector::{Options, Selector, Task, run};
 use crate::observer::{NoObserver, Observer};
 use crate::regression::ridge::Ridge;
@@ -119,7 +120,7 @@ pub fn evaluate(
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
         let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, observer)?;
-        let gram = Gram::new(&data, comparison.kernel, chosen.sigma)?;
+        let gram = Gram::new(&data, KernelSpec { kind: comparison.kernel, sigma: chosen.sigma })?;
         let spectrum = if data.len() <= SPECTRUM_ROWS {
             observer.begin("eigenvalues", 1);
             let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
@@ -128,8 +129,11 @@ pub fn evaluate(
         } else {
             None
         };
-        let setting =
-            Setting { kernel: comparison.kernel, sigma: chosen.sigma, precision: comparison.precision, seed };
+        let setting = Setting {
+            kernel: KernelSpec { kind: comparison.kernel, sigma: chosen.sigma },
+            precision: comparison.precision,
+            seed,
+        };
         let options = among(comparison, &data)?;
         let ridge = match comparison.ridge {
             Ridge::Value(gamma) => Some(gamma),

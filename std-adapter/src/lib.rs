@@ -40,7 +40,7 @@
 //! let data = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
 //! let kernel = KernelKind::Gaussian;
 //! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &NoObserver)?.sigma;
-//! let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
+//! let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
 //!
 //! let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
 //! let selection = select_rows(&data, 12, &method, setting, &NoObserver)?;

@@ -5,8 +5,9 @@ use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::prepared::Prepared;
 use crate::data::store::open::{Store, Stored};
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
+
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::landmarks::chain::{Method, Selection, select_with};
 use crate::model::trained::{AnyCoefficients, Coefficients};
 use crate::observer::Observer;
@@ -90,19 +91,14 @@ impl Store {
         &self,
         c: usize,
         method: &Method,
-        kernel: KernelKind,
-        sigma: f64,
+        kernel: KernelSpec,
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Selection, Error> {
         self.expect_jumps();
         let selection = match self.numbers() {
-            Stored::F32(rows, _) => {
-                select_in(rows, self.features(), c, method, (kernel, sigma), seed, observer)
-            }
-            Stored::F64(rows, _) => {
-                select_in(rows, self.features(), c, method, (kernel, sigma), seed, observer)
-            }
+            Stored::F32(rows, _) => select_in(rows, self.features(), c, method, kernel, seed, observer),
+            Stored::F64(rows, _) => select_in(rows, self.features(), c, method, kernel, seed, observer),
         };
         // Rows that are gone read as zeros, and may have been refused for that.
         self.check()?;
@@ -116,14 +112,12 @@ impl Store {
     pub fn trace_error(
         &self,
         landmarks: &[usize],
-        kernel: KernelKind,
-        sigma: f64,
+        kernel: KernelSpec,
         seed: u64,
     ) -> Result<MeasuredError, Error> {
         let points = self.gather(landmarks)?.rows;
         let measured = self.pilot(MEASURED_ROWS, seed)?;
-        let TraceError { error, fraction } =
-            trace_error_of_points(&measured.ground(kernel, sigma)?, &points)?;
+        let TraceError { error, fraction } = trace_error_of_points(&measured.ground(kernel)?, &points)?;
         let error = error * (self.len() as f64 / measured.len() as f64);
         Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
     }
@@ -173,12 +167,12 @@ fn select_in<T: Lane>(
     dim: usize,
     c: usize,
     method: &Method,
-    (kernel, sigma): (KernelKind, f64),
+    kernel: KernelSpec,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     // Conversion let no other number in.
-    let ground = Points::assumed_finite(rows, dim, kernel.build::<T>(sigma)?)?;
+    let ground = Points::assumed_finite(rows, dim, kernel.build::<T>()?)?;
     select_with(&ground, c, method, seed, observer, || Lanes::new(c, dim))
 }
 
@@ -210,7 +204,7 @@ impl Work<'_> {
             dim: store.features(),
             targets,
             landmarks: &points,
-            kernel: &setting.kernel.build(setting.sigma)?,
+            kernel: &setting.kernel.build()?,
         };
         let key = Key::new(store.description().checksum, store.len(), &home.rows, ridge, setting);
         let mut rounds = Watched { store, checkpoint: checkpoint.map(|checkpoint| checkpoint.of(key)) };

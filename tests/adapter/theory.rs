@@ -3,6 +3,7 @@
 
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::observer::NoObserver;
@@ -455,8 +456,12 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
         target_name: Some("y".to_owned()),
     };
     let data = Prepared::new(table, None, 0).unwrap();
-    let setting = Setting { kernel: KernelKind::Gaussian, sigma: 1.0, precision: Precision::F64, seed: 5 };
-    let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+    let setting = Setting {
+        kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
+        precision: Precision::F64,
+        seed: 5,
+    };
+    let ground = data.ground(setting.kernel).unwrap();
     let matrix: Vec<f64> = (0..n * n).map(|at| ground.entry(at / n, at % n)).collect();
     let law = Law::new(&matrix, n, c);
     let log_dets: Vec<f64> =

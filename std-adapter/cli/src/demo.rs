@@ -16,6 +16,7 @@ use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial, root_mean_square};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::landmarks::{ChainKind, Method, Options, Start, Steps, select_rows};
@@ -126,7 +127,7 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let test = part(table, table.rows() - HELD_OUT..table.rows());
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
     let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &NoObserver)?.sigma;
-    let setting = Setting { kernel: KERNEL, sigma, precision: Precision::F64, seed: 0 };
+    let setting = Setting { kernel: KernelSpec { kind: KERNEL, sigma }, precision: Precision::F64, seed: 0 };
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, MODEL_LANDMARKS, &method, setting, &Bar::default())?;
     write_column(Some(&out.join("landmarks.csv")), "row", selection.landmarks.iter())?;

@@ -155,7 +155,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
                 own.as_ref().and_then(|_| landmarks::methods::find("given")).unwrap_or(arguments.method);
             let own = own.unwrap_or_default();
             let task = Task {
-                gram: &Gram::new(&data, setting.kernel, setting.sigma)?,
+                gram: &Gram::new(&data, setting.kernel)?,
                 c: 0,
                 setting,
                 ridge: match arguments.ridge {
@@ -185,7 +185,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         curve,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
-        sigma: setting.sigma,
+        sigma: setting.kernel.sigma,
         ridge: training.model.ridge,
         rows: training.model.trained_rows,
         dim: data.dim,
@@ -225,7 +225,7 @@ fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>
         curve: None,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
-        sigma: stored.setting.sigma,
+        sigma: stored.setting.kernel.sigma,
         ridge: training.model.ridge,
         rows: training.model.trained_rows,
         dim: stored.store.features(),

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 
 fn report(model: &Model) -> Report<'_> {
     let (c, d) = (model.landmarks(), model.feature_names.len());
-    let (precision, bytes) = match model.numbers {
+    let (precision, bytes) = match model.coefficients {
         AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
         AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
     };
@@ -52,8 +52,8 @@ fn report(model: &Model) -> Report<'_> {
         target: &model.target_name,
         landmarks: c,
         landmark_rows: &model.landmark_rows,
-        kernel: model.kernel,
-        sigma: model.sigma,
+        kernel: model.kernel.kind,
+        sigma: model.kernel.sigma,
         ridge: model.ridge,
         precision,
         trained_on: &model.trained_on,

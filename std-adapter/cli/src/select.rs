@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let seed = arguments.source.seed;
     let data = source::prepared(&arguments.source, arguments.source.rows)?;
     let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
-    let gram = Gram::new(&data, setting.kernel, setting.sigma)?;
+    let gram = Gram::new(&data, setting.kernel)?;
     let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, observer: &observer };
     let (chosen, seconds, curve) =
         arguments.tolerance.select(arguments.method, &task, arguments.landmarks, Ridge::CrossValidated)?;
@@ -171,7 +171,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         method: arguments.method.name(),
         landmarks: &landmarks,
         points: (!points.is_empty()).then(|| points.chunks_exact(data.dim).collect()),
-        sigma: setting.sigma,
+        sigma: setting.kernel.sigma,
         rows: data.len(),
         dim: data.dim,
         steps: chosen.steps,
@@ -204,7 +204,7 @@ fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
         method: arguments.method.name(),
         landmarks: &landmarks,
         points: None,
-        sigma: stored.setting.sigma,
+        sigma: stored.setting.kernel.sigma,
         rows: stored.store.len(),
         dim: stored.store.features(),
         steps,

@@ -6,6 +6,7 @@ use dpp_nystrom::Error;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Prepared, table};
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::landmarks::{Choice, Chosen};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, Setting, choose_bandwidth};
@@ -108,7 +109,7 @@ pub(crate) fn setting(
             SIGMA_GRID[SIGMA_GRID.len() - 1]
         ));
     }
-    Ok(Setting { kernel, sigma, precision: arguments.precision(), seed })
+    Ok(Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: arguments.precision(), seed })
 }
 
 /// Tells of a chain that ran out of steps.

@@ -94,8 +94,8 @@ impl Stored {
 
     /// What the landmarks miss of all rows.
     pub(crate) fn missed(&self, landmarks: &[usize]) -> Result<MeasuredError, Error> {
-        let Setting { kernel, sigma, seed, .. } = self.setting;
-        self.store.trace_error(landmarks, kernel, sigma, seed)
+        let Setting { kernel, seed, .. } = self.setting;
+        self.store.trace_error(landmarks, kernel, seed)
     }
 
     /// Landmarks by a method that reads few rows, or by `auto` among rows drawn at random.
@@ -105,11 +105,11 @@ impl Stored {
         method: &dyn Selector,
         options: &landmarks::Options,
     ) -> Result<Picked, Error> {
-        let Setting { kernel, sigma, seed, .. } = self.setting;
+        let Setting { kernel, seed, .. } = self.setting;
         let Some(plain) = plain(method, options) else {
             return self.choose_among_some(c, method, options);
         };
-        let selection = self.store.select(c, &plain, kernel, sigma, seed, &self.observer)?;
+        let selection = self.store.select(c, &plain, kernel, seed, &self.observer)?;
         source::tell_unrest(selection.converged, selection.steps);
         Ok(Picked {
             landmarks: selection.landmarks,
@@ -131,7 +131,7 @@ impl Stored {
         options: &landmarks::Options,
     ) -> Result<Picked, Error> {
         let some = self.store.pilot(AUTO_ROWS, self.setting.seed)?;
-        let gram = Gram::new(&some, self.setting.kernel, self.setting.sigma)?;
+        let gram = Gram::new(&some, self.setting.kernel)?;
         let task =
             Task { gram: &gram, c, setting: self.setting, ridge: None, options, observer: &self.observer };
         let (chosen, seconds) = landmarks::run(method, &task)?;

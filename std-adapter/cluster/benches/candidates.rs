@@ -10,6 +10,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use dpp_nystrom::approximation::trace_error_of_points;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind};
 use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::observer::NoObserver;
@@ -67,7 +68,8 @@ async fn main() {
                     seed,
                 };
                 let lesson = choose(&survey, &wanted, &NoObserver).expect("landmarks").lesson;
-                let ground = whole.ground(lesson.kernel, lesson.sigma).expect("rows");
+                let ground =
+                    whole.ground(KernelSpec { kind: lesson.kernel, sigma: lesson.sigma }).expect("rows");
                 errors.push(trace_error_of_points(&ground, &lesson.landmarks).expect("an error").fraction);
             }
             let mean = errors.iter().sum::<f64>() / SEEDS as f64;

@@ -2,6 +2,7 @@
 
 use crate::{Error, Survey};
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks;
 use dpp_nystrom::landmarks::{Options, Selector, Task};
@@ -53,8 +54,8 @@ pub fn choose(survey: &Survey, wanted: &Wanted<'_>, observer: &dyn Observer) -> 
     let sample = survey.prepared();
     let Wanted { landmarks, method, kernel, bandwidth, ridge, seed } = *wanted;
     let sigma = choose_bandwidth(bandwidth, kernel, &sample, seed, observer)?.sigma;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
-    let gram = Gram::new(&sample, kernel, sigma)?;
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
+    let gram = Gram::new(&sample, KernelSpec { kind: kernel, sigma: sigma })?;
     let given = match ridge {
         Ridge::Value(value) => Some(value),
         Ridge::CrossValidated => None,

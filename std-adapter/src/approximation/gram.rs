@@ -7,7 +7,8 @@ use crate::approximation::landmark_set::LandmarkSet;
 use crate::approximation::spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
+use crate::kernel::spec::KernelSpec;
+
 use crate::linalg::eigen::{Eigen, eigen};
 use dpp_nystrom_core::{GroundSet, Points};
 use faer::Mat;
@@ -72,8 +73,8 @@ impl<'a> Gram<'a> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
-    pub fn new(data: &'a Prepared, kernel: KernelKind, sigma: f64) -> Result<Self, Error> {
-        Ok(Self { data, ground: data.ground(kernel, sigma)?, matrix: Kept::new(), eigen: Kept::new() })
+    pub fn new(data: &'a Prepared, kernel: KernelSpec) -> Result<Self, Error> {
+        Ok(Self { data, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
     }
 
     /// The rows.

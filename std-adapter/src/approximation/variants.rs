@@ -159,6 +159,7 @@ mod tests {
     use crate::data::table::reader::Table;
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
+    use crate::kernel::spec::KernelSpec;
     use dpp_nystrom_core::GroundSet;
     use faer::Mat;
     use faer::prelude::Solve;
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn each_is_what_its_formula_says() {
         let data = data();
-        let gram = Gram::new(&data, KernelKind::Gaussian, 0.6).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.6 }).unwrap();
         let kernel = Mat::from_fn(120, 120, |i, j| gram.ground().entry(i, j));
         let spectrum = Spectrum::of(gram.ground()).unwrap();
         let best = spectrum.eigenvalues()[6..].iter().map(|value| value * value).sum::<f64>().sqrt();
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn experts_are_at_most_as_many_as_landmarks() {
         let data = data();
-        let gram = Gram::new(&data, KernelKind::Gaussian, 0.6).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.6 }).unwrap();
         let places = LandmarkSet::Indices(vec![1, 2, 3]);
         for experts in [0, 4] {
             let refused = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);

@@ -3,7 +3,7 @@
 use crate::data::scaler::Scaler;
 use crate::data::table::reader::Table;
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
+use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Points, Scalar};
 use rand::seq::index;
@@ -150,12 +150,8 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
-    pub fn ground(
-        &self,
-        kernel: KernelKind,
-        sigma: f64,
-    ) -> Result<crate::approximation::features::Ground<'_>, Error> {
-        Ok(Points::new(&self.rows, self.dim, kernel.build(sigma)?)?)
+    pub fn ground(&self, kernel: KernelSpec) -> Result<crate::approximation::features::Ground<'_>, Error> {
+        Ok(Points::new(&self.rows, self.dim, kernel.build()?)?)
     }
 
     /// The features of some rows, one row after the other, in the other precision or in this one.

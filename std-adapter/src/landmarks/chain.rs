@@ -347,15 +347,15 @@ pub fn select_rows(
     setting: Setting,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
-    let Setting { kernel, sigma, precision, seed } = setting;
+    let Setting { kernel, precision, seed } = setting;
     match precision {
         Precision::F64 => {
-            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>(sigma)?)?;
+            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>()?)?;
             select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
         }
         Precision::F32 => {
             let rows = single(data);
-            let ground = Points::new(&rows, data.dim, kernel.build::<f32>(sigma)?)?;
+            let ground = Points::new(&rows, data.dim, kernel.build::<f32>()?)?;
             select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
         }
     }
@@ -368,15 +368,15 @@ pub(crate) fn start_in_order(
     start: Start,
     setting: Setting,
 ) -> Result<Vec<usize>, Error> {
-    let Setting { kernel, sigma, precision, seed } = setting;
+    let Setting { kernel, precision, seed } = setting;
     match precision {
         Precision::F64 => {
-            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>(sigma)?)?;
+            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>()?)?;
             start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
         }
         Precision::F32 => {
             let rows = single(data);
-            let ground = Points::new(&rows, data.dim, kernel.build::<f32>(sigma)?)?;
+            let ground = Points::new(&rows, data.dim, kernel.build::<f32>()?)?;
             start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
         }
     }

@@ -3,7 +3,7 @@
 use crate::data::scaler::Scaler;
 use crate::data::table::reader::Table;
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
+use crate::kernel::spec::KernelSpec;
 use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -37,15 +37,13 @@ pub struct Model {
     /// The name of the target.
     pub target_name: String,
     /// The features' statistics.
-    pub features: Scaler,
+    pub scaler: Scaler,
     /// The target's mean.
     pub target_mean: f64,
     /// The target's standard deviation.
     pub target_deviation: f64,
     /// The kernel.
-    pub kernel: KernelKind,
-    /// Its bandwidth, in standardised units.
-    pub sigma: f64,
+    pub kernel: KernelSpec,
     /// The ridge γ.
     pub ridge: f64,
     /// The training file's name, without folder and extension.
@@ -57,13 +55,13 @@ pub struct Model {
     /// Root mean square error on the training rows over the target's standard deviation.
     pub train_nrmse: f64,
     /// Landmarks and weights.
-    pub numbers: AnyCoefficients,
+    pub coefficients: AnyCoefficients,
 }
 
 impl Model {
     /// The number of landmarks.
     pub fn landmarks(&self) -> usize {
-        match &self.numbers {
+        match &self.coefficients {
             AnyCoefficients::F32(numbers) => numbers.weights.len(),
             AnyCoefficients::F64(numbers) => numbers.weights.len(),
         }
@@ -75,7 +73,7 @@ impl Model {
     /// [`Error::Core`] when the model's parts do not fit each other or the rows, and
     /// [`Error::Prediction`] for a row so far off that its prediction overflows.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        match &self.numbers {
+        match &self.coefficients {
             AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
             AnyCoefficients::F64(numbers) => self.predict_in(numbers, table),
         }
@@ -83,7 +81,7 @@ impl Model {
 
     fn predict_in<T: Scalar>(&self, numbers: &Coefficients<T>, table: &Table) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
-        let kernel = self.kernel.build::<T>(self.sigma)?;
+        let kernel = self.kernel.build::<T>()?;
         let predictor = Predictor::new(kernel, &numbers.landmarks, dim, &numbers.weights)?;
         if table.dim != dim {
             return Err(CoreError::Length { expected: dim, found: table.dim }.into());
@@ -100,7 +98,7 @@ impl Model {
                     predictions.iter_mut().zip(rows.chunks_exact(table.dim.max(1))).enumerate()
                 {
                     raw.copy_from_slice(features);
-                    self.features.apply_row(&mut raw);
+                    self.scaler.apply_row(&mut raw);
                     for (value, &raw) in row.iter_mut().zip(&raw) {
                         *value = T::from_f64(raw);
                     }
@@ -125,12 +123,12 @@ impl Model {
         };
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         dim > 0
-            && self.features.means.len() == dim
-            && self.features.deviations.len() == dim
-            && finite(&self.features.means)
-            && finite(&self.features.deviations)
-            && finite(&[self.target_mean, self.target_deviation, self.sigma, self.ridge])
-            && match &self.numbers {
+            && self.scaler.means.len() == dim
+            && self.scaler.deviations.len() == dim
+            && finite(&self.scaler.means)
+            && finite(&self.scaler.deviations)
+            && finite(&[self.target_mean, self.target_deviation, self.kernel.sigma, self.ridge])
+            && match &self.coefficients {
                 AnyCoefficients::F32(numbers) => {
                     fits(numbers.landmarks.len(), numbers.weights.len())
                         && numbers.landmarks.iter().chain(&numbers.weights).all(|value| value.is_finite())
@@ -141,6 +139,6 @@ impl Model {
                         && finite(&numbers.weights)
                 }
             }
-            && self.kernel.build::<f64>(self.sigma).is_ok()
+            && self.kernel.build::<f64>().is_ok()
     }
 }

@@ -96,13 +96,13 @@ impl Key {
         ridge: Ridge,
         setting: Setting,
     ) -> Self {
-        let Setting { kernel, sigma, precision, seed } = setting;
+        let Setting { kernel, precision, seed } = setting;
         Self {
             rows_checksum,
             rows: rows as u64,
             landmarks: crc32fast::hash(bytemuck::cast_slice(landmarks)),
-            kernel,
-            sigma: sigma.to_bits(),
+            kernel: kernel.kind,
+            sigma: kernel.sigma.to_bits(),
             single: precision == crate::kernel::precision::Precision::F32,
             ridge: match ridge {
                 Ridge::Value(value) => Some(value.to_bits()),

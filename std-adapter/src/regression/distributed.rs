@@ -49,6 +49,7 @@ use crate::error::Error;
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::model::trained::{AnyCoefficients, Coefficients};
 use crate::observer::Observer;
 use crate::regression::blocked_qr::Block;
@@ -348,8 +349,11 @@ impl FitSpec {
             }),
             numbers: None,
         };
-        let setting =
-            Setting { kernel: self.kernel, sigma: self.sigma, precision: Precision::F64, seed: self.seed };
+        let setting = Setting {
+            kernel: KernelSpec { kind: self.kernel, sigma: self.sigma },
+            precision: Precision::F64,
+            seed: self.seed,
+        };
         self.on_landmarks(|landmarks| {
             self.on_folds(landmarks.len(), Some(learned), |folds| {
                 let grid: Vec<f64> = ridge_grid().collect();

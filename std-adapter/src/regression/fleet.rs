@@ -196,7 +196,7 @@ impl<'m> Fleet<'m> {
                 trained_rows: total,
                 landmark_rows,
                 train_nrmse: (squared / total as f64).sqrt(),
-                numbers: AnyCoefficients::F32(Coefficients { landmarks, weights }),
+                coefficients: AnyCoefficients::F32(Coefficients { landmarks, weights }),
                 ..self.model.clone()
             };
             Ok(Merged { model, validation_nrmse })

@@ -9,6 +9,7 @@ use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::bandwidth::median_distance;
 use crate::kernel::kind::KernelKind;
+use crate::kernel::spec::KernelSpec;
 use crate::linalg::eigen::{eigen, product};
 use crate::observer::{NoObserver, Observer};
 use crate::regression::fit::{RegressionInput, fit_scored};
@@ -166,7 +167,7 @@ fn full(
     ridges: &[f64],
     folds: &[u8],
 ) -> Result<Vec<f64>, Error> {
-    let matrix = kernel_matrix(&data.ground(kernel, sigma)?)?;
+    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?)?;
     let mut squares = vec![0.0; ridges.len()];
     for fold in 0..FOLDS.min(data.len()) {
         let (held, others): (Vec<usize>, Vec<usize>) =

@@ -3,8 +3,8 @@
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::prepared::Prepared;
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 use crate::observer::{NoObserver, Observer};
 use crate::regression::fit::{Regression, RegressionInput, fit, fit_scored};
@@ -16,9 +16,7 @@ use dpp_nystrom_core::Scalar;
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The kernel.
-    pub kernel: KernelKind,
-    /// Its bandwidth.
-    pub sigma: f64,
+    pub kernel: KernelSpec,
     /// The arithmetic.
     pub precision: Precision,
     /// The seed.
@@ -86,7 +84,7 @@ pub(crate) fn validation_error(
         dim: data.dim,
         targets: data.learnable()?.values.as_slice().into(),
         landmarks: &points,
-        kernel: &setting.kernel.build(setting.sigma)?,
+        kernel: &setting.kernel.build()?,
     };
     let ridges = match ridge {
         Ridge::Value(value) => vec![value],
@@ -105,7 +103,7 @@ fn train_in<T: Lane>(
     numbers: fn(Coefficients<T>) -> AnyCoefficients,
     observer: &dyn Observer,
 ) -> Result<Training, Error> {
-    let Setting { kernel, sigma, seed, .. } = setting;
+    let Setting { kernel, seed, .. } = setting;
     let target = data.learnable()?;
     let points: Vec<T> = match landmarks {
         LandmarkSet::Indices(rows) => data.gather(rows)?,
@@ -116,7 +114,7 @@ fn train_in<T: Lane>(
         dim: data.dim,
         targets: target.values.as_slice().into(),
         landmarks: &points,
-        kernel: &kernel.build(sigma)?,
+        kernel: &kernel.build()?,
     };
     assemble(data, landmarks, &points, fit(problem, ridge, seed, observer)?, setting, numbers)
 }
@@ -130,7 +128,7 @@ pub(crate) fn assemble<T: Scalar>(
     setting: Setting,
     numbers: fn(Coefficients<T>) -> AnyCoefficients,
 ) -> Result<Training, Error> {
-    let Setting { kernel, sigma, .. } = setting;
+    let Setting { kernel, .. } = setting;
     let target = data.learnable()?;
     let dependent = points.len() / data.dim - fitted.kept.len();
     let mut kept = Vec::with_capacity(fitted.kept.len() * data.dim);
@@ -146,17 +144,16 @@ pub(crate) fn assemble<T: Scalar>(
     let model = Model {
         feature_names: data.feature_names.clone(),
         target_name: target.name.clone(),
-        features: data.statistics.clone(),
+        scaler: data.statistics.clone(),
         target_mean: target.mean,
         target_deviation: target.deviation,
         kernel,
-        sigma,
         ridge: fitted.ridge,
         trained_on: data.name.clone(),
         trained_rows: data.len() as u64,
         landmark_rows,
         train_nrmse: fitted.train_error,
-        numbers: numbers(Coefficients { landmarks: kept, weights: fitted.weights }),
+        coefficients: numbers(Coefficients { landmarks: kept, weights: fitted.weights }),
     };
     Ok(Training { model, dependent, validation_nrmse: fitted.validation_error })
 }

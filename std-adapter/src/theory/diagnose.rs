@@ -252,7 +252,7 @@ impl<'a> Diagnostics<'a> {
     /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
     pub fn new(data: &'a Prepared, setting: Setting, observer: &dyn Observer) -> Result<Self, Error> {
         check_rows(data.len())?;
-        let ground = data.ground(setting.kernel, setting.sigma)?;
+        let ground = data.ground(setting.kernel)?;
         observer.begin("eigenvectors", 1);
         let matrix = kernel_matrix(&ground)?;
         let exact = ExactKDpp::from_eigen(eigen(&matrix)?);
@@ -298,7 +298,7 @@ impl<'a> Diagnostics<'a> {
             dataset: self.data.name.clone(),
             rows: self.data.len(),
             landmarks: c,
-            sigma: self.setting.sigma,
+            sigma: self.setting.kernel.sigma,
             seed,
             rank: self.exact.rank(),
             log_e_c: logs[c],

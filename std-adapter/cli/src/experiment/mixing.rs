@@ -14,6 +14,7 @@ use dpp_nystrom::core::{
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
@@ -107,7 +108,7 @@ fn observer(
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let ground = data.ground(kernel, sigma)?;
+    let ground = data.ground(KernelSpec { kind: kernel, sigma: sigma })?;
     let eigenvalues = Spectrum::of(&ground)?.eigenvalues().to_vec();
     let trace: f64 = eigenvalues.iter().sum();
     let mut all = Vec::new();

@@ -11,6 +11,7 @@ use crate::statistics::summary;
 use dpp_nystrom::approximation::{Gram, Spectrum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::landmarks::{ChainKind, Options, Start, Steps, Task};
@@ -128,9 +129,9 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, kernel, sigma)?;
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
     let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
     let mut all = Vec::new();
     for Turn { curve, method, knob, value, options } in turns(rows, c) {
         let Some(method) = find(method) else { continue };

@@ -7,6 +7,7 @@ use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::store::convert;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::error::CheckpointProblem;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::model::Model;
 use dpp_nystrom::observer::NoObserver;
@@ -16,8 +17,11 @@ use std::time::Duration;
 
 const ROWS: usize = 300;
 const LANDMARKS: [usize; 4] = [5, 60, 117, 200];
-const SETTING: Setting =
-    Setting { kernel: KernelKind::Gaussian, sigma: 2.0, precision: Precision::F64, seed: 3 };
+const SETTING: Setting = Setting {
+    kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 },
+    precision: Precision::F64,
+    seed: 3,
+};
 
 fn store(folder: &Folder, name: &str, sample: &Sample) -> Store {
     folder.write("a.csv", sample.csv());
@@ -65,8 +69,18 @@ fn a_checkpoint_is_of_one_fit() {
             (&rows, &[5, 60, 117, 201], ridge, SETTING),
             (&rows, &LANDMARKS, Ridge::Value(2e-3), SETTING),
             (&rows, &LANDMARKS, ridge, Setting { seed: 4, ..SETTING }),
-            (&rows, &LANDMARKS, ridge, Setting { sigma: 2.5, ..SETTING }),
-            (&rows, &LANDMARKS, ridge, Setting { kernel: KernelKind::Laplace, ..SETTING }),
+            (
+                &rows,
+                &LANDMARKS,
+                ridge,
+                Setting { kernel: KernelSpec { sigma: 2.5, ..SETTING.kernel }, ..SETTING },
+            ),
+            (
+                &rows,
+                &LANDMARKS,
+                ridge,
+                Setting { kernel: KernelSpec { kind: KernelKind::Laplace, ..SETTING.kernel }, ..SETTING },
+            ),
         ] {
             let found = train(store, landmarks, ridge, setting, at());
             assert_eq!(problem(found), CheckpointProblem::Another, "{landmarks:?} {ridge:?} {setting:?}");

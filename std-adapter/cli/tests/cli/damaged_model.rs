@@ -186,13 +186,13 @@ fn models_that_do_not_hold_together() {
     let changes: [fn(&mut Model); 10] = [
         |model| model.feature_names.clear(),
         |model| model.feature_names.push("more".to_owned()),
-        |model| model.features.means.truncate(1),
-        |model| model.features.deviations.push(1.0),
-        |model| model.features.means[0] = f64::NAN,
+        |model| model.scaler.means.truncate(1),
+        |model| model.scaler.deviations.push(1.0),
+        |model| model.scaler.means[0] = f64::NAN,
         |model| model.target_mean = f64::INFINITY,
         |model| model.target_deviation = f64::NAN,
-        |model| model.sigma = 0.0,
-        |model| model.sigma = -f64::INFINITY,
+        |model| model.kernel.sigma = 0.0,
+        |model| model.kernel.sigma = -f64::INFINITY,
         |model| model.landmark_rows.truncate(2),
     ];
     for (at, change) in changes.into_iter().enumerate() {

@@ -7,6 +7,7 @@ use dpp_nystrom::data::Scaler;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::model;
 use dpp_nystrom::model::export::{Bits, Exported, Form, Name};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
@@ -54,17 +55,16 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
     Model {
         feature_names: vec!["warm".to_owned(), "wet */ \"both\"".to_owned()],
         target_name: "days".to_owned(),
-        features: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5] },
+        scaler: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5] },
         target_mean: 3.75,
         target_deviation: 1.5,
-        kernel,
-        sigma: 1.25,
+        kernel: KernelSpec { kind: kernel, sigma: 1.25 },
         ridge: 1e-6,
         trained_on: "weather".to_owned(),
         trained_rows: 1_000,
         landmark_rows: vec![7, 70, 700],
         train_nrmse: 0.1,
-        numbers: AnyCoefficients::F64(Coefficients {
+        coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![-1.1, 0.4, 0.3, 0.9, 1.7, -0.6],
             weights: vec![0.8, -1.3, 2.1],
         }),
@@ -141,18 +141,18 @@ fn statics_are_the_models() {
 
 /// `y(x) = mean + scale Σ w k`, by the formulas of the kernels in doubles.
 fn by_hand(model: &Model, raw: &[f64]) -> f64 {
-    let AnyCoefficients::F64(numbers) = &model.numbers else { panic!("doubles") };
+    let AnyCoefficients::F64(numbers) = &model.coefficients else { panic!("doubles") };
     let mut row = raw.to_vec();
-    model.features.apply_row(&mut row);
+    model.scaler.apply_row(&mut row);
     let terms = numbers.landmarks.chunks(row.len()).zip(&numbers.weights).map(|(landmark, weight)| {
         let pairs = || landmark.iter().zip(&row);
-        let distance = pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt() / model.sigma;
+        let distance = pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt() / model.kernel.sigma;
         let product: f64 = pairs().map(|(x, y)| x * y).sum();
         let sizes: f64 = pairs().map(|(x, y)| (x - y).abs()).sum();
         weight
-            * match model.kernel {
+            * match model.kernel.kind {
                 KernelKind::Gaussian => (-distance * distance / 2.0).exp(),
-                KernelKind::Laplace => (-sizes / model.sigma).exp(),
+                KernelKind::Laplace => (-sizes / model.kernel.sigma).exp(),
                 KernelKind::Matern32 => {
                     (1.0 + 3.0_f64.sqrt() * distance) * (-(3.0_f64.sqrt()) * distance).exp()
                 }
@@ -389,20 +389,25 @@ fn what_cannot_be_exported_leaves_no_file() {
     folder.run("export m --to rust --out x --data far.csv").refused(&["row 1", "\"b\"", "single precision"]);
 
     let refuse = |change: fn(&mut Model), quantise: &str, parts: &[&str]| {
-        let mut changed = Model { kernel: KernelKind::Gaussian, ..model.clone() };
+        let mut changed =
+            Model { kernel: KernelSpec { kind: KernelKind::Gaussian, ..model.kernel }, ..model.clone() };
         change(&mut changed);
         model::save(&changed, &folder.path("changed")).unwrap();
         folder.run(&format!("export changed --to rust --out x {quantise}")).refused(parts);
         assert!(!folder.path("x").exists());
     };
-    refuse(|model| model.features.means[1] = 1e200, "", &["the mean of the feature \"b\" is 1e200", "scale"]);
+    refuse(|model| model.scaler.means[1] = 1e200, "", &["the mean of the feature \"b\" is 1e200", "scale"]);
     refuse(|model| model.target_deviation = 1e-300, "", &["target's standard deviation", "1e-300"]);
     refuse(
-        |model| (model.features.means[0], model.features.deviations[0]) = (1e9, 1.0),
+        |model| (model.scaler.means[0], model.scaler.deviations[0]) = (1e9, 1.0),
         "--quantise i16",
         &["the feature \"a\" varies by 1 around 1000000000", "subtract a constant"],
     );
-    refuse(|model| model.sigma = 1e-3, "--quantise i8", &["the bandwidth 0.001 is too small", "--sigma"]);
+    refuse(
+        |model| model.kernel.sigma = 1e-3,
+        "--quantise i8",
+        &["the bandwidth 0.001 is too small", "--sigma"],
+    );
 }
 
 /// Bytes are a model for `predict` too, and it answers what the device will.

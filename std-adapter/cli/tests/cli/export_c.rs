@@ -50,7 +50,7 @@ pub(crate) fn predictions(folder: &Folder, name: &str, rows: &[Vec<f32>]) -> Opt
 
 /// What rounding may do to a prediction: so many units in the last place of the sum of the terms' sizes.
 pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
-    let (landmarks, weights): (Vec<f64>, Vec<f64>) = match &model.numbers {
+    let (landmarks, weights): (Vec<f64>, Vec<f64>) = match &model.coefficients {
         AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
         AnyCoefficients::F32(numbers) => (
             numbers.landmarks.iter().copied().map(f64::from).collect(),
@@ -58,11 +58,11 @@ pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
         ),
     };
     let mut standard: Vec<f64> = row.iter().copied().map(f64::from).collect();
-    model.features.apply_row(&mut standard);
-    let kernel: ChosenKernel<f64> = model.kernel.build(model.sigma).unwrap();
+    model.scaler.apply_row(&mut standard);
+    let kernel: ChosenKernel<f64> = model.kernel.build().unwrap();
     let size = |values: &[f64]| values.iter().map(|value| value.abs()).collect::<Vec<f64>>();
     let terms = landmarks.chunks(row.len()).zip(&weights).map(|(landmark, weight)| {
-        let most = match model.kernel {
+        let most = match model.kernel.kind {
             // Products may cancel, and differences do not.
             KernelKind::Linear | KernelKind::Polynomial { .. } => {
                 kernel.value(&size(landmark), &size(&standard))

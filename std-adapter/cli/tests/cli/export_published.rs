@@ -9,6 +9,7 @@ use dpp_nystrom::benchmark::root_mean_square;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
 use dpp_nystrom::model;
@@ -32,7 +33,7 @@ fn fitted(training: Table, medians: f64) -> Model {
     let data = Prepared::new(training, Some(2_000), 0).unwrap();
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed: 0 };
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, 32, &method, setting, &NoObserver).unwrap();
     train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model

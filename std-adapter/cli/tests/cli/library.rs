@@ -12,6 +12,7 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::Options;
 use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
@@ -39,7 +40,7 @@ fn table(rows: usize, dim: usize) -> Table {
 }
 
 fn setting(precision: Precision) -> Setting {
-    Setting { kernel: KernelKind::Gaussian, sigma: 1.5, precision, seed: 3 }
+    Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.5 }, precision, seed: 3 }
 }
 
 fn trained(data: &Prepared, precision: Precision) -> Model {
@@ -81,7 +82,8 @@ fn the_command_does_what_the_library_does() {
         let sigma = choose_bandwidth(Bandwidth::Median(2.0), KernelKind::Gaussian, &data, 5, &NoObserver)
             .unwrap()
             .sigma;
-        let setting = Setting { kernel: KernelKind::Gaussian, sigma, precision, seed: 5 };
+        let setting =
+            Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma }, precision, seed: 5 };
         let selection = select_rows(&data, 9, &KDPP, setting, &NoObserver).unwrap();
         let training =
             train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap();
@@ -90,7 +92,7 @@ fn the_command_does_what_the_library_does() {
         assert_eq!(row_numbers(&selected, "landmarks"), selection.landmarks);
         // The reader of JSON may miss the last bit.
         assert_close(number(&selected, "sigma"), sigma, f64::EPSILON);
-        let ground = data.ground(setting.kernel, sigma).unwrap();
+        let ground = data.ground(setting.kernel).unwrap();
         let trace = trace_error(&ground, &selection.landmarks).unwrap();
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
@@ -173,7 +175,7 @@ fn problems_of_the_wrong_shape_are_refused() {
 #[test]
 fn landmarks_that_cannot_be_had_are_refused() {
     let data = Prepared::new(table(40, 2), None, 0).unwrap();
-    let ground = data.ground(KernelKind::Gaussian, 1.0).unwrap();
+    let ground = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let reason = |refused: Result<_, Error>| match refused {
         Err(Error::Landmarks { reason }) => reason,
         Err(other) => panic!("{other}"),

@@ -21,7 +21,7 @@ fn folder() -> Folder {
 }
 
 fn landmarks(model: &Model) -> Vec<(u64, Vec<f32>)> {
-    let AnyCoefficients::F32(numbers) = &model.numbers else { panic!("double precision") };
+    let AnyCoefficients::F32(numbers) = &model.coefficients else { panic!("double precision") };
     let points = numbers.landmarks.chunks(model.feature_names.len()).map(<[f32]>::to_vec);
     let mut landmarks: Vec<_> = model.landmark_rows.iter().copied().zip(points).collect();
     landmarks.sort_by_key(|(row, _)| *row);

@@ -6,6 +6,7 @@ use crate::sample::Sample;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::landmarks::methods::METHODS;
 use dpp_nystrom::landmarks::{Chosen, Options, Selector, Task, run};
 use dpp_nystrom::observer::NoObserver;
@@ -35,7 +36,7 @@ fn every_method_selects_from_published_rows() {
         return;
     };
     let (data, setting) = prepared(&path, 1_200, 1.0);
-    let gram = Gram::new(&data, setting.kernel, setting.sigma).unwrap();
+    let gram = Gram::new(&data, setting.kernel).unwrap();
     let options = Options::default();
     for method in methods() {
         let name = method.name();
@@ -209,7 +210,8 @@ fn points_that_are_rows_miss_what_the_rows_miss() {
         dpp_nystrom::data::table::read(&folder.path("a.csv"), &dpp_nystrom::data::table::Target::Last)
             .unwrap();
     let data = Prepared::new(table, None, 0).unwrap();
-    let gram = Gram::new(&data, dpp_nystrom::kernel::KernelKind::Matern32, 1.3).unwrap();
+    let gram =
+        Gram::new(&data, KernelSpec { kind: dpp_nystrom::kernel::KernelKind::Matern32, sigma: 1.3 }).unwrap();
     let spectrum = dpp_nystrom::approximation::Spectrum::of(gram.ground()).unwrap();
     let rows = LandmarkSet::Indices(vec![3, 14, 15, 65, 89]);
     let points = LandmarkSet::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());

@@ -7,6 +7,7 @@ use dpp_nystrom::approximation::{Spectrum, trace_error};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Method, Start, Steps, select_rows};
 use dpp_nystrom::observer::NoObserver;
@@ -42,7 +43,7 @@ pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Set
     let data = Prepared::new(table, sample, 0).unwrap();
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
-    (data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 })
+    (data, Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 })
 }
 
 /// `ln(exp(x) + exp(y))`.
@@ -77,7 +78,7 @@ fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) 
     let errors: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
-            let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+            let ground = data.ground(setting.kernel).unwrap();
             let landmarks = select_rows(data, LANDMARKS, method, Setting { seed, ..setting }, &NoObserver)
                 .unwrap()
                 .landmarks;
@@ -105,7 +106,7 @@ fn standard_errors(name: &str, errors: &[f64], expected: f64) -> f64 {
 fn the_chain_meets_the_trace_identity_on_real_rows() {
     let Some(path) = file("the_chain_meets_the_trace_identity_on_real_rows", "ailerons") else { return };
     let (data, setting) = prepared(&path, 1_000, 1.0);
-    let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+    let ground = data.ground(setting.kernel).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
     let kdpp = |chain, steps| Method::Kdpp { start: Start::Uniform, chain, steps };
     let long = Steps::Count(6_000);
@@ -128,7 +129,7 @@ fn the_chain_meets_the_trace_identity_on_real_rows() {
 fn exact_samples_meet_the_trace_identity_on_real_rows() {
     let Some(path) = file("exact_samples_meet_the_trace_identity_on_real_rows", "ailerons") else { return };
     let (data, setting) = prepared(&path, 3_000, 1.0);
-    let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+    let ground = data.ground(setting.kernel).unwrap();
     let begin = Instant::now();
     let exact = ExactKDpp::new(&ground).unwrap();
     let first = exact.sample(LANDMARKS, &mut Random::seeded(0)).unwrap();
@@ -188,7 +189,7 @@ fn the_chain_misses_less_than_uniform_rows() {
     for set in SETS {
         let Some(path) = file("the_chain_misses_less_than_uniform_rows", set) else { continue };
         let (data, setting) = prepared(&path, 4_000, 4.0);
-        let ground = data.ground(setting.kernel, setting.sigma).unwrap();
+        let ground = data.ground(setting.kernel).unwrap();
         let mean = |method: &Method| {
             let fractions = (0..5).map(|seed| {
                 let setting = Setting { seed, ..setting };

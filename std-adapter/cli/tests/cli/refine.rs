@@ -6,6 +6,7 @@ use crate::sample::Sample;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::Refinement;
 use dpp_nystrom::landmarks::methods::{METHODS, find};
@@ -119,7 +120,7 @@ fn what_cannot_be_refined_is_refused() {
 /// from, the others against what they select unrefined.
 fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
     const C: usize = 15;
-    let gram = Gram::new(data, setting.kernel, setting.sigma).unwrap();
+    let gram = Gram::new(data, setting.kernel).unwrap();
     let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
     let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
     let selected = |name: &str, options: &Options| -> Chosen {
@@ -192,7 +193,11 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     for medians in [0.5, 2.0] {
         let sigma =
             choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
-        assert_never_worse("wines", &data, Setting { kernel, sigma, precision: Precision::F64, seed: 0 });
+        assert_never_worse(
+            "wines",
+            &data,
+            Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 },
+        );
     }
 }
 

@@ -8,6 +8,7 @@ use dpp_nystrom::approximation::trace_error;
 use dpp_nystrom::data::Scaler;
 use dpp_nystrom::data::store::{Stored, convert};
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::observer::NoObserver;
 
@@ -95,10 +96,13 @@ fn what_landmarks_miss_is_told_of_all_rows() {
     let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
     let store = convert(&data, &Target::Last, Precision::F32, &out, &NoObserver).unwrap();
     let landmarks = [1, 20_000, rows - 1];
-    let missed = store.trace_error(&landmarks, KernelKind::Gaussian, 2.0, 7).unwrap();
+    let missed =
+        store.trace_error(&landmarks, KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 }, 7).unwrap();
     assert_eq!(missed.rows, MEASURED);
     let all = store.sample(None, 0).unwrap();
-    let whole = trace_error(&all.ground(KernelKind::Gaussian, 2.0).unwrap(), &landmarks).unwrap();
+    let whole =
+        trace_error(&all.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 }).unwrap(), &landmarks)
+            .unwrap();
     assert_close(missed.of_all.fraction, whole.fraction, 0.01);
     assert_close(missed.of_all.error, whole.error, 0.01);
 }

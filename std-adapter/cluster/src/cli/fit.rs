@@ -108,7 +108,7 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
         landmarks: model.landmarks(),
         dependent: training.dependent,
         candidates: found.as_ref().map(|found| found.survey.targets.len()),
-        sigma: model.sigma,
+        sigma: model.kernel.sigma,
         ridge: model.ridge,
         rows: model.trained_rows,
         dim: model.feature_names.len(),
@@ -124,18 +124,18 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
 
 /// What a model's landmarks are to be taught anew.
 fn lesson_of(model: &Model, ridge: Ridge, seed: u64) -> FitSpec {
-    let landmarks = match &model.numbers {
+    let landmarks = match &model.coefficients {
         AnyCoefficients::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
         AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
     };
     FitSpec {
         feature_names: model.feature_names.clone(),
         target_name: model.target_name.clone(),
-        features: model.features.clone(),
+        features: model.scaler.clone(),
         target: Scaler { means: vec![model.target_mean], deviations: vec![model.target_deviation] },
         landmarks,
         kernel: model.kernel,
-        sigma: model.sigma,
+        sigma: model.kernel.sigma,
         folds: if ridge == Ridge::CrossValidated { FOLDS as u8 } else { 1 },
         seed,
     }

@@ -7,6 +7,7 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::model::{AnyCoefficients, file};
 use dpp_nystrom::observer::NoObserver;
@@ -85,7 +86,11 @@ fn a_model_of_the_adapter_is_fitted_anew_to_the_same_weights() {
     let file = path(&folder, "rows.csv");
     csv(&file, 0..ROWS);
     let data = Prepared::new(table::read(&file, &Target::Last).unwrap(), None, 0).unwrap();
-    let setting = Setting { kernel: KernelKind::Matern52, sigma: 1.5, precision: Precision::F64, seed: 0 };
+    let setting = Setting {
+        kernel: KernelSpec { kind: KernelKind::Matern52, sigma: 1.5 },
+        precision: Precision::F64,
+        seed: 0,
+    };
     let landmarks: Vec<usize> = (0..25).map(|i| i * 31).collect();
     let own = train(&data, &landmarks, Ridge::Value(1e-5), setting, &NoObserver).unwrap().model;
     let (first, second) = (path(&folder, "own.dpp"), path(&folder, "anew.dpp"));

@@ -323,6 +323,7 @@ mod tests {
     use crate::data::prepared::Prepared;
     use crate::data::table::reader::Table;
     use crate::kernel::kind::KernelKind;
+    use crate::kernel::spec::KernelSpec;
     use crate::observer::NoObserver;
     use crate::regression::leave_one_out::Axes;
     use crate::rng::{RngStream, stream};
@@ -349,7 +350,7 @@ mod tests {
     }
 
     fn gram(data: &Prepared) -> Gram<'_> {
-        Gram::new(data, KernelKind::Gaussian, 0.8).unwrap()
+        Gram::new(data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.8 }).unwrap()
     }
 
     const SEARCH: Search<'_> = Search {

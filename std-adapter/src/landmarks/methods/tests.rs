@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::kernel::bandwidth::Bandwidth;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::landmarks::methods::adaptive_full::Columns;
 use crate::landmarks::methods::adaptive_partial::missed;
 use crate::landmarks::methods::find;
@@ -48,7 +49,7 @@ fn data(rows: usize, dim: usize) -> Prepared {
 const POLYNOMIAL: KernelKind = KernelKind::Polynomial { degree: 3, offset: 1.0 };
 
 fn setting(kernel: KernelKind, seed: u64) -> Setting {
-    Setting { kernel, sigma: 1.0, precision: Precision::F64, seed }
+    Setting { kernel: KernelSpec { kind: kernel, sigma: 1.0 }, precision: Precision::F64, seed }
 }
 
 fn method(name: &str) -> &'static dyn Selector {
@@ -199,7 +200,7 @@ fn by_row(weights: Vec<f64>) -> BTreeMap<usize, f64> {
 fn first_draws_follow_the_scores() {
     let data = data(SMALL, 2);
     for kernel in [POLYNOMIAL, KernelKind::Gaussian] {
-        let gram = Gram::new(&data, kernel, 1.0).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: 1.0 }).unwrap();
         let matrix = matrix(&gram);
         let gamma = 0.02;
         let mu = gamma * SMALL as f64;
@@ -242,7 +243,7 @@ fn pairs(first: &[f64], second: impl Fn(usize) -> Vec<f64>) -> BTreeMap<Vec<usiz
 fn second_draws_are_without_replacement_and_adapt() {
     let data = data(SMALL, 2);
     let kernel = KernelKind::Gaussian;
-    let gram = Gram::new(&data, kernel, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
     let norms: Vec<f64> = matrix.iter().map(|row| row.iter().map(|x| x * x).sum()).collect();
     let laws: [(&str, BTreeMap<Vec<usize>, f64>); 3] = [
@@ -265,7 +266,7 @@ fn second_draws_are_without_replacement_and_adapt() {
 #[test]
 fn what_columns_miss_is_what_a_projection_leaves() {
     let data = data(40, 3);
-    let gram = Gram::new(&data, POLYNOMIAL, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: POLYNOMIAL, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
     let mut columns = Columns::new(gram.matrix().unwrap().as_ref().as_ref());
     let mut drawn = Vec::new();
@@ -286,7 +287,7 @@ fn what_columns_miss_is_what_a_projection_leaves() {
 #[test]
 fn what_a_partial_approximation_misses_of_its_columns() {
     let data = data(30, 2);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
     let members = [4, 11, 12, 25, 29];
     let columns: Vec<Vec<f64>> = members.iter().map(|&j| matrix[j].clone()).collect();
@@ -315,7 +316,7 @@ fn what_a_partial_approximation_misses_of_its_columns() {
 #[test]
 fn scores_sum_to_the_rank_and_to_the_effective_dimension() {
     let data = data(120, 3);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.5).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.5 }).unwrap();
     let eigen = gram.eigen().unwrap();
     let matrix = matrix(&gram);
     for k in [1, 7, 30] {
@@ -350,7 +351,7 @@ fn scores_sum_to_the_rank_and_to_the_effective_dimension() {
 #[test]
 fn ridge_scores_of_a_low_rank_tend_to_a_projection() {
     let data = data(50, 3);
-    let gram = Gram::new(&data, KernelKind::Linear, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Linear, sigma: 1.0 }).unwrap();
     let eigen = gram.eigen().unwrap();
     assert_eq!(rank(&eigen.values), 3);
     let scores =
@@ -370,7 +371,7 @@ fn ridge_scores_of_a_low_rank_tend_to_a_projection() {
 #[test]
 fn a_sketch_gives_no_score_more_than_it_has() {
     let data = data(200, 2);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 0.7).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.7 }).unwrap();
     let mu = 0.5;
     let exact = leverage(gram.eigen().unwrap().vectors.as_ref(), &ridge(&gram.eigen().unwrap().values, mu));
     let options = Options { columns: Some(60), ..Options::default() };
@@ -389,7 +390,7 @@ fn a_sketch_gives_no_score_more_than_it_has() {
 fn greedy_is_elimination_with_complete_pivoting() {
     let data = data(70, 3);
     for kernel in [POLYNOMIAL, KernelKind::Gaussian] {
-        let gram = Gram::new(&data, kernel, 1.0).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: 1.0 }).unwrap();
         let mut left = matrix(&gram);
         let mut chosen = Vec::new();
         for c in 1..=15 {
@@ -451,7 +452,7 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
 #[test]
 fn snapped_centroids_are_the_nearest_rows() {
     let data = data(400, 2);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let setting = setting(KernelKind::Gaussian, 9);
     let options = Options::default();
     let task = Task { gram: &gram, c: 9, setting, ridge: None, options: &options, observer: &NoObserver };
@@ -495,7 +496,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
         let Some(data) = real("recursive_scores_are_within_the_factor_that_is_stated", set) else { continue };
         let kernel = KernelKind::Gaussian;
         let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver).unwrap().sigma;
-        let gram = Gram::new(&data, kernel, sigma).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma }).unwrap();
         let eigen = gram.eigen().unwrap();
         let dimension = 3;
         let lambda = ridge_of_dimension(&eigen.values, dimension);
@@ -522,7 +523,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
 #[test]
 fn seconds_count_what_another_computed() {
     let data = data(600, 3);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let options = Options::default();
     let seconds = |name: &str| {
         let setting = setting(KernelKind::Gaussian, 0);
@@ -538,7 +539,7 @@ fn seconds_count_what_another_computed() {
 #[test]
 fn a_whole_matrix_is_refused_for_too_many_rows() {
     let data = data(SPECTRUM_ROWS + 1, 1);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let options = Options::default();
     for (name, other) in [("lev", "applev"), ("reglev", "appreglev"), ("adapfull", "adappart")] {
         let setting = setting(KernelKind::Gaussian, 0);
@@ -556,7 +557,7 @@ fn a_whole_matrix_is_refused_for_too_many_rows() {
 #[test]
 fn rows_without_weight_are_drawn_when_no_others_are_left() {
     let data = data(40, 2);
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1e-3).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1e-3 }).unwrap();
     let few = Options { columns: Some(3), rank: Some(1), ..Options::default() };
     for name in ["applev", "appreglev", "adappart", "lev"] {
         let setting = setting(KernelKind::Gaussian, 1);
@@ -565,7 +566,7 @@ fn rows_without_weight_are_drawn_when_no_others_are_left() {
     // Five different rows, eight times each.
     let five: Vec<f64> = (0..8).flat_map(|_| data.rows[..10].to_vec()).collect();
     let data = Prepared { rows: five, ..data };
-    let gram = Gram::new(&data, KernelKind::Gaussian, 1.0).unwrap();
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "kmeans-snapped"] {
         let setting = setting(KernelKind::Gaussian, 1);
         let task = Task { gram: &gram, c: 6, setting, ridge: None, options: &few, observer: &NoObserver };

@@ -7,6 +7,7 @@ use crate::data::table::reader::Table;
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
 use crate::landmarks::methods::find;
 use crate::landmarks::selector::{Options, Task, run};
 use crate::landmarks::swap_search::Refinement;
@@ -34,11 +35,12 @@ fn data(rows: usize, dim: usize) -> Prepared {
 }
 
 fn gram(data: &Prepared, kernel: KernelKind) -> Gram<'_> {
-    Gram::new(data, kernel, 1.2).unwrap()
+    Gram::new(data, KernelSpec { kind: kernel, sigma: 1.2 }).unwrap()
 }
 
 fn task<'a>(gram: &'a Gram<'a>, options: &'a Options, precision: Precision) -> Task<'a> {
-    let setting = Setting { kernel: KernelKind::Gaussian, sigma: 1.2, precision, seed: 3 };
+    let setting =
+        Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.2 }, precision, seed: 3 };
     Task { gram, c: 0, setting, ridge: None, options, observer: &NoObserver }
 }
 
@@ -157,7 +159,8 @@ fn no_more_than_the_independent_rows_are_asked_for() {
     let options = Options::default();
     for name in ["greedy", "rpcholesky", "uniform", "kdpp", "refined"] {
         let task = task(&gram, &options, Precision::F64);
-        let task = Task { setting: Setting { kernel: KernelKind::Linear, ..task.setting }, ..task };
+        let linear = KernelSpec { kind: KernelKind::Linear, ..task.setting.kernel };
+        let task = Task { setting: Setting { kernel: linear, ..task.setting }, ..task };
         let found = fewest(find(name).unwrap(), &task, trace(1e-9, 50)).unwrap();
         assert_eq!(found.landmarks, 3, "{name} {:?}", found.curve);
         let refused = fewest(find(name).unwrap(), &task, trace(1e-300, 50));

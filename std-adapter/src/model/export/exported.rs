@@ -198,13 +198,13 @@ impl Exported {
 
 /// The model's landmarks as raw rows: what a cost can be measured on when there is no data.
 pub fn landmark_rows(model: &Model) -> Table {
-    let mut features: Vec<f64> = match &model.numbers {
+    let mut features: Vec<f64> = match &model.coefficients {
         crate::model::trained::AnyCoefficients::F32(numbers) => {
             numbers.landmarks.iter().copied().map(f64::from).collect()
         }
         crate::model::trained::AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
     };
-    model.features.undo(&mut features);
+    model.scaler.undo(&mut features);
     Table {
         name: model.trained_on.clone(),
         feature_names: model.feature_names.clone(),

@@ -26,7 +26,7 @@ pub(crate) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> Stri
 
 /// What the file is, for whoever opens it: a line each.
 pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
-    let precision = match model.numbers {
+    let precision = match model.coefficients {
         AnyCoefficients::F32(_) => "single",
         AnyCoefficients::F64(_) => "double",
     };

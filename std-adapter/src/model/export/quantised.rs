@@ -81,19 +81,19 @@ impl Stored for i8 {
 impl<L: Stored> Quantised<L> {
     /// Quantises a model.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
-        if model.kernel != KernelKind::Gaussian {
+        if model.kernel.kind != KernelKind::Gaussian {
             let kernel = format!("{:?}", model.kernel).to_lowercase();
             return Err(ExportProblem::Kernel { kernel }.into());
         }
         let dim = model.feature_names.len();
-        let (landmarks, weights) = match &model.numbers {
+        let (landmarks, weights) = match &model.coefficients {
             AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
             AnyCoefficients::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
         };
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
-        let step = (reach + MARGIN * model.sigma) / LEVELS;
-        if !(step <= COARSEST * model.sigma) {
-            return Err(ExportProblem::Coarse { sigma: model.sigma, reach }.into());
+        let step = (reach + MARGIN * model.kernel.sigma) / LEVELS;
+        if !(step <= COARSEST * model.kernel.sigma) {
+            return Err(ExportProblem::Coarse { sigma: model.kernel.sigma, reach }.into());
         }
         let unit = L::step(reach / step);
         let stored: Vec<L> =
@@ -119,14 +119,14 @@ impl<L: Stored> Quantised<L> {
         for feature in 0..dim {
             quantised.push_feature(model, feature, step)?;
         }
-        quantised.set_decay(step / model.sigma);
+        quantised.set_decay(step / model.kernel.sigma);
         quantised.set_weights(model, &weights)?;
         Ok(quantised)
     }
 
     /// The centre, the factor and the exponent of a feature.
     fn push_feature(&mut self, model: &Model, feature: usize, step: f64) -> Result<(), Error> {
-        let (mean, deviation) = (model.features.means[feature], model.features.deviations[feature]);
+        let (mean, deviation) = (model.scaler.means[feature], model.scaler.deviations[feature]);
         let (mut centre, mut factor, mut exponent) = (0, 0, 0);
         if deviation > 0.0 {
             let name = &model.feature_names[feature];
@@ -229,7 +229,7 @@ fn weights_of_moved(
     moved: &[f64],
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
     let dim = model.feature_names.len();
-    let kernel = model.kernel.build::<f64>(model.sigma)?;
+    let kernel = model.kernel.build::<f64>()?;
     let home = Points::new(moved, dim, kernel)?;
     let mut memory = Heap::new(weights.len())?;
     let independent = independent_points(&home, &mut memory)?;

@@ -55,25 +55,25 @@ impl Single {
                 .collect()
         };
         let inverses: Vec<f64> = model
-            .features
+            .scaler
             .deviations
             .iter()
             .map(|&deviation| if deviation > 0.0 { 1.0 / deviation } else { 0.0 })
             .collect();
-        let (landmarks, weights) = match &model.numbers {
+        let (landmarks, weights) = match &model.coefficients {
             AnyCoefficients::F32(trained) => (trained.landmarks.clone(), trained.weights.clone()),
             AnyCoefficients::F64(trained) => {
                 (numbers("coordinate", &trained.landmarks)?, numbers("weight", &trained.weights)?)
             }
         };
         Ok(Self {
-            means: named("mean", &model.features.means)?,
+            means: named("mean", &model.scaler.means)?,
             scales: named("inverse standard deviation", &inverses)?,
             landmarks,
             weights,
             target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
             target_scale: single(|| "the target's standard deviation".to_owned(), model.target_deviation)?,
-            kernel: match model.kernel.build::<f32>(model.sigma)? {
+            kernel: match model.kernel.build::<f32>()? {
                 ChosenKernel::Gaussian(kernel) => SingleKernel::Gaussian(kernel.exponent()),
                 ChosenKernel::Laplace(kernel) => SingleKernel::Laplace(kernel.rate()),
                 ChosenKernel::Matern32(kernel) => SingleKernel::Matern32(kernel.rate()),

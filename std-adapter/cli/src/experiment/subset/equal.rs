@@ -8,6 +8,7 @@ use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
@@ -63,8 +64,8 @@ fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option
     let (Some(pivoted), Some(refined)) = (find("rpcholesky"), find("refined")) else { return Ok(None) };
     let data = Prepared::new(set.table.clone(), Some(rows - test), seed)?;
     let kernel = KernelKind::Gaussian;
-    let gram = Gram::new(&data, kernel, sigma)?;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
     let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
     let chosen = match landmarks::run(pivoted, &task) {
         Ok((chosen, _)) => chosen,

@@ -8,6 +8,7 @@ use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::core::Scalar;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
+use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
 use dpp_nystrom::landmarks::Task;
 use dpp_nystrom::landmarks::methods::find;
@@ -69,8 +70,8 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     };
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, kernel, sigma)?;
-    let setting = Setting { kernel, sigma, precision: Precision::F64, seed };
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
+    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
     let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
     let mut least = [f64::INFINITY; 2];
     for run in 0..=RUNS {

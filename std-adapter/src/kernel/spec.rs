@@ -1,0 +1,34 @@
+//! A kernel with its bandwidth: what a Gram matrix, a model and a regression are made with.
+
+use crate::error::Error;
+use crate::kernel::kind::KernelKind;
+use dpp_nystrom_core::Scalar;
+use dpp_nystrom_core::kernel::ChosenKernel;
+use serde::{Deserialize, Serialize};
+
+/// A kernel and its bandwidth σ, in units of the scaled features.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+///
+/// let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 };
+/// assert!(spec.build::<f64>().is_ok());
+/// assert!(KernelSpec { sigma: 0.0, ..spec }.build::<f64>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelSpec {
+    /// The kernel.
+    pub kind: KernelKind,
+    /// Its bandwidth, or lengthscale; kernels without one ignore it.
+    pub sigma: f64,
+}
+
+impl KernelSpec {
+    /// Build the kernel in the precision `T`.
+    ///
+    /// # Errors
+    /// [`Error::Bandwidth`], [`Error::Core`] for other parameters out of range.
+    pub fn build<T: Scalar>(self) -> Result<ChosenKernel<T>, Error> {
+        self.kind.build(self.sigma)
+    }
+}
