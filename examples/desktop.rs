@@ -1,17 +1,17 @@
 //! The library on a desktop: a file to a model, and the model to predictions.
 
-use dpp_nystrom::approximation::trace_error;
+use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::root_mean_square;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
+use dpp_nystrom::landmarks::{self, Task};
 use dpp_nystrom::model;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth, train_at};
+use dpp_nystrom::selectors::Kdpp;
 use std::error::Error;
 use std::fmt::Write;
 
@@ -26,12 +26,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver)?.sigma;
     let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
 
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
-    let missed = trace_error(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?, &selection.landmarks)?;
+    let gram = Gram::new(&data, setting.kernel)?;
+    let selection = landmarks::run(&Kdpp::default(), &Task::new(&gram, 40))?;
+    let missed = gram.trace_error(&selection.landmarks)?;
     println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
 
-    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
+    let training = train_at(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
     let file = folder.path().join("waves.dpp");
     model::save(&training.model, &file)?;
     let predictions = model::load(&file)?.predict(&table)?;

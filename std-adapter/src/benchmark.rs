@@ -10,7 +10,7 @@ use crate::kernel::bandwidth::Bandwidth;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::selector::{Options, Selector, Task, run};
+use crate::landmarks::selector::{Selector, Task, run};
 use crate::observer::{NoObserver, Observer};
 use crate::regression::ridge::Ridge;
 use crate::regression::sigma_search::choose_bandwidth;
@@ -19,6 +19,7 @@ use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One selection, measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,10 +62,8 @@ pub struct Trial {
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Methods.
-    pub methods: Vec<&'static dyn Selector>,
-    /// What they are told; given rows are counted as in the file.
-    pub options: Options,
+    /// The selectors, which go by their names in the trials.
+    pub selectors: Vec<Arc<dyn Selector>>,
     /// Numbers of landmarks.
     pub landmarks: Vec<usize>,
     /// The first seed.
@@ -129,34 +128,30 @@ pub fn evaluate(
         } else {
             None
         };
-        let setting = Setting {
-            kernel: KernelSpec { kind: comparison.kernel, sigma: chosen.sigma },
-            precision: comparison.precision,
-            seed,
-        };
-        let options = among(comparison, &data)?;
+        let setting = Setting { kernel: gram.kernel(), precision: comparison.precision, seed };
         let ridge = match comparison.ridge {
             Ridge::Value(gamma) => Some(gamma),
             Ridge::CrossValidated => None,
         };
-        let trials = comparison.landmarks.len() * comparison.methods.len();
+        let trials = comparison.landmarks.len() * comparison.selectors.len();
         observer.begin(&format!("seed {seed}"), trials as u64);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
-            for &method in &comparison.methods {
-                // Given landmarks are as many as they are, whatever c is: measured once.
-                let c = match method.fixed(&options) {
+            for selector in &comparison.selectors {
+                // The number of given rows does not depend on c: measure them once.
+                let c = match selector.fixed() {
                     Some(_) if round > 0 => continue,
-                    Some(count) => count,
+                    Some(rows) => rows.len(),
                     None => c,
                 };
-                let task = Task { gram: &gram, c, setting, ridge, options: &options, observer: &NoObserver };
-                let (selected, seconds) = run(method, &task)?;
+                let precision = comparison.precision;
+                let task = Task { precision, seed, ridge, ..Task::new(&gram, c) };
+                let selection = run(selector.as_ref(), &task)?;
                 let (trace, relative) =
-                    approximation.errors(&gram, spectrum.as_ref(), &selected.places, seed)?;
+                    approximation.errors(&gram, spectrum.as_ref(), &selection.landmarks, seed)?;
                 let model = match &data.target {
-                    Some(_) if approximation == Approximation::Nystrom => {
-                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &NoObserver)?.model)
-                    }
+                    Some(_) if approximation == Approximation::Nystrom => Some(
+                        train_at(&data, &selection.landmarks, comparison.ridge, setting, &NoObserver)?.model,
+                    ),
                     _ => None,
                 };
                 let test_nrmse = match (&model, &data.target) {
@@ -170,7 +165,7 @@ pub fn evaluate(
                     rows: comparison.rows,
                     train: data.len(),
                     test: comparison.test,
-                    method: method.name().to_owned(),
+                    method: selector.name().to_owned(),
                     landmarks: c,
                     seed,
                     fro_rel: relative.map(|relative| relative.frobenius),
@@ -178,7 +173,7 @@ pub fn evaluate(
                     trace_fraction: trace.fraction,
                     train_nrmse: model.as_ref().map(|model| model.train_nrmse),
                     test_nrmse,
-                    seconds,
+                    seconds: selection.seconds,
                     sigma: chosen.sigma,
                     ridge: model.as_ref().map(|model| model.ridge),
                     approximation: (approximation != Approximation::Nystrom)
@@ -194,7 +189,8 @@ pub fn evaluate(
 
 /// Training rows, standardised, and raw rows held out.
 fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared, Table), Error> {
-    let mut given = used(comparison).to_vec();
+    let mut given: Vec<usize> =
+        comparison.selectors.iter().filter_map(|selector| selector.fixed()).flatten().copied().collect();
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
@@ -222,25 +218,6 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     let mut data = Prepared::new(part(&train_rows), None, seed)?;
     data.numbers = Some(train_rows);
     Ok((data, part(&test_rows)))
-}
-
-/// The given rows, if a method takes them.
-fn used(comparison: &Comparison) -> &[usize] {
-    let options = &comparison.options;
-    let taken = comparison.methods.iter().any(|method| method.fixed(options).is_some());
-    if taken { &options.given } else { &[] }
-}
-
-/// The options with given rows counted among the prepared ones.
-fn among(comparison: &Comparison, data: &Prepared) -> Result<Options, Error> {
-    let given = used(comparison)
-        .iter()
-        .map(|&number| {
-            let reason = CoreError::OutOfRange { index: number, len: data.len() };
-            data.row_of(number).ok_or(Error::Landmarks { reason })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(Options { given, ..comparison.options.clone() })
 }
 
 /// `√(mean (prediction - target)²)`; 0 without a target.

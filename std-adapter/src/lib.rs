@@ -9,8 +9,8 @@
 //! | a file to rows | [`table`], [`Prepared`] |
 //! | rows that outgrow memory | [`store`] |
 //! | rows in many places | [`partial`], [`Moments`] |
-//! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
-//! | the fewest landmarks within an error | [`fewest`] |
+//! | rows to landmarks | [`selectors`], [`landmarks::run`], or [`landmarks::select()`] for a ground set of one's own |
+//! | the fewest landmarks within an error | [`landmarks::fewest`] |
 //! | what landmarks miss | [`trace_error`], [`Spectrum`] |
 //! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
 //! | a model to a device | [`export`] |
@@ -23,14 +23,14 @@
 //! # Example
 //!
 //! ```
-//! use dpp_nystrom::data::table;
+//! use dpp_nystrom::approximation::Gram;
 //! use dpp_nystrom::data::table::Target;
-//! use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-//! use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-//! use dpp_nystrom::data::Prepared;
-//! use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+//! use dpp_nystrom::data::{Prepared, table};
+//! use dpp_nystrom::kernel::{Bandwidth, KernelKind, KernelSpec, Precision};
+//! use dpp_nystrom::landmarks::{Task, run};
 //! use dpp_nystrom::observer::NoObserver;
-//! use dpp_nystrom::regression;
+//! use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth, train_at};
+//! use dpp_nystrom::selectors::Kdpp;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -42,9 +42,9 @@
 //! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &NoObserver)?.sigma;
 //! let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
 //!
-//! let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-//! let selection = select_rows(&data, 12, &method, setting, &NoObserver)?;
-//! let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
+//! let gram = Gram::new(&data, setting.kernel)?;
+//! let selection = run(&Kdpp::default(), &Task::new(&gram, 12))?;
+//! let training = train_at(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
 //! assert!(training.model.train_nrmse < 0.01);
 //! # Ok(()) }
 //! ```
@@ -75,3 +75,4 @@ pub mod theory;
 pub use dpp_nystrom_core as core;
 
 pub use error::Error;
+pub use landmarks::selectors;

@@ -8,7 +8,10 @@ use crate::error::Error;
 
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::chain::{Method, Selection, select_with};
+use crate::landmarks::chain::select_with;
+use crate::landmarks::procedure::Procedure;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::Selector;
 use crate::model::trained::{AnyCoefficients, Coefficients};
 use crate::observer::Observer;
 use crate::regression::checkpoint::{Checkpoint, Key};
@@ -83,18 +86,22 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Selects landmarks among all rows of the store, in its precision, by what does not need them in memory.
+    /// Select landmarks among all rows of the store, in its precision, by a selector that works in place.
     ///
     /// # Errors
-    /// Those of [`crate::landmarks::chain::select()`], and of [`Store::check`].
+    /// [`Error::InMemory`] for other selectors, those of [`crate::landmarks::chain::select()`], and of [`Store::check`].
     pub fn select(
         &self,
         c: usize,
-        method: &Method,
+        selector: &dyn Selector,
         kernel: KernelSpec,
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Selection, Error> {
+        let method = &selector.in_place().ok_or_else(|| Error::InMemory {
+            what: format!("the method {}", selector.name()),
+            rows: self.len(),
+        })?;
         self.expect_jumps();
         let selection = match self.numbers() {
             Stored::F32(rows, _) => select_in(rows, self.features(), c, method, kernel, seed, observer),
@@ -166,7 +173,7 @@ fn select_in<T: Lane>(
     rows: &[T],
     dim: usize,
     c: usize,
-    method: &Method,
+    method: &Procedure,
     kernel: KernelSpec,
     seed: u64,
     observer: &dyn Observer,

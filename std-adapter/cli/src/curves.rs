@@ -5,9 +5,9 @@ use crate::statistics::summary;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::landmarks::methods::METHODS;
 
-/// A method's place in the list of all: it looks the same in every picture.
+/// Return a method's index in the list of all, so that it looks the same in every picture.
 pub(crate) fn look(method: &str) -> usize {
-    METHODS.iter().position(|known| known.name() == method).unwrap_or(METHODS.len())
+    METHODS.iter().position(|known| known.name == method).unwrap_or(METHODS.len())
 }
 
 /// A curve for each method, in the order in which they come: some value over the number of landmarks, with its

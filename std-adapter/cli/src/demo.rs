@@ -11,22 +11,22 @@ use crate::output::{print_line, short, write_column};
 use crate::statistics::mean;
 use clap::Args;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::Approximation;
+use dpp_nystrom::approximation::{Approximation, Gram};
 use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial, root_mean_square};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::landmarks::{ChainKind, Method, Options, Start, Steps, select_rows};
+use dpp_nystrom::landmarks::{Task, run as select};
 use dpp_nystrom::model;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth, train_at};
+use dpp_nystrom::selectors::{Kdpp, Uniform};
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
@@ -70,8 +70,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
 /// Measures both methods at one bandwidth, prints the means and what they say.
 fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Error> {
     let comparison = Comparison {
-        methods: ["kdpp", "uniform"].into_iter().filter_map(find).collect(),
-        options: Options::default(),
+        selectors: vec![Arc::new(Kdpp::default()), Arc::new(Uniform)],
         landmarks: LANDMARKS.to_vec(),
         seed: 0,
         seeds: SEEDS,
@@ -128,11 +127,14 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
     let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &NoObserver)?.sigma;
     let setting = Setting { kernel: KernelSpec { kind: KERNEL, sigma }, precision: Precision::F64, seed: 0 };
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, MODEL_LANDMARKS, &method, setting, &Bar::default())?;
-    write_column(Some(&out.join("landmarks.csv")), "row", selection.landmarks.iter())?;
+    let gram = Gram::new(&data, setting.kernel)?;
+    let observer = Bar::default();
+    let selection =
+        select(&Kdpp::default(), &Task { observer: &observer, ..Task::new(&gram, MODEL_LANDMARKS) })?;
+    let rows = selection.landmarks.rows().unwrap_or_default();
+    write_column(Some(&out.join("landmarks.csv")), "row", rows.iter())?;
 
-    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &Bar::default())?;
+    let training = train_at(&data, &selection.landmarks, Ridge::CrossValidated, setting, &Bar::default())?;
     let path = out.join("model.dpp");
     model::save(&training.model, &path)?;
 

@@ -8,8 +8,7 @@ use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
 use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
-use dpp_nystrom::landmarks::Options;
-use dpp_nystrom::landmarks::Selector;
+use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::regression::Ridge;
 use std::path::PathBuf;
 
@@ -33,7 +32,7 @@ pub(crate) struct Evaluate {
     pub(crate) source: Source,
     /// Methods to compare, separated by commas
     #[arg(long, value_parser = methods(true), value_delimiter = ',', required = true)]
-    pub(crate) methods: Vec<&'static dyn Selector>,
+    pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas
     #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
@@ -68,7 +67,7 @@ pub(crate) struct Evaluate {
 const ROWS: usize = 4_000;
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
-    let takes_given = arguments.methods.iter().any(|method| method.fixed(&Options::default()).is_some());
+    let takes_given = arguments.methods.iter().any(|method| method.uses(SelectorOption::Given));
     let given = match (&arguments.given, takes_given) {
         (Some(path), true) => source::given(path)?,
         (None, true) => return Err(Error::GivenMissing),
@@ -94,9 +93,9 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
             "over {SPECTRUM_ROWS} training rows fro_rel and spec_rel are left out: they need all eigenvalues"
         ));
     }
+    let options = arguments.knobs.options(&given);
     let comparison = Comparison {
-        methods: arguments.methods.clone(),
-        options: arguments.knobs.options(&given),
+        selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),
         seed: arguments.source.seed,
         seeds: arguments.seeds,

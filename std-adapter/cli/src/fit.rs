@@ -11,14 +11,16 @@ use crate::stored::{Picked, Stored, Wanted};
 use crate::tolerance::Curve;
 use crate::tolerance::ToleranceArguments;
 use clap::Args;
+use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::landmarks::Task;
+use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::model;
 use dpp_nystrom::regression::Checkpoint;
 use dpp_nystrom::regression::{Ridge, Training, train_at};
-use dpp_nystrom::{Error, landmarks};
+use dpp_nystrom::selectors::{Exchanged, Given};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,7 +41,7 @@ pub(crate) struct Fit {
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "auto")]
-    pub(crate) method: &'static dyn Selector,
+    pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
@@ -121,18 +123,22 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     if given.is_none() {
         arguments.knobs.tell_unused(&[arguments.method]);
     }
-    let options = arguments.knobs.options(&[]);
-    let wanted = match (&given, arguments.tolerance.is_asked()) {
-        (_, true) => Wanted::Tolerance,
-        (Some(_), false) => Wanted::Given,
-        (None, false) => Wanted::Method(arguments.method),
+    let refinement = arguments.knobs.refinement();
+    let selector: Box<dyn Selector> = match (&given, refinement) {
+        (Some((_, rows)), Some(refinement)) => {
+            Box::new(Exchanged::new(Box::new(Given::new(rows.clone())), refinement))
+        }
+        (Some((_, rows)), None) => Box::new(Given::new(rows.clone())),
+        (None, _) => arguments.method.selector(&arguments.knobs.options(&[])),
     };
-    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
-        return run_stored(
-            arguments,
-            &stored,
-            given.as_ref().map(|(path, rows)| (path.as_path(), rows.as_slice())),
-        );
+    let wanted = match arguments.tolerance.is_asked() {
+        true => Wanted::Tolerance,
+        false => Wanted::Landmarks(selector.as_ref()),
+    };
+    let opened = Stored::open(&arguments.source, &arguments.kernel, wanted, refinement.is_some())?;
+    if let Some(stored) = opened {
+        let given = given.as_ref().map(|(path, rows)| (path.as_path(), rows.as_slice()));
+        return run_stored(arguments, &stored, selector.as_ref(), given);
     }
     if let Some(path) = &arguments.checkpoint {
         return Err(Error::CheckpointInMemory { path: path.clone() });
@@ -147,30 +153,26 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         None => None,
     };
     let (name, landmarks, select_seconds, choice, curve) = match own {
-        Some(rows) if arguments.knobs.refinement().is_none() => {
-            ("given", LandmarkSet::Indices(rows), 0.0, None, None)
-        }
+        Some(rows) if refinement.is_none() => ("given", LandmarkSet::Indices(rows), 0.0, None, None),
         own => {
-            let method =
-                own.as_ref().and_then(|_| landmarks::methods::find("given")).unwrap_or(arguments.method);
-            let own = own.unwrap_or_default();
+            let gram = Gram::new(&data, setting.kernel)?;
             let task = Task {
-                gram: &Gram::new(&data, setting.kernel)?,
-                c: 0,
-                setting,
+                precision: setting.precision,
+                seed,
                 ridge: match arguments.ridge {
                     Ridge::Value(gamma) => Some(gamma),
                     Ridge::CrossValidated => None,
                 },
-                options: &arguments.knobs.options(&own),
                 observer: &observer,
+                ..Task::new(&gram, 0)
             };
-            let count = arguments.landmarks.or((!own.is_empty()).then_some(own.len()));
-            let (chosen, seconds, curve) =
-                arguments.tolerance.select(method, &task, count, arguments.ridge)?;
-            source::tell_rest(&chosen);
-            source::tell_choice(&chosen);
-            (method.name(), chosen.places, seconds, chosen.choice.map(ChoiceReport::from), curve)
+            let count = arguments.landmarks.or(own.map(|own| own.len()));
+            let (selection, curve) =
+                arguments.tolerance.select(selector.as_ref(), &task, count, arguments.ridge)?;
+            source::tell_rest(&selection);
+            source::tell_choice(&selection);
+            let choice = selection.plan.map(ChoiceReport::from);
+            (selector.name(), selection.landmarks, selection.seconds, choice, curve)
         }
     };
     let begin = Instant::now();
@@ -200,18 +202,19 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
 }
 
 /// [`run`] on a row store where it lies.
-fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>) -> Result<(), Error> {
-    let (name, picked) = match given {
-        Some((path, rows)) => ("given", stored.given(path, rows)?),
-        None => {
-            let options = arguments.knobs.options(&[]);
-            let c = arguments.landmarks.unwrap_or_default();
-            (arguments.method.name(), stored.choose(c, arguments.method, &options)?)
-        }
+fn run_stored(
+    arguments: &Fit,
+    stored: &Stored,
+    selector: &dyn Selector,
+    given: Option<(&Path, &[usize])>,
+) -> Result<(), Error> {
+    let Picked { selection, .. } = match given {
+        Some((path, rows)) => stored.given(path, rows)?,
+        None => stored.choose(arguments.landmarks.unwrap_or_default(), selector)?,
     };
-    let Picked { landmarks, seconds: select_seconds, choice, .. } = picked;
+    let landmarks = selection.landmarks.rows().unwrap_or_default();
     let begin = Instant::now();
-    let training = stored.train(arguments, &landmarks)?;
+    let training = stored.train(arguments, landmarks)?;
     let fit_seconds = begin.elapsed().as_secs_f64();
     tell_dependent(&training);
     model::save(&training.model, &arguments.model)?;
@@ -220,8 +223,8 @@ fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>
     }
     let report = Report {
         model: &arguments.model,
-        method: name,
-        choice: choice.map(ChoiceReport::from),
+        method: selector.name(),
+        choice: selection.plan.map(ChoiceReport::from),
         curve: None,
         landmarks: &training.model.landmark_rows,
         count: training.model.landmarks(),
@@ -232,7 +235,7 @@ fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>
         train_nrmse: training.model.train_nrmse,
         cv_nrmse: training.validation_nrmse,
         dependent: training.dependent,
-        select_seconds,
+        select_seconds: selection.seconds,
         fit_seconds,
         seed: arguments.source.seed,
     };

@@ -13,8 +13,8 @@ use clap::Args;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::{Gain, Objective, Task};
+use dpp_nystrom::landmarks::methods::Method;
+use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, Task};
 use dpp_nystrom::regression::Ridge;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct Select {
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "kdpp")]
-    pub(crate) method: &'static dyn Selector,
+    pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
@@ -98,7 +98,7 @@ struct RefinementReport {
 }
 
 impl RefinementReport {
-    fn new(gain: Gain, rows: usize) -> Self {
+    fn new(gain: RefinementOutcome, rows: usize) -> Self {
         let is_trace = gain.objective == Objective::Trace;
         let trace = |error: f64| is_trace.then_some(error);
         let ridge = |square: f64| (!is_trace).then_some(square.sqrt());
@@ -135,25 +135,28 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     }
     arguments.knobs.tell_unused(&[arguments.method]);
     let options = arguments.knobs.options(&[]);
+    let selector = arguments.method.selector(&options);
     let wanted = match arguments.tolerance.is_asked() {
         true => Wanted::Tolerance,
-        false => Wanted::Method(arguments.method),
+        false => Wanted::Landmarks(selector.as_ref()),
     };
-    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
-        return run_stored(arguments, &stored);
+    let refines = options.refinement.is_some();
+    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, refines)? {
+        return run_stored(arguments, &stored, selector.as_ref());
     }
     let observer = Bar::default();
     let seed = arguments.source.seed;
     let data = source::prepared(&arguments.source, arguments.source.rows)?;
     let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
     let gram = Gram::new(&data, setting.kernel)?;
-    let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, observer: &observer };
-    let (chosen, seconds, curve) =
-        arguments.tolerance.select(arguments.method, &task, arguments.landmarks, Ridge::CrossValidated)?;
+    let precision = setting.precision;
+    let task = Task { precision, seed, observer: &observer, ..Task::new(&gram, 0) };
+    let (chosen, curve) =
+        arguments.tolerance.select(selector.as_ref(), &task, arguments.landmarks, Ridge::CrossValidated)?;
     source::tell_rest(&chosen);
     source::tell_choice(&chosen);
-    let trace = gram.trace_error(&chosen.places)?;
-    let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.places {
+    let trace = gram.trace_error(&chosen.landmarks)?;
+    let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.landmarks {
         LandmarkSet::Indices(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
         LandmarkSet::Points(mut points) => {
             data.statistics.undo(&mut points);
@@ -168,7 +171,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         }
     }
     let report = Report {
-        method: arguments.method.name(),
+        method: arguments.method.name,
         landmarks: &landmarks,
         points: (!points.is_empty()).then(|| points.chunks_exact(data.dim).collect()),
         sigma: setting.kernel.sigma,
@@ -181,44 +184,43 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         trace_fraction: trace.fraction,
         measured_rows: None,
         converged: chosen.converged,
-        choice: chosen.choice.map(ChoiceReport::from),
+        choice: chosen.plan.map(ChoiceReport::from),
         curve,
-        objective: chosen.gain.map(|gain| objective(gain.objective)),
-        refinement: chosen.gain.map(|gain| RefinementReport::new(gain, data.len())),
-        seconds,
+        objective: chosen.refinement.map(|gain| objective(gain.objective)),
+        refinement: chosen.refinement.map(|gain| RefinementReport::new(gain, data.len())),
+        seconds: chosen.seconds,
         seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
 }
 
 /// [`run`] on a row store where it lies.
-fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
-    let options = arguments.knobs.options(&[]);
-    let picked = stored.choose(arguments.landmarks.unwrap_or_default(), arguments.method, &options)?;
-    let missed = stored.missed(&picked.landmarks)?;
-    let Picked { landmarks, log_det, steps, accepted, converged, seconds, gain, choice, among } = picked;
+fn run_stored(arguments: &Select, stored: &Stored, selector: &dyn Selector) -> Result<(), Error> {
+    let Picked { selection, among } = stored.choose(arguments.landmarks.unwrap_or_default(), selector)?;
+    let landmarks = selection.landmarks.rows().unwrap_or_default();
+    let missed = stored.missed(landmarks)?;
     if let Some(path) = &arguments.out {
         write_column(Some(path), "row", landmarks.iter())?;
     }
     let report = Report {
-        method: arguments.method.name(),
-        landmarks: &landmarks,
+        method: arguments.method.name,
+        landmarks,
         points: None,
         sigma: stored.setting.kernel.sigma,
         rows: stored.store.len(),
         dim: stored.store.features(),
-        steps,
-        accepted,
-        log_det,
+        steps: selection.steps,
+        accepted: selection.accepted,
+        log_det: selection.log_det,
         trace_error: missed.of_all.error,
         trace_fraction: missed.of_all.fraction,
         measured_rows: (missed.rows < stored.store.len()).then_some(missed.rows),
-        converged,
-        choice: choice.map(ChoiceReport::from),
+        converged: selection.converged,
+        choice: selection.plan.map(ChoiceReport::from),
         curve: None,
-        objective: gain.map(|gain| objective(gain.objective)),
-        refinement: gain.map(|gain| RefinementReport::new(gain, among)),
-        seconds,
+        objective: selection.refinement.map(|gain| objective(gain.objective)),
+        refinement: selection.refinement.map(|gain| RefinementReport::new(gain, among)),
+        seconds: selection.seconds,
         seed: arguments.source.seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }

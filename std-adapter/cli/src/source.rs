@@ -7,7 +7,7 @@ use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Prepared, table};
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks::{Choice, Chosen};
+use dpp_nystrom::landmarks::{PlannedSelection, Selection};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, Setting, choose_bandwidth};
 use serde::Serialize;
@@ -112,18 +112,13 @@ pub(crate) fn setting(
     Ok(Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: arguments.precision(), seed })
 }
 
-/// Tells of a chain that ran out of steps.
-pub(crate) fn tell_rest(chosen: &Chosen) {
-    tell_unrest(chosen.converged, chosen.steps);
-}
-
-/// [`tell_rest`] from the two figures alone.
-pub(crate) fn tell_unrest(converged: Option<bool>, steps: u64) {
-    if converged == Some(false) {
+/// Warn of a chain that ran out of steps.
+pub(crate) fn tell_rest(selection: &Selection) {
+    if selection.converged == Some(false) {
         note(&format!(
             "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
              ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
-            steps
+            selection.steps
         ));
     }
 }
@@ -137,10 +132,9 @@ pub(crate) struct ChoiceReport {
     reason: String,
 }
 
-impl From<Choice> for ChoiceReport {
-    fn from(choice: Choice) -> Self {
-        let Choice { method, options, reason } = choice;
-        Self { method_chosen: method, options_chosen: options, reason }
+impl From<PlannedSelection> for ChoiceReport {
+    fn from(plan: PlannedSelection) -> Self {
+        Self { method_chosen: plan.method, options_chosen: plan.options, reason: plan.reason }
     }
 }
 
@@ -151,8 +145,8 @@ impl ChoiceReport {
 }
 
 /// Tells of what was chosen, and why.
-pub(crate) fn tell_choice(chosen: &Chosen) {
-    if let Some(choice) = &chosen.choice {
+pub(crate) fn tell_choice(selection: &Selection) {
+    if let Some(choice) = &selection.plan {
         let words = ChoiceReport::from(choice.clone()).words();
         note(&format!("auto: {words}: {}", choice.reason));
     }

@@ -7,7 +7,7 @@ use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
 use dpp_nystrom::approximation::CurvePoint;
 use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::landmarks::{Chosen, Criterion, Selector, Task, Tolerance, fewest};
+use dpp_nystrom::landmarks::{Criterion, Selection, Selector, Task, Tolerance, fewest};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::{Error, landmarks};
 use serde::Serialize;
@@ -71,18 +71,17 @@ impl ToleranceArguments {
         self.tolerance.is_some()
     }
 
-    /// So many landmarks, or as few as the tolerance allows; the seconds of it, and in the second case the curve.
+    /// Select this many landmarks, or as few as the tolerance allows, with the curve of errors.
     pub(crate) fn select(
         &self,
-        method: &dyn Selector,
+        selector: &dyn Selector,
         task: &Task<'_>,
         landmarks: Option<usize>,
         ridge: Ridge,
-    ) -> Result<(Chosen, f64, Option<Curve>), Error> {
+    ) -> Result<(Selection, Option<Curve>), Error> {
         let Some(error) = self.tolerance else {
             let c = landmarks.ok_or(Error::Landmarks { reason: CoreError::Empty })?;
-            let (chosen, seconds) = landmarks::run(method, &Task { c, ..*task })?;
-            return Ok((chosen, seconds, None));
+            return Ok((landmarks::run(selector, &Task { c, ..*task })?, None));
         };
         let criterion = match self.tolerance_on {
             CriterionName::Trace => Criterion::Trace,
@@ -90,12 +89,12 @@ impl ToleranceArguments {
         };
         let usual = (task.gram.len() / 2).clamp(1, MOST);
         let most = self.max_landmarks.map_or(usual, |most| most as usize);
-        let found = fewest(method, task, Tolerance { error, criterion, most })?;
+        let found = fewest(selector, task, Tolerance { error, criterion, most })?;
         let curve = Curve::new(error, criterion, &found.curve);
         if let Some(path) = &self.curve {
-            curve.draw(path, method.name(), &task.gram.data().name)?;
+            curve.draw(path, selector.name(), &task.gram.data().name)?;
         }
-        Ok((found.chosen, found.seconds, Some(curve)))
+        Ok((found.selection, Some(curve)))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::approximation::spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
-
 use crate::linalg::eigen::{Eigen, eigen};
 use dpp_nystrom_core::{GroundSet, Points};
 use faer::Mat;
@@ -20,6 +19,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Gram<'a> {
     data: &'a Prepared,
+    kernel: KernelSpec,
     ground: Ground<'a>,
     matrix: Kept<Arc<Mat<f64>>>,
     eigen: Kept<Arc<Eigen>>,
@@ -74,12 +74,17 @@ impl<'a> Gram<'a> {
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
     pub fn new(data: &'a Prepared, kernel: KernelSpec) -> Result<Self, Error> {
-        Ok(Self { data, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
+        Ok(Self { data, kernel, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
     }
 
     /// The rows.
     pub fn data(&self) -> &'a Prepared {
         self.data
+    }
+
+    /// The kernel and its bandwidth.
+    pub fn kernel(&self) -> KernelSpec {
+        self.kernel
     }
 
     /// The rows as a ground set.

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Landmarks as rows of the data or as points of their own.
 
 use crate::data::prepared::Prepared;
 use crate::error::Error;
@@ -13,6 +13,14 @@ pub enum LandmarkSet {
 }
 
 impl LandmarkSet {
+    /// The rows; `None` for points.
+    pub fn rows(&self) -> Option<&[usize]> {
+        match self {
+            Self::Indices(rows) => Some(rows),
+            Self::Points(_) => None,
+        }
+    }
+
     /// The number of landmarks, of so many features each.
     pub fn count(&self, dim: usize) -> usize {
         match self {

@@ -17,7 +17,6 @@
 
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
-use crate::landmarks::selector::Objective;
 use crate::observer::Observer;
 use crate::simd::lanes::{Ground, Lanes};
 use crate::simd::subset::Subset;
@@ -35,10 +34,20 @@ pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 /// Rows over which what an exchange brings is summed, to a candidate.
 pub(crate) const WIDER: usize = 2;
 
-/// How long and how widely exchanges are looked for.
+/// What exchanges of landmarks lower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Objective {
+    /// The trace error `tr(K - K̃)`.
+    #[default]
+    Trace,
+    /// The leave-one-out error of ridge regression on the landmarks. Needs a target.
+    Ridge,
+}
+
+/// How long and how widely exchanges are searched for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
-    /// Sweeps over the landmarks, at most; fewer where sums over all rows find nothing more to gain.
+    /// Sweeps over the landmarks, at most; fewer where sums over all rows find nothing more to outcome.
     pub sweeps: u64,
     /// Candidates m drawn for each; what they bring is summed over twice as many rows.
     pub sample: usize,
@@ -61,13 +70,13 @@ pub(crate) struct Refined {
     pub(crate) landmarks: Vec<usize>,
     /// `log det K_CC`.
     pub(crate) log_det: f64,
-    pub(crate) gain: Gain,
+    pub(crate) outcome: RefinementOutcome,
 }
 
-/// What refinement came to.
+/// The outcome of a refinement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gain {
-    /// What was lowered.
+pub struct RefinementOutcome {
+    /// The error that was lowered.
     pub objective: Objective,
     /// Sweeps done.
     pub sweeps: u64,
@@ -115,7 +124,7 @@ pub(crate) fn refine(
     complete(&lanes, &mut set, c, measured, &mut residuals)?;
     let mut best = set.members().to_vec();
     let mut log_det = set.log_det();
-    let mut gain = Gain {
+    let mut outcome = RefinementOutcome {
         objective: Objective::Trace,
         sweeps: 0,
         exchanges: 0,
@@ -126,7 +135,7 @@ pub(crate) fn refine(
     let sample = refinement.sample.min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
     observer.begin("refinement", refinement.sweeps.saturating_mul(c as u64));
-    while gain.sweeps < refinement.sweeps && gain.after > 0.0 && sample > 0 {
+    while outcome.sweeps < refinement.sweeps && outcome.after > 0.0 && sample > 0 {
         if refinement.budget.is_some_and(|budget| begin.elapsed() >= budget) {
             break;
         }
@@ -137,8 +146,8 @@ pub(crate) fn refine(
             moved += u64::from(subset.improve());
             observer.advance(1);
         }
-        gain.sweeps += 1;
-        gain.exchanges += moved;
+        outcome.sweeps += 1;
+        outcome.exchanges += moved;
         let mut better = false;
         if moved > 0 {
             let candidate: Vec<usize> = subset.landmarks().collect();
@@ -147,9 +156,9 @@ pub(crate) fn refine(
                 let mut missed = zeros(residuals.len(), 0.0)?;
                 lanes.residuals(&set, measured, &mut missed)?;
                 let error = missed.iter().sum();
-                better = error < gain.after;
+                better = error < outcome.after;
                 if better {
-                    (best, residuals, gain.after, log_det) = (candidate, missed, error, set.log_det());
+                    (best, residuals, outcome.after, log_det) = (candidate, missed, error, set.log_det());
                 }
             }
             if !better {
@@ -164,7 +173,7 @@ pub(crate) fn refine(
     }
     observer.end();
     best.sort_unstable();
-    Ok(Refined { landmarks: best, log_det, gain })
+    Ok(Refined { landmarks: best, log_det, outcome })
 }
 
 /// Fills the landmarks up, each time with the row that they miss most of.
@@ -183,7 +192,7 @@ fn complete(
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
             Ok(()) => lanes.residuals(set, measured, residuals)?,
-            // Rounding; not to be taken again.
+            // Rounding; not to be taken aoutcome.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
             Err(reason) => return Err(Error::Landmarks { reason }),
         }

@@ -9,11 +9,11 @@
 
 use crate::approximation::curve::{CurvePoint, trace_curve};
 use crate::error::Error;
-use crate::landmarks::selection::Chosen;
+use crate::landmarks::selection::Selection;
 use crate::landmarks::selector::{Selector, Task, run};
 use crate::observer::NoObserver;
 use crate::regression::ridge::Ridge;
-use crate::regression::train::validation_error;
+use crate::regression::train::{Setting, validation_error};
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt;
 
@@ -53,49 +53,51 @@ pub struct Tolerance {
     pub most: usize,
 }
 
-/// The fewest landmarks.
+/// The outcome of [`fewest`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fewest {
-    /// What was selected.
-    pub chosen: Chosen,
-    /// How many these are.
+#[non_exhaustive]
+pub struct ToleranceSearch {
+    /// The landmarks. The seconds are those of all selections tried, without the measurements.
+    pub selection: Selection,
+    /// Their number.
     pub landmarks: usize,
     /// Every number of landmarks whose error was measured, ascending.
     pub curve: Vec<CurvePoint>,
-    /// Seconds of all selections together.
-    pub seconds: f64,
 }
 
-/// The fewest landmarks of this method whose error is within the tolerance; `task.c` is not looked at.
+/// Find the fewest landmarks of a selector whose error is within the tolerance; `task.c` is ignored.
 ///
 /// # Errors
 /// [`Error::Tolerance`] where the most that are allowed are not enough, with the least error seen; the method's.
-pub fn fewest(method: &dyn Selector, task: &Task<'_>, tolerance: Tolerance) -> Result<Fewest, Error> {
+pub fn fewest(
+    selector: &dyn Selector,
+    task: &Task<'_>,
+    tolerance: Tolerance,
+) -> Result<ToleranceSearch, Error> {
     let most = tolerance.most.min(task.gram.len());
     if most == 0 {
         return Err(Error::Landmarks { reason: CoreError::Empty });
     }
-    let search = Search { method, task, tolerance: Tolerance { most, ..tolerance } };
-    let nested = tolerance.criterion == Criterion::Trace && task.options.refinement.is_none();
-    match if nested { search.along()? } else { None } {
+    let search = Search { selector, task, tolerance: Tolerance { most, ..tolerance } };
+    match if tolerance.criterion == Criterion::Trace { search.along()? } else { None } {
         Some(found) => Ok(found),
         None => search.between(),
     }
 }
 
 struct Search<'a, 'g> {
-    method: &'a dyn Selector,
+    selector: &'a dyn Selector,
     task: &'a Task<'g>,
     tolerance: Tolerance,
 }
 
 impl Search<'_, '_> {
     /// Along the order of a nested method; none of others.
-    fn along(&self) -> Result<Option<Fewest>, Error> {
+    fn along(&self) -> Result<Option<ToleranceSearch>, Error> {
         let mut most = self.tolerance.most;
         let mut c = FIRST.min(most);
         loop {
-            let order = match self.method.order(&Task { c, ..*self.task }) {
+            let order = match self.selector.order(&Task { c, ..*self.task }) {
                 Ok(Some(order)) => order,
                 Ok(None) => return Ok(None),
                 // There are no more independent rows: as many as there are.
@@ -111,8 +113,8 @@ impl Search<'_, '_> {
             match curve.iter().find(|point| self.is_within(point.error)) {
                 Some(found) => {
                     let landmarks = found.landmarks;
-                    let (chosen, seconds) = run(self.method, &Task { c: landmarks, ..*self.task })?;
-                    return Ok(Some(Fewest { chosen, landmarks, curve, seconds }));
+                    let selection = run(self.selector, &Task { c: landmarks, ..*self.task })?;
+                    return Ok(Some(ToleranceSearch { selection, landmarks, curve }));
                 }
                 None if c >= most => return Err(self.out_of_reach(&curve, most)),
                 None => c = c.saturating_mul(2).min(most),
@@ -121,18 +123,18 @@ impl Search<'_, '_> {
     }
 
     /// Selecting anew for each number of landmarks.
-    fn between(&self) -> Result<Fewest, Error> {
+    fn between(&self) -> Result<ToleranceSearch, Error> {
         let observer = self.task.observer;
         let mut most = self.tolerance.most;
         let mut tried = Vec::new();
-        let mut total = 0.0;
+        let mut seconds = 0.0;
         // Those that are too few, and those that are enough.
         let (mut few, mut enough) = (0, None);
         let mut c = 1;
         observer.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
-            let (chosen, seconds) = match run(self.method, &Task { c, observer: &NoObserver, ..*self.task }) {
-                Ok(selected) => selected,
+            let selection = match run(self.selector, &Task { c, observer: &NoObserver, ..*self.task }) {
+                Ok(selection) => selection,
                 Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
                     if rank > few && rank < c =>
                 {
@@ -141,12 +143,12 @@ impl Search<'_, '_> {
                 }
                 Err(error) => return Err(error),
             };
-            total += seconds;
-            let error = self.error(&chosen)?;
+            seconds += selection.seconds;
+            let error = self.error(&selection)?;
             tried.push(CurvePoint { landmarks: c, error });
             observer.advance(1);
             if self.is_within(error) {
-                enough = Some((c, chosen));
+                enough = Some((c, selection));
             } else {
                 few = c;
                 if c >= most {
@@ -161,16 +163,22 @@ impl Search<'_, '_> {
         observer.end();
         tried.sort_by_key(|point| point.landmarks);
         match enough {
-            Some((landmarks, chosen)) => Ok(Fewest { chosen, landmarks, curve: tried, seconds: total }),
+            Some((landmarks, selection)) => {
+                let selection = Selection { seconds, ..selection };
+                Ok(ToleranceSearch { selection, landmarks, curve: tried })
+            }
             None => Err(self.out_of_reach(&tried, most)),
         }
     }
 
-    fn error(&self, chosen: &Chosen) -> Result<f64, Error> {
-        let Task { gram, setting, .. } = *self.task;
+    fn error(&self, selection: &Selection) -> Result<f64, Error> {
+        let Task { gram, precision, seed, .. } = *self.task;
         match self.tolerance.criterion {
-            Criterion::Trace => Ok(gram.trace_error(&chosen.places)?.fraction),
-            Criterion::Prediction(ridge) => validation_error(gram.data(), &chosen.places, ridge, setting),
+            Criterion::Trace => Ok(gram.trace_error(&selection.landmarks)?.fraction),
+            Criterion::Prediction(ridge) => {
+                let setting = Setting { kernel: gram.kernel(), precision, seed };
+                validation_error(gram.data(), &selection.landmarks, ridge, setting)
+            }
         }
     }
 
@@ -187,7 +195,7 @@ impl Search<'_, '_> {
             most,
             least: least.map_or(f64::NAN, |point| point.error),
             landmarks: least.map_or(0, |point| point.landmarks),
-            method: self.method.name(),
+            method: self.selector.name(),
         }
     }
 }

@@ -11,8 +11,7 @@ use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::Bandwidth;
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::landmarks::{Options, Selector};
+use dpp_nystrom::landmarks::methods::{Method, find};
 use page::Section;
 use parts::Parts;
 use serde::{Deserialize, Serialize};
@@ -62,7 +61,7 @@ pub(crate) struct Experiment {
     pub(crate) quick: bool,
     /// Methods to compare, separated by commas [default: those of the paper and their rivals]
     #[arg(long, value_parser = methods(false), value_delimiter = ',')]
-    pub(crate) methods: Vec<&'static dyn Selector>,
+    pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50;
     /// subset: 20,50,100; quick: 10,20]
     #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
@@ -139,7 +138,7 @@ struct Plan {
     held_out: f64,
     landmarks: Vec<usize>,
     #[serde(serialize_with = "names")]
-    methods: Vec<&'static dyn Selector>,
+    methods: Vec<&'static Method>,
     seed: u64,
     seeds: u64,
     /// Rows and landmarks of the chains that are watched.
@@ -149,8 +148,8 @@ struct Plan {
     tradeoff_landmarks: usize,
 }
 
-fn names<S: serde::Serializer>(methods: &[&'static dyn Selector], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(methods.iter().map(|method| method.name()))
+fn names<S: serde::Serializer>(methods: &[&'static Method], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(methods.iter().map(|method| method.name))
 }
 
 impl Plan {
@@ -206,7 +205,6 @@ impl Set {
 struct Context<'a> {
     plan: &'a Plan,
     parts: &'a Parts,
-    options: &'a Options,
     out: &'a Path,
 }
 
@@ -214,7 +212,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     let plan = Plan::new(arguments);
     let sets = sets(&arguments.data)?;
     let parts = Parts::new(&arguments.out)?;
-    let context = Context { plan: &plan, parts: &parts, options: &Options::default(), out: &arguments.out };
+    let context = Context { plan: &plan, parts: &parts, out: &arguments.out };
     let wants = |kind| arguments.kind == kind || arguments.kind == ExperimentKind::All;
     let mut sections: Vec<Section> = Vec::new();
     if wants(ExperimentKind::Approximation) || wants(ExperimentKind::Ridge) {

@@ -70,7 +70,7 @@ fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {
     }
     line("</ul>\n<h2>Set-up</h2>\n<table>".to_owned());
     let list = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let methods: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
+    let methods: Vec<&str> = plan.methods.iter().map(|method| method.name).collect();
     for (name, value) in [
         ("program", format!("dpp-nystrom {}", plan.version)),
         ("machine", machine()),

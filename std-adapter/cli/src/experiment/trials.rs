@@ -13,8 +13,11 @@ use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::landmarks::Selector;
+use dpp_nystrom::landmarks::methods::SelectorOptions;
 use dpp_nystrom::regression::Ridge;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Trials at one choice of bandwidth.
 pub(super) struct Trials {
@@ -54,12 +57,15 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     let (rows, test) = plan.split(&set.table);
     let mut landmarks: Vec<usize> = plan.landmarks.iter().copied().filter(|&c| c < rows - test).collect();
     let has_target = set.table.target.is_some();
-    let methods: Vec<_> =
-        plan.methods.iter().copied().filter(|method| has_target || !method.needs_target()).collect();
+    let selectors: Vec<Arc<dyn Selector>> = plan
+        .methods
+        .iter()
+        .map(|method| method.selector(&SelectorOptions::default()).into())
+        .filter(|selector: &Arc<dyn Selector>| has_target || !selector.needs().target)
+        .collect();
     loop {
         let comparison = Comparison {
-            methods: methods.clone(),
-            options: context.options.clone(),
+            selectors: selectors.clone(),
             landmarks: landmarks.clone(),
             approximation: Approximation::Nystrom,
             seed,

@@ -5,19 +5,20 @@ use crate::command::{Folder, column};
 use crate::export::single;
 use crate::export_c::{predictions, tolerance};
 use crate::published::file;
+use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::root_mean_square;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
+use dpp_nystrom::landmarks::{Task, run};
 use dpp_nystrom::model;
 use dpp_nystrom::model::Model;
 use dpp_nystrom::model::export::{Bits, Exported};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth, train_at};
+use dpp_nystrom::selectors::Kdpp;
 
 /// Every `step`-th row from `first` on.
 fn part(table: &Table, first: usize, step: usize) -> Table {
@@ -34,9 +35,9 @@ fn fitted(training: Table, medians: f64) -> Model {
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
     let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 32, &method, setting, &NoObserver).unwrap();
-    train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model
+    let gram = Gram::new(&data, setting.kernel).unwrap();
+    let selection = run(&Kdpp::default(), &Task::new(&gram, 32)).unwrap();
+    train_at(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model
 }
 
 /// The issue is not how far single predictions move but whether the model is as good: the test error.

@@ -4,7 +4,7 @@
 use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Approximation, Spectrum, trace_error};
+use dpp_nystrom::approximation::{Approximation, Gram, Spectrum, trace_error};
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::benchmark::Comparison;
 use dpp_nystrom::benchmark::evaluate;
@@ -14,18 +14,14 @@ use dpp_nystrom::data::table::Table;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Options;
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-use dpp_nystrom::landmarks::{methods, select};
+use dpp_nystrom::landmarks::{ChainKind, Selection, Selector, Start, Steps, Task, run, select};
 use dpp_nystrom::model;
 use dpp_nystrom::model::Model;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{RegressionInput, Ridge, Setting, choose_bandwidth, fit};
+use dpp_nystrom::regression::{RegressionInput, Ridge, Setting, choose_bandwidth, fit, train, train_at};
+use dpp_nystrom::selectors::{Given, Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, Matrix, Rule};
-
-const KDPP: Method =
-    Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
+use std::sync::Arc;
 
 fn table(rows: usize, dim: usize) -> Table {
     let sample = Sample::new(rows, dim);
@@ -43,9 +39,22 @@ fn setting(precision: Precision) -> Setting {
     Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.5 }, precision, seed: 3 }
 }
 
+fn selected(
+    data: &Prepared,
+    c: usize,
+    selector: &dyn Selector,
+    setting: Setting,
+) -> Result<Selection, Error> {
+    let Setting { kernel, precision, seed } = setting;
+    let gram = Gram::new(data, kernel)?;
+    run(selector, &Task { precision, seed, ..Task::new(&gram, c) })
+}
+
 fn trained(data: &Prepared, precision: Precision) -> Model {
-    let selection = select_rows(data, 10, &KDPP, setting(precision), &NoObserver).unwrap();
-    train(data, &selection.landmarks, Ridge::CrossValidated, setting(precision), &NoObserver).unwrap().model
+    let selection = selected(data, 10, &Kdpp::default(), setting(precision)).unwrap();
+    train_at(data, &selection.landmarks, Ridge::CrossValidated, setting(precision), &NoObserver)
+        .unwrap()
+        .model
 }
 
 #[test]
@@ -84,16 +93,16 @@ fn the_command_does_what_the_library_does() {
             .sigma;
         let setting =
             Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma }, precision, seed: 5 };
-        let selection = select_rows(&data, 9, &KDPP, setting, &NoObserver).unwrap();
+        let selection = selected(&data, 9, &Kdpp::default(), setting).unwrap();
         let training =
-            train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap();
+            train_at(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap();
         let options = format!("a.csv --landmarks 9 --sigma median*2 --seed 5 --json --precision {name}");
         let selected = folder.run(&format!("select {options}")).good().json();
-        assert_eq!(row_numbers(&selected, "landmarks"), selection.landmarks);
+        assert_eq!(Some(&row_numbers(&selected, "landmarks")[..]), selection.landmarks.rows());
         // The reader of JSON may miss the last bit.
         assert_close(number(&selected, "sigma"), sigma, f64::EPSILON);
         let ground = data.ground(setting.kernel).unwrap();
-        let trace = trace_error(&ground, &selection.landmarks).unwrap();
+        let trace = trace_error(&ground, selection.landmarks.rows().unwrap()).unwrap();
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
         folder.run(&format!("fit {options} --method kdpp --model m")).good();
@@ -187,8 +196,9 @@ fn landmarks_that_cannot_be_had_are_refused() {
     assert!(trace_error(&ground, &[]).is_err());
     let spectrum = Spectrum::of(&ground).unwrap();
     assert_eq!(reason(spectrum.relative_error(&ground, &[40]).map(|_| ())), past);
-    for method in [KDPP, Method::Start(Start::Uniform), Method::Start(Start::KmeansPlusPlus)] {
-        let selected = |c| select_rows(&data, c, &method, setting(Precision::F64), &NoObserver).map(|_| ());
+    let selectors: [&dyn Selector; 3] = [&Kdpp::default(), &Uniform, &KmeansPlusPlus];
+    for selector in selectors {
+        let selected = |c| selected(&data, c, selector, setting(Precision::F64)).map(|_| ());
         assert_eq!(reason(selected(0)), CoreError::Empty);
         assert_eq!(reason(selected(41)), CoreError::TooManyLandmarks { landmarks: 41, rows: 40 });
         assert_eq!(
@@ -196,10 +206,8 @@ fn landmarks_that_cannot_be_had_are_refused() {
             CoreError::TooManyLandmarks { landmarks: usize::MAX, rows: 40 }
         );
     }
-    let given = |rows: &[usize]| {
-        let method = Method::Given(rows.to_vec());
-        select_rows(&data, rows.len(), &method, setting(Precision::F64), &NoObserver).map(|_| ())
-    };
+    let given =
+        |rows: &[usize]| selected(&data, rows.len(), &Given::new(rows), setting(Precision::F64)).map(|_| ());
     assert_eq!(reason(given(&[1, 40])), past);
     assert_eq!(reason(given(&[1, 1])), CoreError::Duplicate { index: 1 });
     let untrained = train(&data, &[3, 40], Ridge::Value(1e-3), setting(Precision::F64), &NoObserver);
@@ -216,9 +224,12 @@ fn a_matrix_of_ones_own() {
         ChainKind::Swap(Rule { acceptance: Acceptance::Barker, lazy: false }),
     ] {
         // Pairs have determinants 36, 4 and 9: the chain is on the first for 36/49 of the time.
-        let method = Method::Kdpp { start: Start::Uniform, chain, steps: Steps::Count(100) };
+        let kdpp = Kdpp::default().start(Start::Uniform).chain(chain).steps(Steps::Count(100));
         let best = (0..2_000)
-            .filter(|&seed| select(&matrix, 2, &method, seed, &NoObserver).unwrap().landmarks == [0, 1])
+            .filter(|&seed| {
+                let selection = select(&matrix, 2, &kdpp, seed, &NoObserver).unwrap();
+                selection.landmarks.rows() == Some(&[0, 1])
+            })
             .count();
         // Standard deviation 20 of 1469.
         assert!((1_389..=1_549).contains(&best), "{chain:?} {best}");
@@ -229,8 +240,7 @@ fn a_matrix_of_ones_own() {
 fn comparisons_are_refused_before_they_start() {
     let table = table(40, 2);
     let good = Comparison {
-        methods: vec![methods::find("kdpp").unwrap()],
-        options: Options::default(),
+        selectors: vec![Arc::new(Kdpp::default())],
         landmarks: vec![4],
         seed: 0,
         seeds: 1,
@@ -262,9 +272,8 @@ fn comparisons_are_refused_before_they_start() {
         run(&Comparison { landmarks: vec![4, 31], ..good.clone() }),
         Err(Error::Landmarks { .. })
     ));
-    let given = vec![methods::find("given").unwrap()];
-    let options = Options { given: vec![3, 40], ..Options::default() };
-    let run_given = run(&Comparison { methods: given, options, ..good.clone() });
+    let given = Arc::new(Given::new([3, 40]));
+    let run_given = run(&Comparison { selectors: vec![given], ..good.clone() });
     assert!(matches!(run_given, Err(Error::Landmarks { .. })));
     // What the caller answers ends it.
     let mut seen = 0;

@@ -7,27 +7,14 @@ use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks::methods::METHODS;
-use dpp_nystrom::landmarks::{Chosen, Options, Selector, Task, run};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Setting;
+use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
+use dpp_nystrom::landmarks::{Selection, Task, run};
 use dpp_nystrom_core::Error as CoreError;
 use std::path::Path;
 
-fn select(
-    method: &dyn Selector,
-    gram: &Gram<'_>,
-    c: usize,
-    setting: Setting,
-    options: &Options,
-) -> Result<Chosen, Error> {
-    let task = Task { gram, c, setting, ridge: None, options, observer: &NoObserver };
-    run(method, &task).map(|(chosen, _)| chosen)
-}
-
 /// All but `given`.
-fn methods() -> impl Iterator<Item = &'static dyn Selector> {
-    METHODS.iter().copied().filter(|method| method.fixed(&Options::default()).is_none())
+fn methods() -> impl Iterator<Item = &'static Method> {
+    METHODS.iter().filter(|method| !method.uses(SelectorOption::Given))
 }
 
 #[test]
@@ -37,25 +24,33 @@ fn every_method_selects_from_published_rows() {
     };
     let (data, setting) = prepared(&path, 1_200, 1.0);
     let gram = Gram::new(&data, setting.kernel).unwrap();
-    let options = Options::default();
     for method in methods() {
-        let name = method.name();
-        let select = |c, seed| select(method, &gram, c, Setting { seed, ..setting }, &options);
+        let name = method.name;
+        let selector = method.selector(&SelectorOptions::default());
+        let select = |c, seed| {
+            let mut selection = run(selector.as_ref(), &Task { seed, ..Task::new(&gram, c) })?;
+            selection.seconds = 0.0;
+            Ok(selection)
+        };
         for c in [1, 30] {
             let chosen = select(c, 7).unwrap();
-            match &chosen.places {
+            match &chosen.landmarks {
                 LandmarkSet::Indices(rows) => assert_landmarks(rows, c, gram.len()),
                 LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim, "{name}"),
             }
-            assert_eq!(method.about().rows, matches!(chosen.places, LandmarkSet::Indices(_)), "{name}");
+            assert_eq!(
+                !selector.needs().points,
+                matches!(chosen.landmarks, LandmarkSet::Indices(_)),
+                "{name}"
+            );
             assert!(chosen.log_det.is_finite(), "{name}");
-            let fraction = gram.trace_error(&chosen.places).unwrap().fraction;
+            let fraction = gram.trace_error(&chosen.landmarks).unwrap().fraction;
             assert!(fraction > 0.0 && fraction < 1.0, "{name} {fraction}");
             assert_eq!(chosen, select(c, 7).unwrap(), "{name} is not reproducible");
         }
         let differ = (0..3).any(|seed| select(30, 7).unwrap() != select(30, seed).unwrap());
         assert_eq!(differ, name != "greedy", "{name} and its seed");
-        let reason = |refused: Result<Chosen, Error>| match refused {
+        let reason = |refused: Result<Selection, Error>| match refused {
             Err(Error::Landmarks { reason }) => reason,
             other => panic!("{name}: {other:?}"),
         };
@@ -74,7 +69,7 @@ fn a_rank_under_the_number_of_landmarks_is_refused() {
     let (header, rows) = text.split_once('\n').unwrap();
     let folder = Folder::with("five.csv", format!("{header}\n{}", rows.repeat(12)));
     for method in methods() {
-        let name = method.name();
+        let name = method.name;
         folder.run(&format!("select five.csv --sigma 1 --landmarks 5 --method {name}")).good();
         folder
             .run(&format!("select five.csv --sigma 1 --landmarks 6 --method {name}"))
@@ -85,7 +80,7 @@ fn a_rank_under_the_number_of_landmarks_is_refused() {
 #[test]
 fn methods_go_by_their_names() {
     let folder = Folder::with("a.csv", Sample::new(120, 3).csv());
-    let names: Vec<&str> = methods().map(Selector::name).collect();
+    let names: Vec<&str> = methods().map(|method| method.name).collect();
     let command = format!("evaluate a.csv --landmarks 6 --seeds 1 --json --methods {}", names.join(","));
     let trials = folder.run(&command).good().json_lines();
     let found: Vec<&str> = trials.iter().map(|trial| trial["method"].as_str().unwrap()).collect();
@@ -126,24 +121,23 @@ fn what_is_told_of_methods_is_what_there_is() {
             .collect();
         let known: Vec<(&str, &str)> = METHODS
             .iter()
-            .filter(|method| with_given || method.name() != "given")
-            .map(|method| (method.name(), method.about().help))
+            .filter(|method| with_given || !method.uses(SelectorOption::Given))
+            .map(|method| (method.name, method.help))
             .collect();
         assert_eq!(told, known, "{command}");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let names: Vec<&str> = METHODS.iter().map(|method| method.name()).collect();
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
     let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
     let section = readme.split("### The methods").nth(1).unwrap().split("\n#").next().unwrap();
     assert_eq!(first_cells(section, "| "), names);
-    let source = std::fs::read_to_string(root.join("../src/landmarks/selector.rs")).unwrap();
+    let source = std::fs::read_to_string(root.join("../src/landmarks/methods/mod.rs")).unwrap();
     assert_eq!(first_cells(&source, "//! | "), names);
     for method in METHODS {
-        let about = method.about();
-        for text in [about.help, about.evaluations, about.memory] {
+        for text in [method.help, method.evaluations, method.memory] {
             assert!(!text.is_empty() && !text.contains('\n'), "{method:?}");
         }
-        assert_eq!(about.source.is_empty(), method.name() == "given");
+        assert_eq!(method.source.is_empty(), method.uses(SelectorOption::Given));
     }
 }
 

@@ -3,15 +3,16 @@
 //! the workspace.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
-use dpp_nystrom::approximation::{Spectrum, trace_error};
+use dpp_nystrom::approximation::{Gram, Spectrum, trace_error};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Method, Start, Steps, select_rows};
+use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Selector, Start, Steps, Task, run};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::selectors::{Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Random, Rule};
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::path::{Path, PathBuf};
@@ -74,18 +75,16 @@ fn symmetric_polynomials() {
 }
 
 /// How many standard errors the mean trace error of independent selections is from what is expected.
-fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) -> f64 {
+fn deviation(data: &Prepared, setting: Setting, selector: &dyn Selector, expected: f64) -> f64 {
     let errors: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
-            let ground = data.ground(setting.kernel).unwrap();
-            let landmarks = select_rows(data, LANDMARKS, method, Setting { seed, ..setting }, &NoObserver)
-                .unwrap()
-                .landmarks;
-            trace_error(&ground, &landmarks).unwrap().error
+            let gram = Gram::new(data, setting.kernel).unwrap();
+            let selection = run(selector, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+            gram.trace_error(&selection.landmarks).unwrap().error
         })
         .collect();
-    standard_errors(&format!("{method:?}"), &errors, expected)
+    standard_errors(&format!("{selector:?}"), &errors, expected)
 }
 
 /// How many standard errors the mean of independent values is from what is expected.
@@ -108,7 +107,7 @@ fn the_chain_meets_the_trace_identity_on_real_rows() {
     let (data, setting) = prepared(&path, 1_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
-    let kdpp = |chain, steps| Method::Kdpp { start: Start::Uniform, chain, steps };
+    let kdpp = |chain, steps| Kdpp::default().start(Start::Uniform).chain(chain).steps(steps);
     let long = Steps::Count(6_000);
     let metropolis = ChainKind::Swap(Rule::METROPOLIS);
     // Long enough: the mean does not move any more after a quarter of the steps. And as long as the
@@ -118,8 +117,9 @@ fn the_chain_meets_the_trace_identity_on_real_rows() {
         assert!(off < 3.0, "{method:?} {off}");
     }
     // The check can fail, though uniform rows miss only a few hundredths more here.
-    for method in [Start::Uniform, Start::KmeansPlusPlus].map(Method::Start) {
-        let off = deviation(&data, setting, &method, expected);
+    let starts: [&dyn Selector; 2] = [&Uniform, &KmeansPlusPlus];
+    for method in starts {
+        let off = deviation(&data, setting, method, expected);
         assert!(off > 6.0, "{method:?} {off}");
     }
 }
@@ -151,10 +151,9 @@ fn exact_samples_meet_the_trace_identity_on_real_rows() {
     let uniform: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
-            let setting = Setting { seed, ..setting };
-            let method = Method::Start(Start::Uniform);
-            let landmarks = select_rows(&data, LANDMARKS, &method, setting, &NoObserver).unwrap().landmarks;
-            trace_error(&ground, &landmarks).unwrap().error
+            let gram = Gram::new(&data, setting.kernel).unwrap();
+            let selection = run(&Uniform, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+            gram.trace_error(&selection.landmarks).unwrap().error
         })
         .collect();
     let off = standard_errors("uniform", &uniform, expected);
@@ -189,20 +188,17 @@ fn the_chain_misses_less_than_uniform_rows() {
     for set in SETS {
         let Some(path) = file("the_chain_misses_less_than_uniform_rows", set) else { continue };
         let (data, setting) = prepared(&path, 4_000, 4.0);
-        let ground = data.ground(setting.kernel).unwrap();
-        let mean = |method: &Method| {
+        let gram = Gram::new(&data, setting.kernel).unwrap();
+        let mean = |selector: &dyn Selector| {
             let fractions = (0..5).map(|seed| {
-                let setting = Setting { seed, ..setting };
-                let landmarks =
-                    select_rows(&data, LANDMARKS, method, setting, &NoObserver).unwrap().landmarks;
-                trace_error(&ground, &landmarks).unwrap().fraction
+                let selection = run(selector, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+                gram.trace_error(&selection.landmarks).unwrap().fraction
             });
             fractions.sum::<f64>() / 5.0
         };
-        let uniform = mean(&Method::Start(Start::Uniform));
+        let uniform = mean(&Uniform);
         for chain in [ChainKind::Slot, ChainKind::Swap(Rule::ALGORITHM_1)] {
-            let kdpp =
-                mean(&Method::Kdpp { start: Start::KmeansPlusPlus, chain, steps: Steps::Count(3_000) });
+            let kdpp = mean(&Kdpp::default().chain(chain).steps(Steps::Count(3_000)));
             println!("{set}: {chain:?} {kdpp:.3e}, uniform {uniform:.3e}");
             assert!(kdpp < uniform, "{set} {chain:?}: {kdpp} {uniform}");
         }

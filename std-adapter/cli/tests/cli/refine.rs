@@ -8,9 +8,8 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Refinement;
-use dpp_nystrom::landmarks::methods::{METHODS, find};
-use dpp_nystrom::landmarks::{Chosen, Objective, Options, Task, run};
+use dpp_nystrom::landmarks::methods::{METHODS, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::{Objective, Refinement, Selection, Task, run};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{Setting, choose_bandwidth};
 
@@ -122,17 +121,21 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
     const C: usize = 15;
     let gram = Gram::new(data, setting.kernel).unwrap();
     let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
-    let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
-    let selected = |name: &str, options: &Options| -> Chosen {
-        let task = Task { gram: &gram, c: C, setting, ridge: None, options, observer: &NoObserver };
-        run(find(name).unwrap(), &task).unwrap().0
+    let (plain, refined) =
+        (SelectorOptions::default(), SelectorOptions { refinement, ..SelectorOptions::default() });
+    let selected = |name: &str, options: &SelectorOptions| -> Selection {
+        let selector = find(name).unwrap().selector(options);
+        run(selector.as_ref(), &Task { seed: setting.seed, ..Task::new(&gram, C) }).unwrap()
     };
-    let error = |chosen: &Chosen| gram.trace_error(&chosen.places).unwrap().error;
+    let error = |selection: &Selection| gram.trace_error(&selection.landmarks).unwrap().error;
     let mut better = 0;
-    for method in METHODS.iter().filter(|m| m.about().rows && m.fixed(&plain).is_none()) {
-        let name = method.name();
+    for method in METHODS {
+        let name = method.name;
+        if method.selector(&plain).needs().points || method.uses(SelectorOption::Given) {
+            continue;
+        }
         let after = selected(name, &refined);
-        let gain = after.gain.unwrap();
+        let gain = after.refinement.unwrap();
         assert!(gain.after <= gain.before, "{set} {name}: {gain:?}");
         if gain.objective == Objective::Ridge {
             // That of its own start: the trace error is not what it lowers.
@@ -142,7 +145,7 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
         let start = match name {
             "refined" => selected("rpcholesky", &plain),
             "auto" => selected(
-                after.choice.as_ref().map_or("", |choice| match choice.method {
+                after.plan.as_ref().map_or("", |choice| match choice.method {
                     "refined" => "rpcholesky",
                     other => other,
                 }),
@@ -151,10 +154,12 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
             _ => selected(name, &plain),
         };
         // What is refined already, and looked at with few candidates: most sweeps make it worse.
-        let LandmarkSet::Indices(rows) = after.places.clone() else { panic!("{name} selects rows") };
+        let LandmarkSet::Indices(rows) = after.landmarks.clone() else { panic!("{name} selects rows") };
         let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
-        let again = selected("given", &Options { refinement: few, given: rows, ..Options::default() });
-        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.gain);
+        let given = rows.iter().map(|&row| data.number(row)).collect();
+        let again =
+            selected("given", &SelectorOptions { refinement: few, given, ..SelectorOptions::default() });
+        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.refinement);
         let (before, now) = (error(&start), error(&after));
         // Of another order of sums.
         assert!(now <= before * (1.0 + 1e-9), "{set} {name}: {before:e} {now:e}");

@@ -82,8 +82,7 @@ fn threads_do_not_matter() {
     ] {
         assert_same(&on_threads(&folder, command));
     }
-    let names: Vec<&str> =
-        METHODS.iter().map(|method| method.name()).filter(|name| *name != "given").collect();
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).filter(|name| *name != "given").collect();
     for approximation in ["nystrom", "ensemble", "modified"] {
         let command = format!(
             "evaluate a.csv --rows 1500 --methods {} --landmarks 20 --seeds 1 --approximation {approximation} --json",

@@ -6,40 +6,30 @@
 
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{chosen, one, refused};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::methods::draw::{one, refused, selected};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::linalg::gram_schmidt::{Basis, dot};
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Landmarks;
 use faer::MatRef;
 use rayon::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AdaptiveFull;
+/// Select rows one by one in proportion to the squared norm of their column's residual (Deshpande, Rademacher, Vempala
+/// and Wang 2006). `N²` kernel evaluations and numbers, `O(N² c)` operations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AdaptiveFull;
 
 impl Selector for AdaptiveFull {
     fn name(&self) -> &'static str {
         "adapfull"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Rows in proportion to what their column of K misses, one by one",
-            source: "Deshpande, Rademacher, Vempala and Wang 2006",
-            evaluations: "N²",
-            memory: "N²",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (gram, c) = (task.gram, task.c);
         gram.check_whole(self.name(), "adappart")?;
         let ground = gram.ground();
         let matrix = gram.matrix()?;
-        let mut random = stream(task.setting.seed, RngStream::Landmarks);
+        let mut random = task.random();
         let mut columns = Columns::new(matrix.as_ref().as_ref());
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
@@ -52,7 +42,7 @@ impl Selector for AdaptiveFull {
             task.observer.advance(1);
         }
         task.observer.end();
-        Ok(chosen(&landmarks))
+        Ok(selected(&landmarks))
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::approximation::features::Ground;
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::selection::Chosen;
+use crate::landmarks::selection::Selection;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand_core::Rng;
 
@@ -19,13 +19,13 @@ pub(crate) fn by_weight(
     c: usize,
     weights: &mut [f64],
     random: &mut Random,
-) -> Result<Chosen, Error> {
+) -> Result<Selection, Error> {
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     while landmarks.len() < c {
         one(&mut landmarks, c, weights, random)?;
     }
-    Ok(chosen(&landmarks))
+    Ok(selected(&landmarks))
 }
 
 /// One row more: drawn in proportion to its weight, independent of the landmarks, and now the last of them.
@@ -77,9 +77,9 @@ pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize
     Ok(last)
 }
 
-/// These landmarks.
-pub(crate) fn chosen(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Chosen {
-    Chosen::rows(landmarks.members().to_vec(), landmarks.log_det())
+/// Return these landmarks.
+pub(crate) fn selected(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Selection {
+    Selection::rows(landmarks.members().to_vec(), landmarks.log_det())
 }
 
 pub(crate) fn deficient(rank: usize, landmarks: usize) -> Error {

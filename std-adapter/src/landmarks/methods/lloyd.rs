@@ -15,7 +15,7 @@ pub(crate) const ROUNDS: usize = 100;
 /// The centroids of the task's rows, `c` points one after the other.
 pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
     let data = task.gram.data();
-    let seeds = match KmeansPlusPlus.select(task)?.places {
+    let seeds = match KmeansPlusPlus.select(task)?.landmarks {
         LandmarkSet::Indices(rows) => data.gather(&rows)?,
         LandmarkSet::Points(points) => points,
     };

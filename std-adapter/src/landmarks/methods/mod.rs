@@ -1,4 +1,42 @@
-//! TODO-DOC
+//! The selectors by their names on a command line, [`METHODS`], and the options that a command line has for them.
+//!
+//! A new selector is a file of this folder, a line of [`crate::selectors`] and an entry of the list: `select`, `fit`,
+//! `evaluate` and their help then know it by name.
+//!
+//! | method | selects | kernel evaluations | numbers held | source |
+//! | --- | --- | --- | --- | --- |
+//! | `auto` | as refined, pivoted Cholesky or uniform, by budget and spectrum | that of its choice | that of its choice | |
+//! | `kdpp` | a c-DPP's rows, by a chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
+//! | `kdpp-exact` | a c-DPP's rows, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
+//! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
+//! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
+//! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
+//! | `greedy` | the largest residual next | N c | N (c + d) | Fine, Scheinberg 2002 |
+//! | `diagonal` | rows by `k(i, i)` | N | N + c² | Drineas, Mahoney 2005 |
+//! | `column-norm` | rows by `‖K_i‖²` | N² | N + c² | Drineas, Kannan, Mahoney 2006 |
+//! | `lev` | rows by leverage score | N² | 2 N² | Gittens, Mahoney 2013 |
+//! | `reglev` | rows by ridge leverage score | N² | 2 N² | Alaoui, Mahoney 2015 |
+//! | `applev` | as `lev`, scores from p columns | N p | N p | Li, Jegelka, Sra 2016, §6.4 |
+//! | `appreglev` | as `reglev`, scores from p columns | N p | N p | Alaoui, Mahoney 2015 |
+//! | `adapfull` | rows by the residual of K's columns | N² | N² | Deshpande, Rademacher, Vempala, Wang 2006 |
+//! | `adappart` | the same of the columns chosen | N c | N c | Kumar, Mohri, Talwalkar 2012 |
+//! | `recursive-rls` | ridge leverage scores, by halves | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
+//! | `refined` | rows exchanged as long as the trace error falls | N c a sweep | N (c + d) | swap search |
+//! | `refined-ridge` | the same as long as the regression's leave-one-out error falls | N c a landmark | N c | swap search |
+//! | `kmeans` | centroids, points of their own | N c distances a round | N + c d | Zhang, Tsang, Kwok 2008 |
+//! | `kmeans-snapped` | the rows nearest to them | the same | N + c d | Zhang, Tsang, Kwok 2008 |
+//! | `given` | one's own rows | c²/2 | c² | |
+//!
+//! Methods that hold N² numbers refuse more than [`crate::approximation::spectrum::SPECTRUM_ROWS`] rows and say which method goes on.
+//!
+//! # Drawing
+//!
+//! Rows are drawn one after the other without replacement, each in proportion to its weight among those left;
+//! a row that depends on those drawn before it is passed over. So there are always c independent rows, or an
+//! error. The sources of `lev`, `reglev` and `column-norm` draw with replacement, to prove what they prove; the
+//! experiments of the c-DPP paper, and ours, compare sets of c distinct rows.
+//!
+//! Weights are computed in `f64`; the precision of the task is that of the chains, the starts and `greedy`.
 
 pub(crate) mod adaptive_full;
 pub(crate) mod adaptive_partial;
@@ -8,6 +46,7 @@ pub(crate) mod auto;
 pub(crate) mod column_norm;
 pub(crate) mod diagonal;
 pub(crate) mod draw;
+pub(crate) mod exchanged;
 pub(crate) mod given;
 pub(crate) mod greedy;
 pub(crate) mod kdpp;
@@ -24,45 +63,317 @@ pub(crate) mod ridge_leverage;
 pub(crate) mod rpcholesky;
 pub(crate) mod scores;
 pub(crate) mod sketch;
-#[cfg(test)]
-mod tests;
 pub(crate) mod uniform;
 
+#[cfg(test)]
+mod tests;
+
+use crate::landmarks::procedure::{ChainKind, Start, Steps};
 use crate::landmarks::selector::Selector;
+use crate::landmarks::selectors::{
+    AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Auto, ColumnNorm, Diagonal,
+    Exchanged, Given, Greedy, Kdpp, KdppExact, Kmeans, KmeansPlusPlus, KmeansSnapped, Leverage, RecursiveRls,
+    Refined, RefinedRidge, RidgeLeverage, RpCholesky, Uniform,
+};
+use crate::landmarks::swap_search::{Objective, Refinement};
+use std::time::Duration;
+
+/// The parameters of all selectors, as a command line fills them in. Each method uses those it listens to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SelectorOptions {
+    /// The first landmarks of a chain.
+    pub start: Start,
+    /// The chain.
+    pub chain: ChainKind,
+    /// Its steps.
+    pub steps: Steps,
+    /// Rows that pivoted Cholesky pivots among.
+    pub pivot_rows: Option<usize>,
+    /// The rank of the space that leverage scores are of.
+    pub rank: Option<usize>,
+    /// The columns that approximate scores are computed from.
+    pub columns: Option<usize>,
+    /// How rows are exchanged. Of methods that do not exchange by themselves, the rows selected are exchanged.
+    pub refinement: Option<Refinement>,
+    /// The error that exchanges lower.
+    pub objective: Objective,
+    /// The budget of a plan.
+    pub budget: Option<Duration>,
+    /// Given rows, numbered as in the file.
+    pub given: Vec<usize>,
+}
+
+/// A field of [`SelectorOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are documented")]
+pub enum SelectorOption {
+    Start,
+    Chain,
+    Steps,
+    PivotRows,
+    Rank,
+    Columns,
+    Refinement,
+    Objective,
+    Budget,
+    Given,
+}
+
+/// A selector that goes by a name.
+#[derive(Debug)]
+pub struct Method {
+    /// The name.
+    pub name: &'static str,
+    /// One line for the help.
+    pub help: &'static str,
+    /// Who published it, and where in the publication.
+    pub source: &'static str,
+    /// Kernel evaluations for N rows and c landmarks.
+    pub evaluations: &'static str,
+    /// Numbers held.
+    pub memory: &'static str,
+    /// The options that it uses.
+    pub listens_to: &'static [SelectorOption],
+    /// Makes it from its options.
+    build: fn(&SelectorOptions) -> Box<dyn Selector>,
+}
+
+impl Method {
+    /// Whether it uses this option.
+    pub fn uses(&self, option: SelectorOption) -> bool {
+        self.listens_to.contains(&option)
+    }
+
+    /// Make the selector from its options. A refinement that it does not use itself exchanges the rows it selects.
+    pub fn selector(&self, options: &SelectorOptions) -> Box<dyn Selector> {
+        let selector = (self.build)(options);
+        match options.refinement {
+            Some(refinement) if !self.uses(SelectorOption::Refinement) => {
+                Box::new(Exchanged::new(selector, refinement))
+            }
+            _ => selector,
+        }
+    }
+}
 
 /// The methods, in the order in which help lists them.
-pub static METHODS: &[&dyn Selector] = &[
-    &auto::Auto,
-    &kdpp::Kdpp,
-    &kdpp_exact::KdppExact,
-    &uniform::Uniform,
-    &kmeans_plus_plus::KmeansPlusPlus,
-    &rpcholesky::RpCholesky,
-    &greedy::Greedy,
-    &diagonal::Diagonal,
-    &column_norm::ColumnNorm,
-    &leverage::Leverage,
-    &ridge_leverage::RidgeLeverage,
-    &approximate_leverage::ApproximateLeverage,
-    &approximate_ridge_leverage::ApproximateRidgeLeverage,
-    &adaptive_full::AdaptiveFull,
-    &adaptive_partial::AdaptivePartial,
-    &recursive_rls::RecursiveRls,
-    &refined::RefinedRows,
-    &refined_ridge::RefinedRidge,
-    &kmeans::Kmeans,
-    &kmeans_snapped::KmeansSnapped,
-    &given::Given,
+pub static METHODS: &[Method] = &[
+    Method {
+        name: "auto",
+        help: "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
+        source: "cost model and a pilot at the spectrum",
+        evaluations: "those of its choice",
+        memory: "that of its choice",
+        listens_to: &[
+            SelectorOption::Budget,
+            SelectorOption::Objective,
+            SelectorOption::PivotRows,
+            SelectorOption::Refinement,
+        ],
+        build: |options| {
+            let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
+            let auto = auto.refinement(options.refinement);
+            Box::new(options.budget.map_or(auto, |budget| auto.budget(budget)))
+        },
+    },
+    Method {
+        name: "kdpp",
+        help: "The chain of the c-DPP",
+        source: "Li, Jegelka and Sra 2016, Algorithm 1",
+        evaluations: "c a try, beside the start's",
+        memory: "c², beside the start's",
+        listens_to: &[SelectorOption::Steps, SelectorOption::Start, SelectorOption::Chain],
+        build: |options| {
+            Box::new(Kdpp::default().start(options.start).chain(options.chain).steps(options.steps))
+        },
+    },
+    Method {
+        name: "kdpp-exact",
+        help: "Rows of an exact sample of a c-DPP, from all eigenvectors",
+        source: "Kulesza and Taskar 2012, Algorithms 1 and 8",
+        evaluations: "N²",
+        memory: "2 N²",
+        listens_to: &[],
+        build: |_| Box::new(KdppExact),
+    },
+    Method {
+        name: "uniform",
+        help: "Rows drawn uniformly",
+        source: "Williams and Seeger 2001",
+        evaluations: "c²/2",
+        memory: "c²",
+        listens_to: &[],
+        build: |_| Box::new(Uniform),
+    },
+    Method {
+        name: "kmeans++",
+        help: "The seeds of k-means++",
+        source: "Arthur and Vassilvitskii 2007",
+        evaluations: "N c distances",
+        memory: "N + c²",
+        listens_to: &[],
+        build: |_| Box::new(KmeansPlusPlus),
+    },
+    Method {
+        name: "rpcholesky",
+        help: "Randomly pivoted Cholesky",
+        source: "Chen, Epperly, Tropp and Webber 2022",
+        evaluations: "N c",
+        memory: "N (c + d)",
+        listens_to: &[SelectorOption::PivotRows],
+        build: |options| Box::new(RpCholesky::default().rows(options.pivot_rows)),
+    },
+    Method {
+        name: "greedy",
+        help: "Greedily pivoted Cholesky: the largest residual next",
+        source: "Fine and Scheinberg 2002",
+        evaluations: "N c",
+        memory: "N (c + d)",
+        listens_to: &[],
+        build: |_| Box::new(Greedy),
+    },
+    Method {
+        name: "diagonal",
+        help: "Rows in proportion to k(i, i)",
+        source: "Drineas and Mahoney 2005",
+        evaluations: "N",
+        memory: "N + c²",
+        listens_to: &[],
+        build: |_| Box::new(Diagonal),
+    },
+    Method {
+        name: "column-norm",
+        help: "Rows in proportion to the squared norm of their column of K",
+        source: "Drineas, Kannan and Mahoney 2006",
+        evaluations: "N²",
+        memory: "N + c²",
+        listens_to: &[],
+        build: |_| Box::new(ColumnNorm),
+    },
+    Method {
+        name: "lev",
+        help: "Rows by leverage score of the best rank-k space (--rank)",
+        source: "Gittens and Mahoney 2013",
+        evaluations: "N²",
+        memory: "2 N²",
+        listens_to: &[SelectorOption::Rank],
+        build: |options| Box::new(Leverage::default().rank(options.rank)),
+    },
+    Method {
+        name: "reglev",
+        help: "Rows by ridge leverage score, exact",
+        source: "Alaoui and Mahoney 2015",
+        evaluations: "N²",
+        memory: "2 N²",
+        listens_to: &[],
+        build: |_| Box::new(RidgeLeverage),
+    },
+    Method {
+        name: "applev",
+        help: "As lev, with scores from a sample of columns (--columns)",
+        source: "Li, Jegelka and Sra 2016, §6.4",
+        evaluations: "N p",
+        memory: "N p",
+        listens_to: &[SelectorOption::Rank, SelectorOption::Columns],
+        build: |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
+    },
+    Method {
+        name: "appreglev",
+        help: "As reglev, with scores from a sample of columns (--columns)",
+        source: "Alaoui and Mahoney 2015",
+        evaluations: "N p",
+        memory: "N p",
+        listens_to: &[SelectorOption::Columns],
+        build: |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
+    },
+    Method {
+        name: "adapfull",
+        help: "Rows in proportion to what their column of K misses, one by one",
+        source: "Deshpande, Rademacher, Vempala and Wang 2006",
+        evaluations: "N²",
+        memory: "N²",
+        listens_to: &[],
+        build: |_| Box::new(AdaptiveFull),
+    },
+    Method {
+        name: "adappart",
+        help: "As adapfull, from the columns chosen alone, in ten rounds",
+        source: "Kumar, Mohri and Talwalkar 2012",
+        evaluations: "N c",
+        memory: "N c",
+        listens_to: &[],
+        build: |_| Box::new(AdaptivePartial),
+    },
+    Method {
+        name: "recursive-rls",
+        help: "Ridge leverage scores estimated on halves of the rows, recursively",
+        source: "Musco and Musco 2017, Algorithm 3",
+        evaluations: "about 2 N c",
+        memory: "N + c²",
+        listens_to: &[],
+        build: |_| Box::new(RecursiveRls),
+    },
+    Method {
+        name: "refined",
+        help: "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
+        source: "swap search over importance-sampled rows",
+        evaluations: "N c a sweep",
+        memory: "N (c + d)",
+        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
+        build: |options| {
+            let refined = Refined::default().refinement(options.refinement.unwrap_or_default());
+            Box::new(refined.pivot_rows(options.pivot_rows).objective(options.objective))
+        },
+    },
+    Method {
+        name: "refined-ridge",
+        help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
+        source: "swap search on the leave-one-out error",
+        evaluations: "N c a landmark",
+        memory: "N c",
+        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
+        build: |options| {
+            let refined = RefinedRidge::default().refinement(options.refinement.unwrap_or_default());
+            Box::new(refined.pivot_rows(options.pivot_rows))
+        },
+    },
+    Method {
+        name: "kmeans",
+        help: "Centroids of k-means, which are points and no rows",
+        source: "Zhang, Tsang and Kwok 2008",
+        evaluations: "N c distances a round",
+        memory: "N + c d",
+        listens_to: &[],
+        build: |_| Box::new(Kmeans),
+    },
+    Method {
+        name: "kmeans-snapped",
+        help: "The distinct rows nearest to the centroids of k-means",
+        source: "Zhang, Tsang and Kwok 2008",
+        evaluations: "N c distances a round",
+        memory: "N + c d",
+        listens_to: &[],
+        build: |_| Box::new(KmeansSnapped),
+    },
+    Method {
+        name: "given",
+        help: "The rows of --given",
+        source: "",
+        evaluations: "c²/2",
+        memory: "c²",
+        listens_to: &[SelectorOption::Given],
+        build: |options| Box::new(Given::new(options.given.clone())),
+    },
 ];
 
-/// The method of this name.
+/// Find the method of this name.
 ///
 /// ```
-/// use dpp_nystrom::landmarks;
+/// use dpp_nystrom::landmarks::methods;
 ///
 /// assert!(methods::find("rpcholesky").is_some());
 /// assert!(methods::find("magic").is_none());
 /// ```
-pub fn find(name: &str) -> Option<&'static dyn Selector> {
-    METHODS.iter().copied().find(|method| method.name() == name)
+pub fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
 }

@@ -14,38 +14,28 @@ use crate::approximation::features::Ground;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{by_weight, refused};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::linalg::eigen::eigenvalues;
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use faer::Mat;
 use rand::seq::SliceRandom;
 use rand_core::Rng;
 use rayon::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RecursiveRls;
+/// Select rows by ridge leverage scores that are estimated on halves of the rows, recursively (Musco and Musco 2017,
+/// Algorithm 3). About `2 N c` kernel evaluations, `N + c²` numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecursiveRls;
 
 impl Selector for RecursiveRls {
     fn name(&self) -> &'static str {
         "recursive-rls"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Ridge leverage scores estimated on halves of the rows, recursively",
-            source: "Musco and Musco 2017, Algorithm 3",
-            evaluations: "about 2 N c",
-            memory: "N + c²",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (c, ground) = (task.c, task.gram.ground());
-        let mut random = stream(task.setting.seed, RngStream::Landmarks);
+        let mut random = task.random();
         let (sample, lambda) = recurse(ground, c, oversampling(c), Lambda::Tail, &mut random)?;
         let rows: Vec<usize> = (0..ground.len()).collect();
         let mut weights = estimates(ground, &rows, &sample, lambda)?;

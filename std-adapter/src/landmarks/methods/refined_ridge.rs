@@ -17,14 +17,14 @@
 
 use crate::approximation::features::{Ground, features_of};
 use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{place, refused};
-use crate::landmarks::methods::refined::RefinedRows;
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Objective, Options, Selector, Task};
-use crate::landmarks::swap_search::{Gain, Refinement};
+use crate::landmarks::methods::exchanged::exchanged;
+use crate::landmarks::methods::rpcholesky::RpCholesky;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Needs, Selector, Task};
+use crate::landmarks::swap_search::{Objective, Refinement, RefinementOutcome};
 use crate::linalg::eigen::PARTS;
 use crate::observer::Observer;
 use crate::regression::leave_one_out::{Axes, Fitted};
@@ -37,41 +37,54 @@ use rand::seq::index;
 use rayon::prelude::*;
 use std::time::Instant;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RefinedRidge;
+/// Select as [`Refined`](crate::selectors::Refined), then exchange rows as long as the leave-one-out error of ridge
+/// regression falls. Needs a target. `N c` kernel evaluations a landmark, `N c` numbers.
+///
+/// ```
+/// use dpp_nystrom::selectors::RefinedRidge;
+///
+/// let selector = RefinedRidge::default().sweeps(2);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RefinedRidge {
+    refinement: Refinement,
+    pivot_rows: Option<usize>,
+}
+
+impl RefinedRidge {
+    /// Make at most this many sweeps of both kinds. Default: 3.
+    pub fn sweeps(mut self, sweeps: u64) -> Self {
+        self.refinement.sweeps = sweeps;
+        self
+    }
+
+    /// Search as this says; its sample and its rows are those of the exchanges by trace error, which come first.
+    pub fn refinement(self, refinement: Refinement) -> Self {
+        Self { refinement, ..self }
+    }
+
+    /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB.
+    pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { pivot_rows: rows.into(), ..self }
+    }
+}
 
 impl Selector for RefinedRidge {
     fn name(&self) -> &'static str {
         "refined-ridge"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
-            source: "swap search on the leave-one-out error",
-            evaluations: "N c a landmark",
-            memory: "N c",
-            reads_all: true,
-            rows: true,
-        }
+    fn needs(&self) -> Needs {
+        Needs { target: true, ..Needs::default() }
     }
 
-    fn refines(&self) -> bool {
-        true
-    }
-
-    fn needs_target(&self) -> bool {
-        true
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let begin = Instant::now();
         let target = task.gram.data().learnable()?;
-        let options = Options { objective: Objective::Trace, ..task.options.clone() };
-        let start = RefinedRows.select(&Task { options: &options, ..*task })?;
-        let LandmarkSet::Indices(landmarks) = &start.places else { return Ok(start) };
+        let from = exchanged(&RpCholesky::start_of(task, self.pivot_rows), task, self.refinement)?;
+        let Some(landmarks) = from.landmarks.rows() else { return Ok(from) };
         let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
-        let Refinement { sweeps, budget, .. } = options.refinement.unwrap_or_default();
+        let Refinement { sweeps, budget, .. } = self.refinement;
         let search = Search {
             ridges: &ridges,
             rows: ROWS,
@@ -80,9 +93,9 @@ impl Selector for RefinedRidge {
             candidates: CANDIDATES,
             noise: NOISE,
         };
-        let mut random = stream(task.setting.seed, RngStream::Supervised);
+        let mut random = stream(task.seed, RngStream::Supervised);
         let found = among(task.gram, &target.values, landmarks, search, &mut random, task.observer)?;
-        let gain = Some(Gain {
+        let refinement = Some(RefinementOutcome {
             objective: Objective::Ridge,
             sweeps: found.sweeps,
             exchanges: found.exchanges,
@@ -91,12 +104,12 @@ impl Selector for RefinedRidge {
             after: found.after,
         });
         if found.exchanges == 0 {
-            return Ok(Chosen { gain, ..start });
+            return Ok(Selection { refinement, ..from });
         }
         let mut memory = Heap::new(task.c)?;
         let mut set = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
         start::given(&mut set, &found.landmarks).map_err(refused)?;
-        Ok(Chosen { gain, ..Chosen::rows(found.landmarks, set.log_det()) })
+        Ok(Selection { refinement, ..Selection::rows(found.landmarks, set.log_det()) })
     }
 }
 

@@ -16,7 +16,7 @@ use dpp_nystrom_core::{Landmarks, Random};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-/// Columns for each landmark, where nobody says how many.
+/// Columns for each landmark by default.
 const COLUMNS: usize = 4;
 
 /// Eigenvalues and eigenvectors of `K̃`, of those that are above rounding.
@@ -28,10 +28,10 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    pub(crate) fn new(task: &Task<'_>, random: &mut Random) -> Result<Self, Error> {
+    pub(crate) fn new(task: &Task<'_>, columns: Option<usize>, random: &mut Random) -> Result<Self, Error> {
         let ground = task.gram.ground();
         let count = task.gram.len();
-        let p = match task.options.columns {
+        let p = match columns {
             Some(columns) => within("--columns", columns, count)?,
             None => (COLUMNS * task.c).min(count),
         };

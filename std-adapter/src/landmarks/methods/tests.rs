@@ -12,15 +12,17 @@ use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
 use crate::landmarks::methods::adaptive_full::Columns;
 use crate::landmarks::methods::adaptive_partial::missed;
-use crate::landmarks::methods::find;
+use crate::landmarks::methods::given::Given;
+use crate::landmarks::methods::greedy::Greedy;
+use crate::landmarks::methods::kmeans::Kmeans;
 use crate::landmarks::methods::lloyd::lloyd;
 use crate::landmarks::methods::recursive_rls::{Lambda, estimates, recurse};
 use crate::landmarks::methods::scores::{best_rank, leverage, ridge, ridge_of_dimension};
-use crate::landmarks::selector::{Options, Selector, Task, run};
+use crate::landmarks::methods::{SelectorOptions, find};
+use crate::landmarks::selector::{RowAccess, Selector, Task, run};
 use crate::linalg::eigen::rank;
 use crate::observer::NoObserver;
 use crate::regression::sigma_search::choose_bandwidth;
-use crate::regression::train::Setting;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 use rand_core::Rng;
@@ -48,24 +50,20 @@ fn data(rows: usize, dim: usize) -> Prepared {
 
 const POLYNOMIAL: KernelKind = KernelKind::Polynomial { degree: 3, offset: 1.0 };
 
-fn setting(kernel: KernelKind, seed: u64) -> Setting {
-    Setting { kernel: KernelSpec { kind: kernel, sigma: 1.0 }, precision: Precision::F64, seed }
-}
-
-fn method(name: &str) -> &'static dyn Selector {
-    find(name).unwrap()
+fn selector(name: &str, options: &SelectorOptions) -> Box<dyn Selector> {
+    find(name).unwrap().selector(options)
 }
 
 fn rows(
     gram: &Gram<'_>,
     name: &str,
     c: usize,
-    setting: Setting,
+    seed: u64,
     ridge: Option<f64>,
-    options: &Options,
+    options: &SelectorOptions,
 ) -> Vec<usize> {
-    let task = Task { gram, c, setting, ridge, options, observer: &NoObserver };
-    match run(method(name), &task).unwrap().0.places {
+    let task = Task { seed, ridge, ..Task::new(gram, c) };
+    match run(selector(name, options).as_ref(), &task).unwrap().landmarks {
         LandmarkSet::Indices(rows) => rows,
         LandmarkSet::Points(_) => panic!("{name} selects rows"),
     }
@@ -179,14 +177,13 @@ fn assert_law<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, u64>, weights: &BTr
 
 fn first_draws(
     gram: &Gram<'_>,
-    kernel: KernelKind,
     name: &str,
     ridge: Option<f64>,
-    options: &Options,
+    options: &SelectorOptions,
 ) -> BTreeMap<usize, u64> {
     let mut counts = BTreeMap::new();
     for seed in 0..DRAWS {
-        *counts.entry(rows(gram, name, 1, setting(kernel, seed), ridge, options)[0]).or_default() += 1;
+        *counts.entry(rows(gram, name, 1, seed, ridge, options)[0]).or_default() += 1;
     }
     counts
 }
@@ -204,12 +201,12 @@ fn first_draws_follow_the_scores() {
         let matrix = matrix(&gram);
         let gamma = 0.02;
         let mu = gamma * SMALL as f64;
-        let rank = Options { rank: Some(3), ..Options::default() };
+        let rank = SelectorOptions { rank: Some(3), ..SelectorOptions::default() };
         // From all columns a sketch is exact.
-        let whole = Options { columns: Some(SMALL), ..rank.clone() };
+        let whole = SelectorOptions { columns: Some(SMALL), ..rank.clone() };
         let diagonal: Vec<f64> = (0..SMALL).map(|i| matrix[i][i]).collect();
         let norms: Vec<f64> = matrix.iter().map(|row| row.iter().map(|x| x * x).sum()).collect();
-        let cases: [(&str, Option<f64>, &Options, Vec<f64>); 8] = [
+        let cases: [(&str, Option<f64>, &SelectorOptions, Vec<f64>); 8] = [
             ("uniform", None, &rank, vec![1.0; SMALL]),
             ("diagonal", None, &rank, diagonal),
             ("column-norm", None, &rank, norms.clone()),
@@ -220,7 +217,7 @@ fn first_draws_follow_the_scores() {
             ("adapfull", None, &rank, norms),
         ];
         for (name, ridge, options, weights) in cases {
-            assert_law(&first_draws(&gram, kernel, name, ridge, options), &by_row(weights));
+            assert_law(&first_draws(&gram, name, ridge, options), &by_row(weights));
         }
     }
 }
@@ -255,9 +252,7 @@ fn second_draws_are_without_replacement_and_adapt() {
     for (name, law) in laws {
         let mut counts = BTreeMap::new();
         for seed in 0..DRAWS {
-            *counts
-                .entry(rows(&gram, name, 2, setting(kernel, seed), None, &Options::default()))
-                .or_default() += 1;
+            *counts.entry(rows(&gram, name, 2, seed, None, &SelectorOptions::default())).or_default() += 1;
         }
         assert_law(&counts, &law);
     }
@@ -374,10 +369,8 @@ fn a_sketch_gives_no_score_more_than_it_has() {
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.7 }).unwrap();
     let mu = 0.5;
     let exact = leverage(gram.eigen().unwrap().vectors.as_ref(), &ridge(&gram.eigen().unwrap().values, mu));
-    let options = Options { columns: Some(60), ..Options::default() };
-    let setting = setting(KernelKind::Gaussian, 4);
-    let task = Task { gram: &gram, c: 10, setting, ridge: None, options: &options, observer: &NoObserver };
-    let sketch = super::sketch::Sketch::new(&task, &mut stream(4, RngStream::Landmarks)).unwrap();
+    let task = Task { seed: 4, ..Task::new(&gram, 10) };
+    let sketch = super::sketch::Sketch::new(&task, Some(60), &mut stream(4, RngStream::Landmarks)).unwrap();
     let scores = leverage(sketch.vectors.as_ref(), &ridge(&sketch.values, mu));
     // K̃ <= K, and x/(x + μ) keeps the order of matrices.
     assert!(scores.iter().zip(&exact).all(|(score, exact)| *score < exact + 1e-9));
@@ -404,17 +397,11 @@ fn greedy_is_elimination_with_complete_pivoting() {
             let mut expected = chosen.clone();
             expected.sort_unstable();
             for precision in [Precision::F64, Precision::F32] {
-                let setting = Setting { precision, ..setting(kernel, c as u64) };
-                assert_eq!(rows(&gram, "greedy", c, setting, None, &Options::default()), expected);
+                let task = Task { precision, seed: c as u64, ..Task::new(&gram, c) };
+                assert_eq!(run(&Greedy, &task).unwrap().landmarks.rows(), Some(&expected[..]));
             }
-            let plain = crate::landmarks::chain::select(
-                gram.ground(),
-                c,
-                &crate::landmarks::chain::Method::Start(crate::landmarks::chain::Start::Greedy),
-                0,
-                &NoObserver,
-            );
-            assert_eq!(plain.unwrap().landmarks, expected);
+            let plain = crate::landmarks::chain::select(gram.ground(), c, &Greedy, 0, &NoObserver);
+            assert_eq!(plain.unwrap().landmarks.rows(), Some(&expected[..]));
         }
     }
 }
@@ -453,12 +440,8 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
 fn snapped_centroids_are_the_nearest_rows() {
     let data = data(400, 2);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let setting = setting(KernelKind::Gaussian, 9);
-    let options = Options::default();
-    let task = Task { gram: &gram, c: 9, setting, ridge: None, options: &options, observer: &NoObserver };
-    let LandmarkSet::Points(points) = run(method("kmeans"), &task).unwrap().0.places else {
-        panic!("points")
-    };
+    let task = Task { seed: 9, ..Task::new(&gram, 9) };
+    let LandmarkSet::Points(points) = run(&Kmeans, &task).unwrap().landmarks else { panic!("points") };
     let mut expected: Vec<usize> = points
         .chunks_exact(2)
         .map(|point| {
@@ -470,7 +453,7 @@ fn snapped_centroids_are_the_nearest_rows() {
         .collect();
     expected.sort_unstable();
     expected.dedup();
-    let snapped = rows(&gram, "kmeans-snapped", 9, setting, None, &options);
+    let snapped = rows(&gram, "kmeans-snapped", 9, 9, None, &SelectorOptions::default());
     assert_eq!(snapped.len(), 9);
     assert!(expected.iter().all(|row| snapped.contains(row)), "{snapped:?} {expected:?}");
 }
@@ -524,12 +507,8 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
 fn seconds_count_what_another_computed() {
     let data = data(600, 3);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let options = Options::default();
-    let seconds = |name: &str| {
-        let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
-        run(method(name), &task).unwrap().1
-    };
+    let options = SelectorOptions::default();
+    let seconds = |name: &str| run(selector(name, &options).as_ref(), &Task::new(&gram, 5)).unwrap().seconds;
     let first = seconds("lev");
     let second = seconds("reglev");
     assert!(second > 0.5 * first, "{first} {second}");
@@ -540,16 +519,14 @@ fn seconds_count_what_another_computed() {
 fn a_whole_matrix_is_refused_for_too_many_rows() {
     let data = data(SPECTRUM_ROWS + 1, 1);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let options = Options::default();
+    let options = SelectorOptions::default();
     for (name, other) in [("lev", "applev"), ("reglev", "appreglev"), ("adapfull", "adappart")] {
-        let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
-        match run(method(name), &task) {
+        match run(selector(name, &options).as_ref(), &Task::new(&gram, 5)) {
             Err(Error::WholeMatrix { method, instead, .. }) => assert_eq!((method, instead), (name, other)),
             other => panic!("{other:?}"),
         }
         // And the one that is named can.
-        assert_eq!(rows(&gram, other, 5, setting, None, &options).len(), 5);
+        assert_eq!(rows(&gram, other, 5, 0, None, &options).len(), 5);
     }
 }
 
@@ -558,21 +535,48 @@ fn a_whole_matrix_is_refused_for_too_many_rows() {
 fn rows_without_weight_are_drawn_when_no_others_are_left() {
     let data = data(40, 2);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1e-3 }).unwrap();
-    let few = Options { columns: Some(3), rank: Some(1), ..Options::default() };
+    let few = SelectorOptions { columns: Some(3), rank: Some(1), ..SelectorOptions::default() };
     for name in ["applev", "appreglev", "adappart", "lev"] {
-        let setting = setting(KernelKind::Gaussian, 1);
-        assert_eq!(rows(&gram, name, 40, setting, None, &few), (0..40).collect::<Vec<_>>());
+        assert_eq!(rows(&gram, name, 40, 1, None, &few), (0..40).collect::<Vec<_>>());
     }
     // Five different rows, eight times each.
     let five: Vec<f64> = (0..8).flat_map(|_| data.rows[..10].to_vec()).collect();
     let data = Prepared { rows: five, ..data };
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "kmeans-snapped"] {
-        let setting = setting(KernelKind::Gaussian, 1);
-        let task = Task { gram: &gram, c: 6, setting, ridge: None, options: &few, observer: &NoObserver };
-        let refused = run(method(name), &task);
+        let task = Task { seed: 1, ..Task::new(&gram, 6) };
+        let refused = run(selector(name, &few).as_ref(), &task);
         let Err(Error::Landmarks { reason: CoreError::RankDeficient { rank: 5, .. } }) = refused else {
             panic!("{name}: {refused:?}")
         };
     }
+}
+
+/// A selector made by name has that name, with and without a refinement.
+#[test]
+fn methods_make_selectors_of_their_names() {
+    let refinement = Some(crate::landmarks::swap_search::Refinement::default());
+    for method in super::METHODS {
+        for options in
+            [SelectorOptions::default(), SelectorOptions { refinement, ..SelectorOptions::default() }]
+        {
+            let selector = method.selector(&options);
+            assert_eq!(selector.name(), method.name);
+            assert_eq!(selector.in_place().is_some(), selector.needs().rows == RowAccess::InPlace);
+        }
+    }
+}
+
+/// Given rows are those of the file, also where some of its rows are left out.
+#[test]
+fn given_rows_are_those_of_the_file() {
+    let data = Prepared { numbers: Some((0..40).map(|row| 3 * row + 1).collect()), ..data(40, 2) };
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
+    let task = Task::new(&gram, 2);
+    let selection = run(&Given::new([7, 1]), &task).unwrap();
+    assert_eq!(selection.landmarks, LandmarkSet::Indices(vec![0, 2]));
+    let reason = CoreError::OutOfRange { index: 2, len: 40 };
+    assert!(
+        matches!(run(&Given::new([1, 2]), &task), Err(Error::Landmarks { reason: found }) if found == reason)
+    );
 }

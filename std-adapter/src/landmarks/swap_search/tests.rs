@@ -97,13 +97,17 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
         let refined =
             refine(&ground, &start, once, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
         assert_eq!(refined.landmarks, set);
-        assert_eq!((refined.gain.sweeps, refined.gain.exchanges), (1, exchanges));
-        assert!((refined.gain.before - trace_missed(&ground, &start)).abs() < 1e-9);
-        assert!((refined.gain.after - trace_missed(&ground, &set)).abs() < 1e-9);
+        assert_eq!((refined.outcome.sweeps, refined.outcome.exchanges), (1, exchanges));
+        assert!((refined.outcome.before - trace_missed(&ground, &start)).abs() < 1e-9);
+        assert!((refined.outcome.after - trace_missed(&ground, &set)).abs() < 1e-9);
         // Until nothing is left to gain, and no longer.
         let long = Refinement { sweeps: 1_000, ..once };
         let rest = refine(&ground, &start, long, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
-        assert!(rest.gain.after <= refined.gain.after && rest.gain.sweeps < 100, "{:?}", rest.gain);
+        assert!(
+            rest.outcome.after <= refined.outcome.after && rest.outcome.sweeps < 100,
+            "{:?}",
+            rest.outcome
+        );
         let again =
             refine(&ground, &rest.landmarks, once, &mut stream(0, RngStream::Refinement), &NoObserver)
                 .unwrap();
@@ -153,12 +157,12 @@ fn the_outcome_is_never_worse_than_the_start() {
                 // Entries of another exponential differ by 1e-16, times the condition of the landmarks' matrix: a
                 // row 1e-4 from another leaves pivots down to 1e-12, and a residual's fourth digit.
                 let rounding = 1e-8 + 1e-3 * after;
-                assert!(refined.gain.after <= refined.gain.before, "{sigma} {start:?}");
+                assert!(refined.outcome.after <= refined.outcome.before, "{sigma} {start:?}");
                 assert!(after <= before + rounding, "{sigma} {start:?}: {before:e} {after:e}");
                 assert!(
-                    (refined.gain.after - after).abs() <= rounding,
+                    (refined.outcome.after - after).abs() <= rounding,
                     "{sigma} {start:?}: {after:e} and not {:e}, {:?}",
-                    refined.gain.after,
+                    refined.outcome.after,
                     refined.landmarks
                 );
                 assert!(refined.landmarks.is_sorted() && refined.landmarks.len() == start.len());
@@ -177,7 +181,7 @@ fn the_ends_of_the_ranges() {
     let all: Vec<usize> = (0..60).collect();
     let usual = Refinement::default();
     assert_eq!(run(&all, usual).landmarks, all);
-    assert_eq!(run(&all, usual).gain.exchanges, 0);
+    assert_eq!(run(&all, usual).outcome.exchanges, 0);
     // The row that is left out of the best N - 1 is the one that the others miss least of.
     let missed_of = |v: usize| {
         let others: Vec<usize> = all.iter().copied().filter(|&row| row != v).collect();
@@ -196,12 +200,12 @@ fn the_ends_of_the_ranges() {
     assert_eq!(run(&[40], usual).landmarks, [best]);
     // No time, no sweep.
     let none = run(&[1, 2, 3], Refinement { budget: Some(Duration::ZERO), ..usual });
-    assert_eq!((none.landmarks, none.gain.sweeps), (vec![1, 2, 3], 0));
-    assert_eq!(none.gain.before.to_bits(), none.gain.after.to_bits());
+    assert_eq!((none.landmarks, none.outcome.sweeps), (vec![1, 2, 3], 0));
+    assert_eq!(none.outcome.before.to_bits(), none.outcome.after.to_bits());
     // A budget ends what sweeps do not: sampled sweeps never know that they are at the end.
     let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)), ..usual };
     let stopped = run(&[1, 2, 3], brief);
-    assert!(stopped.gain.sweeps > 0 && stopped.gain.after <= stopped.gain.before);
+    assert!(stopped.outcome.sweeps > 0 && stopped.outcome.after <= stopped.outcome.before);
     // The same seed, the same rows.
     let few = Refinement { sample: 8, ..usual };
     assert_eq!(run(&[1, 2, 3], few), run(&[1, 2, 3], few));
@@ -217,15 +221,15 @@ fn a_sample_of_the_rows_stands_for_all() {
         refine(&ground, &start, refinement, &mut stream(2, RngStream::Refinement), &NoObserver).unwrap()
     };
     let some = run(refinement);
-    assert_eq!(some.gain.measured, 300);
+    assert_eq!(some.outcome.measured, 300);
     // A third of the rows miss a third of what all do, give or take.
     let trace = trace_missed(&ground, &start);
-    assert!((some.gain.before / trace - 1.0 / 3.0).abs() < 0.05, "{} of {trace}", some.gain.before);
+    assert!((some.outcome.before / trace - 1.0 / 3.0).abs() < 0.05, "{} of {trace}", some.outcome.before);
     assert!(trace_missed(&ground, &some.landmarks) < 0.9 * trace);
     let all = run(Refinement { rows: 900, ..refinement });
-    assert_eq!(all.gain.measured, 900);
-    assert!((all.gain.before / trace - 1.0).abs() < 1e-9);
+    assert_eq!(all.outcome.measured, 900);
+    assert!((all.outcome.before / trace - 1.0).abs() < 1e-9);
     // No fewer than the landmarks.
     let few = run(Refinement { rows: 1, ..refinement });
-    assert_eq!((few.gain.measured, few.landmarks.len()), (10, 10));
+    assert_eq!((few.outcome.measured, few.landmarks.len()), (10, 10));
 }

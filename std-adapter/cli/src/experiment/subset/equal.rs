@@ -8,12 +8,10 @@ use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Setting;
+use dpp_nystrom::selectors::{Refined, RpCholesky};
 use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -61,21 +59,18 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Res
 fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option<Matched>, Error> {
     let (rows, test) = context.plan.split(&set.table);
     let Some(&c) = context.plan.landmarks.iter().filter(|&&c| c < rows - test).max() else { return Ok(None) };
-    let (Some(pivoted), Some(refined)) = (find("rpcholesky"), find("refined")) else { return Ok(None) };
     let data = Prepared::new(set.table.clone(), Some(rows - test), seed)?;
-    let kernel = KernelKind::Gaussian;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
-    let chosen = match landmarks::run(pivoted, &task) {
-        Ok((chosen, _)) => chosen,
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma })?;
+    let task = Task { seed, ..Task::new(&gram, c) };
+    let pivoted = match landmarks::run(&RpCholesky::default(), &task) {
+        Ok(selection) => selection,
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let error = gram.trace_error(&chosen.places)?.fraction;
+    let error = gram.trace_error(&pivoted.landmarks)?.fraction;
     let tolerance = Tolerance { error, criterion: Criterion::Trace, most: 2 * c };
-    let refined = match fewest(refined, &task, tolerance) {
-        Ok(found) => Some((found.landmarks, gram.trace_error(&found.chosen.places)?.fraction)),
+    let refined = match fewest(&Refined::default(), &task, tolerance) {
+        Ok(found) => Some((found.landmarks, gram.trace_error(&found.selection.landmarks)?.fraction)),
         Err(Error::Tolerance { .. }) => None,
         Err(error) => return Err(error),
     };

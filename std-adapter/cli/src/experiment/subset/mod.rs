@@ -6,8 +6,7 @@ use super::trials::Trials;
 use super::{Context, Plan, Set, trials, write_csv};
 use crate::output::{aligned, short, short_or_dash};
 use dpp_nystrom::Error;
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::landmarks::methods::{Method, find};
 use verdict::Cell;
 
 mod equal;
@@ -40,8 +39,8 @@ pub(super) fn plan(plan: &Plan, quick: bool, methods: bool, landmarks: bool) -> 
     if !methods {
         own.methods = known(if quick { QUICK } else { RIVALS });
     }
-    let ours: Vec<&'static dyn Selector> =
-        known(OURS).into_iter().filter(|method| !own.methods.contains(method)).collect();
+    let is_new = |ours: &&Method| !own.methods.iter().any(|method| std::ptr::eq(*method, *ours));
+    let ours: Vec<&Method> = known(OURS).into_iter().filter(is_new).collect();
     own.methods.extend(ours);
     if !landmarks {
         own.landmarks = if quick { vec![10, 20] } else { vec![20, 50, 100] };
@@ -74,7 +73,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Se
     }
     section.text =
         vec![table(&cells), verdict::predictions(&all), equal::table(&equal), times::table(&times)];
-    let methods: Vec<&str> = context.plan.methods.iter().map(|method| method.name()).collect();
+    let methods: Vec<&str> = context.plan.methods.iter().map(|method| method.name).collect();
     section.summary = vec![format!("Methods: {}.", methods.join(", "))];
     section.summary.extend(verdict::sentences(&cells, &all));
     section.summary.extend(equal::sentences(&equal));

@@ -9,12 +9,11 @@ use dpp_nystrom::core::Scalar;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Task;
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::landmarks::{Selector, Task};
+use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
+use dpp_nystrom::selectors::{Refined, RpCholesky};
 use dpp_nystrom::{Error, landmarks};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
@@ -70,14 +69,13 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     };
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma })?;
+    let task = Task { seed, ..Task::new(&gram, c) };
     let mut least = [f64::INFINITY; 2];
     for run in 0..=RUNS {
-        for (name, least) in ["rpcholesky", "refined"].iter().zip(&mut least) {
-            let Some(method) = find(name) else { continue };
-            let seconds = landmarks::run(method, &task)?.1;
+        let selectors: [&dyn Selector; 2] = [&RpCholesky::default(), &Refined::default()];
+        for (selector, least) in selectors.into_iter().zip(&mut least) {
+            let seconds = landmarks::run(selector, &task)?.seconds;
             if run > 0 {
                 *least = least.min(seconds);
             }
