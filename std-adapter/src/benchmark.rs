@@ -92,7 +92,7 @@ pub struct Comparison {
 ///
 /// # Errors
 /// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`] and those of the parts;
-/// what `each` answers.
+/// those of `each`.
 pub fn evaluate(
     table: &Table,
     comparison: &Comparison,

@@ -63,7 +63,7 @@ pub(crate) struct Evaluate {
     pub(crate) json: bool,
 }
 
-/// Rows used where nobody says: the paper's.
+/// Rows used by default: as in the paper.
 const ROWS: usize = 4_000;
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {

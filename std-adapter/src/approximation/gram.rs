@@ -54,7 +54,7 @@ impl<T> Kept<T> {
         Ok(&self.value.get_or_init(|| (computed, begin.elapsed().as_secs_f64())).0)
     }
 
-    /// Whether it is there already; nobody has asked from now on.
+    /// Open an account: return whether it is computed already, and count requests from now on.
     fn open(&self) -> bool {
         self.asked.store(false, Ordering::Relaxed);
         self.value.get().is_some()

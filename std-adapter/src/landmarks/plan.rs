@@ -34,7 +34,7 @@ const RATE: f64 = 4e9;
 /// Multiply-adds that a kernel entry costs beside those of its features.
 const ENTRY: f64 = 10.0;
 
-/// Of what half the landmarks miss, what the others leave where the spectrum is flat.
+/// The share of the residual of half the landmarks that the others leave where the spectrum is flat.
 const FLAT: f64 = 0.6;
 
 /// Of the trace, what is rounding.
@@ -74,7 +74,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// What landmarks miss of so many rows: as many as pivoted Cholesky takes to find them.
+    /// The residuals of this many rows, or pivoted Cholesky on them.
     fn pass(self, rows: usize) -> f64 {
         rows as f64 * self.c * (self.d + ENTRY + self.c / 2.0)
     }
@@ -104,7 +104,7 @@ struct Size {
     d: usize,
 }
 
-/// What pivoted Cholesky misses of the trace of some rows.
+/// The trace error of pivoted Cholesky on some rows.
 #[derive(Clone, Copy, Debug)]
 struct Pilot {
     rows: usize,

@@ -1,25 +1,11 @@
 //! All selectors. Each is a value with its own parameters, which [`run`](crate::landmarks::run) runs on a
 //! [`Task`](crate::landmarks::Task).
 
-pub use crate::landmarks::methods::adaptive_full::AdaptiveFull;
-pub use crate::landmarks::methods::adaptive_partial::AdaptivePartial;
-pub use crate::landmarks::methods::approximate_leverage::ApproximateLeverage;
-pub use crate::landmarks::methods::approximate_ridge_leverage::ApproximateRidgeLeverage;
-pub use crate::landmarks::methods::auto::Auto;
-pub use crate::landmarks::methods::column_norm::ColumnNorm;
-pub use crate::landmarks::methods::diagonal::Diagonal;
-pub use crate::landmarks::methods::exchanged::Exchanged;
-pub use crate::landmarks::methods::given::Given;
-pub use crate::landmarks::methods::greedy::Greedy;
-pub use crate::landmarks::methods::kdpp::Kdpp;
-pub use crate::landmarks::methods::kdpp_exact::KdppExact;
-pub use crate::landmarks::methods::kmeans::Kmeans;
-pub use crate::landmarks::methods::kmeans_plus_plus::KmeansPlusPlus;
-pub use crate::landmarks::methods::kmeans_snapped::KmeansSnapped;
-pub use crate::landmarks::methods::leverage::Leverage;
-pub use crate::landmarks::methods::recursive_rls::RecursiveRls;
-pub use crate::landmarks::methods::refined::Refined;
-pub use crate::landmarks::methods::refined_ridge::RefinedRidge;
-pub use crate::landmarks::methods::ridge_leverage::RidgeLeverage;
-pub use crate::landmarks::methods::rpcholesky::RpCholesky;
-pub use crate::landmarks::methods::uniform::Uniform;
+pub use crate::landmarks::methods::{
+    adaptive_full::AdaptiveFull, adaptive_partial::AdaptivePartial,
+    approximate_leverage::ApproximateLeverage, approximate_ridge_leverage::ApproximateRidgeLeverage,
+    auto::Auto, column_norm::ColumnNorm, diagonal::Diagonal, exchanged::Exchanged, given::Given,
+    greedy::Greedy, kdpp::Kdpp, kdpp_exact::KdppExact, kmeans::Kmeans, kmeans_plus_plus::KmeansPlusPlus,
+    kmeans_snapped::KmeansSnapped, leverage::Leverage, recursive_rls::RecursiveRls, refined::Refined,
+    refined_ridge::RefinedRidge, ridge_leverage::RidgeLeverage, rpcholesky::RpCholesky, uniform::Uniform,
+};

@@ -1,22 +1,22 @@
-//! When a chain is at rest.
+//! When a chain has converged.
 //!
 //! Two chains run beside each other from unlike starts: the one asked for, and one from randomly pivoted
 //! Cholesky, which has read every row (or uniform rows, if pivoted Cholesky is the one asked for). Their
 //! log-determinants are recorded, and compared when the run has doubled: the later half of each
-//! record is split in two, and the four parts are at rest when their split R̂ (Gelman et al., *Bayesian Data
+//! record is split in two, and the chains have converged when the split R̂ of the four parts (Gelman et al., *Bayesian Data
 //! Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
 //!
 //! One chain's record alone would not do. Where a few rare rows carry the error, a chain that proposes
 //! uniformly looks settled until it meets them, after about `n` tries; the pivoted one has them from the
 //! start, and the two disagree until the other has found them too. (Over more rows than its memory has
-//! room for, the pivoted one looks at a sample: rows rarer than that can escape both.)
+//! room for, the pivoted one reads a sample: rows rarer than that can escape both.)
 
 use crate::error::Error;
 use crate::landmarks::convergence::split_r_hat;
 use crate::observer::Observer;
 use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
 
-/// The largest split R̂ of chains at rest.
+/// The largest split R̂ of chains that have converged.
 const CONVERGED: f64 = 1.05;
 
 /// Tries before the first look, for each landmark.
@@ -56,7 +56,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
     }
 }
 
-/// Runs both until they are at rest; answers whether they are, rather than out of tries.
+/// Run both until they converge; return whether they did, and not run out of tries.
 pub(crate) fn run_until_converged<T, G, E>(
     asked: &mut Recorded<'_, T, G, E>,
     other: &mut Recorded<'_, T, G, E>,

@@ -1,7 +1,7 @@
 //! Fewer landmarks for the same error: exchanges that lower the trace error itself.
 //!
-//! A sweep draws m candidates, half of them uniformly and half in proportion to what the landmarks miss of them,
-//! and in the same way twice as many rows, and holds what the landmarks miss of all pairs of the two. Each landmark
+//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and in the
+//! same way twice as many rows, and holds the residuals of all pairs of the two. Each landmark
 //! in turn leaves, and the candidate comes that takes most of the trace error off, importance-weighted, of the
 //! rows drawn; the landmark is one of them. After each sweep the trace error is measured, and the best set seen
 //! is kept: the outcome is never worse than the start.
@@ -91,7 +91,7 @@ pub struct RefinementOutcome {
     pub after: f64,
 }
 
-/// Refines landmarks. One that depends on those before it gives way to the row that these miss most of.
+/// Refine landmarks. One that depends on those before it is replaced by the row with the largest residual.
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Memory`].
@@ -176,7 +176,7 @@ pub(crate) fn refine(
     Ok(Refined { landmarks: best, log_det, outcome })
 }
 
-/// Fills the landmarks up, each time with the row that they miss most of.
+/// Fill the landmarks up, each time with the row with the largest residual.
 fn complete(
     lanes: &Lanes<f64>,
     set: &mut Landmarks<'_, f64, Ground<'_, f64>>,

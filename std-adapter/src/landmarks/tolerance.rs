@@ -4,7 +4,7 @@
 //! pass over the rows give the trace error after every landmark, which falls with each: `n c` kernel entries and
 //! `n c²/2` multiply-adds, for c doubled until it is enough. Other methods select anew for every c that is tried:
 //! doubled until the error is within the tolerance, then halved between the last that was not and the first that was.
-//! So the number that is answered is within, and one less, where it was tried last, is not. Errors of fresh draws need
+//! So the number returned is within, and one less, where it was tried last, is not. Errors of fresh draws need
 //! not fall with every landmark, and a smaller number between those tried might have been within by luck.
 
 use crate::approximation::curve::{CurvePoint, trace_curve};

@@ -27,7 +27,7 @@ impl Parts {
         Ok(Self { folder })
     }
 
-    /// The part's result: that of an earlier run with the same set-up, or else what `work` answers, which is
+    /// The part's result: that of an earlier run with the same set-up, or else what `work` returns, which is
     /// kept. Also whether it was there.
     pub(super) fn get<T: Serialize + DeserializeOwned>(
         &self,

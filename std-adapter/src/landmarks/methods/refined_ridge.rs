@@ -2,7 +2,7 @@
 //!
 //! How well it predicts is its leave-one-out error on the rows and targets it is given
 //! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. Each landmark in turn leaves; of 48 rows, a
-//! third of them drawn uniformly, a third in proportion to what the landmarks miss of their kernel and a third
+//! third of them drawn uniformly, a third in proportion to their residuals and a third
 //! in proportion to their squared leave-one-out residuals, the one with the least error comes, if that is under the
 //! error with the landmark itself by more than a standard error of the difference: the least of many noisy numbers
 //! looks better than it is. The ridge is the one given, or of [`ridge_grid`] the one with the least leave-one-out
@@ -122,7 +122,7 @@ const CANDIDATES: usize = 48;
 /// A gain within its own standard error may be luck.
 const NOISE: f64 = 1.0;
 
-/// How exchanges are looked for.
+/// How exchanges are searched for.
 #[derive(Clone, Copy, Debug)]
 struct Search<'a> {
     /// Ridges γ to choose from, by the leave-one-out error, before each sweep.
@@ -242,7 +242,7 @@ impl<'a> Slot<'a> {
         Ok(Self { ground, targets, others, features, fitted })
     }
 
-    /// What the others miss of the row's own kernel.
+    /// Return the residual of the row given the others.
     fn residual(&self, row: usize) -> f64 {
         let diagonal = self.ground.diagonal(row);
         let own = self.features.col(row).squared_norm_l2();
@@ -251,7 +251,7 @@ impl<'a> Slot<'a> {
         if diagonal - own > floor { diagonal - own } else { 0.0 }
     }
 
-    /// Rows to try: a third uniformly, a third in proportion to what the others miss of them, a third in
+    /// Rows to try: a third uniformly, a third in proportion to their residuals, a third in
     /// proportion to the squared leave-one-out residuals. `present` is the first.
     fn candidates(&self, present: usize, count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
         let n = self.ground.len();
@@ -279,7 +279,7 @@ impl<'a> Slot<'a> {
     fn best(&self, present: usize, search: Search<'_>, random: &mut Random) -> Result<usize, Error> {
         let n = self.ground.len();
         let rows = self.candidates(present, search.candidates, random)?;
-        // What the others miss of the candidates' kernel columns, over its root at the candidates themselves.
+        // The residuals of the candidates' kernel columns, over the root of the candidates' own.
         let mut entering = Mat::<f64>::zeros(n, rows.len());
         entering.par_col_iter_mut().zip(&rows).for_each(|(mut column, &row)| {
             for i in 0..n {
