@@ -100,13 +100,13 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
         let median = median_distance(rows, *dim, KernelKind::Gaussian, 0)?;
         for medians in [1.0, 3.0, 10.0] {
             let sigma = medians * median;
-            let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: sigma })?;
+            let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
             let spectrum = if data.len() <= SPECTRUM_ROWS { Some(Spectrum::of(&double)?) } else { None };
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
                 let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum.eigenvalues(), c));
                 let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
-                let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: sigma })?;
+                let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
                 let seeds = if request.quick { 5 } else { 10 };
                 let case = Case { name, c, medians, sigma, exact, double, single, seeds };
                 for from in [From::Uniform, From::Pivoted] {

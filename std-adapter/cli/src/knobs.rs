@@ -160,7 +160,7 @@ impl MethodArguments {
                 let by_start = pivots && option == SelectorOption::PivotRows;
                 method.uses(option) || by_start && method.uses(SelectorOption::Start)
             };
-            if !methods.iter().any(|method| uses(method)) {
+            if !methods.iter().any(&uses) {
                 let names = |methods: &mut dyn Iterator<Item = &Method>| {
                     methods.map(|method| method.name).collect::<Vec<_>>().join(", ")
                 };

@@ -45,8 +45,9 @@ fn fitting(numbers: usize, c: usize) -> usize {
 /// Select `c` landmarks of a ground set of one's own, of any storage, in `f32` or `f64`.
 ///
 /// ```
+/// use dpp_nystrom::approximation::LandmarkSet;
 /// use dpp_nystrom::core::Matrix;
-/// use dpp_nystrom::landmarks::{LandmarkSet, select};
+/// use dpp_nystrom::landmarks::select;
 /// use dpp_nystrom::observer::NoObserver;
 /// use dpp_nystrom::selectors::Greedy;
 ///

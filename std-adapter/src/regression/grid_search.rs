@@ -167,7 +167,7 @@ fn full(
     ridges: &[f64],
     folds: &[u8],
 ) -> Result<Vec<f64>, Error> {
-    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?)?;
+    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma })?)?;
     let mut squares = vec![0.0; ridges.len()];
     for fold in 0..FOLDS.min(data.len()) {
         let (held, others): (Vec<usize>, Vec<usize>) =

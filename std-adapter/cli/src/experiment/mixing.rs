@@ -108,7 +108,7 @@ fn observer(
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let ground = data.ground(KernelSpec { kind: kernel, sigma: sigma })?;
+    let ground = data.ground(KernelSpec { kind: kernel, sigma })?;
     let eigenvalues = Spectrum::of(&ground)?.eigenvalues().to_vec();
     let trace: f64 = eigenvalues.iter().sum();
     let mut all = Vec::new();

@@ -108,7 +108,10 @@ fn a_damaged_checkpoint_is_refused_wherever_the_damage_is() {
         match at {
             0..8 => assert_eq!(found, CheckpointProblem::Foreign, "{at}"),
             8..12 => {
-                assert!(matches!(found, CheckpointProblem::Version(version) if version != 1), "{at}: {found}")
+                assert!(
+                    matches!(found, CheckpointProblem::Version(version) if version != 1),
+                    "{at}: {found}"
+                );
             }
             _ => assert_eq!(found, CheckpointProblem::Corrupt, "{at}"),
         }

@@ -171,7 +171,7 @@ fn content_that_is_not_a_model() {
                 }
             }
             Err(error) => {
-                assert!(matches!(error, Error::Model { problem: ModelProblem::Malformed, .. }), "{error}")
+                assert!(matches!(error, Error::Model { problem: ModelProblem::Malformed, .. }), "{error}");
             }
         }
     }

@@ -479,7 +479,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
         let Some(data) = real("recursive_scores_are_within_the_factor_that_is_stated", set) else { continue };
         let kernel = KernelKind::Gaussian;
         let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver).unwrap().sigma;
-        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma }).unwrap();
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma }).unwrap();
         let eigen = gram.eigen().unwrap();
         let dimension = 3;
         let lambda = ridge_of_dimension(&eigen.values, dimension);
