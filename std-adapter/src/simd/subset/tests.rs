@@ -1,4 +1,4 @@
-//! Drops and exchanges against elimination on the whole kernel matrix.
+//! Error reductions and swaps compared with elimination on the whole kernel matrix.
 
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
@@ -21,7 +21,7 @@ fn numbers(count: usize) -> Vec<f64> {
 }
 
 #[test]
-fn drops_and_what_is_missed_agree_with_elimination() {
+fn drops_and_residuals_agree_with_elimination() {
     for kind in
         [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Polynomial { degree: 3, offset: 1.0 }]
     {
@@ -43,9 +43,9 @@ fn drops_and_what_is_missed_agree_with_elimination() {
             let before: Vec<usize> = subset.landmarks().collect();
             let mut opened = subset.clone();
             opened.open();
-            opened.look();
+            opened.update_drops();
             let moved = subset.improve();
-            // The first of them was up for exchange.
+            // `improve` considers the first of them for removal.
             let rest = &before[1..];
             let open = missed(&ground, rest);
             let drop = |v: usize| -> f64 {
@@ -54,7 +54,7 @@ fn drops_and_what_is_missed_agree_with_elimination() {
                     .sum::<f64>()
                     / open[v][v]
             };
-            // The drop is a difference of traces.
+            // The reduction is a difference of traces.
             let v = others[0];
             if !before.contains(&v) {
                 let closed = missed(&ground, &[rest, &[v]].concat());
@@ -81,19 +81,19 @@ fn drops_and_what_is_missed_agree_with_elimination() {
                 assert!((found - expected).abs() <= 1e-3 * expected, "{kind:?}, {row}: {found} {expected}");
             }
             assert!(drop(after[C - 1]) >= best * (1.0 - 1e-3), "{kind:?}, step {step}");
-            // R of the new set, once the exchange is carried out.
+            // R of the new set, once the swap is applied.
             let mut copy = subset.clone();
             copy.leaving.fill(0.0);
-            copy.look();
+            copy.update_drops();
             let closed = missed(&ground, &after);
             let scale = all.iter().map(|&j| closed[j][j]).fold(0.0, f64::max);
-            for (line, &at) in copy.missed.chunks_exact(copy.stride).zip(&copy.candidates) {
+            for (line, &at) in copy.residuals.chunks_exact(copy.stride).zip(&copy.candidates) {
                 for (&entry, &row) in line.iter().zip(&copy.rows) {
                     let expected = closed[copy.rows[at]][row];
                     assert!((f64::from(entry) - expected).abs() <= 1e-4 * scale, "{kind:?}, step {step}");
                 }
             }
         }
-        assert!(came > 2, "{kind:?}: {came} exchanges");
+        assert!(came > 2, "{kind:?}: {came} swaps");
     }
 }
