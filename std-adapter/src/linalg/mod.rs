@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Dense symmetric eigenproblems, elementary symmetric polynomials and orthonormal bases, in `f64`.
 
 pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
