@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Row stores: writing and reading standardised rows on disk.
 
 pub(crate) mod open;
 pub(crate) mod write;

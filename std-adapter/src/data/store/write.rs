@@ -1,4 +1,4 @@
-//! From any file to a row store, in one pass over the file.
+//! Writing any supported file to a row store, in one pass over the file.
 
 use crate::atomic_file::{Pending, replace_with};
 use crate::data::moments::Moments;
@@ -13,22 +13,22 @@ use std::io;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes that are turned from shifted to standardised numbers at once: a multiple of eight.
+/// Bytes standardised at a time: a multiple of eight.
 const PIECE: usize = 1 << 20;
 
-/// What a description may grow by when its numbers are known: its integers are of variable length.
+/// Bytes reserved for the growth of the description once it is complete: its integers have variable length.
 const SLACK: u64 = 64;
 
-/// Reads `data` once and writes its rows to the store `out`, in single or double precision.
+/// Read `data` once and write its rows to the store `out`, in single or double precision.
 ///
-/// Rows are written as they come, shifted by the mean of the first block (some hundred thousand numbers), while
-/// the statistics are gathered; a second pass over the new file, not over `data`, standardises them in place. So
-/// `data` may be standard input, and the memory is that of a few blocks. In `f32` a number is right to half a unit in the
-/// last place of its distance from that first mean, plus that of the result. As the store is made under another
-/// name in the same folder, what stood at `out` stays until the new store is whole.
+/// Rows are written as they arrive, shifted by the mean of the first block (some hundred thousand values), while
+/// the statistics are accumulated; a second pass, over the new file rather than `data`, standardises them in place.
+/// So `data` may be standard input, and memory is that of a few blocks. In `f32` the error of a value is half a unit
+/// in the last place of its distance from that first mean, plus that of the result. The store is written under a
+/// temporary name in the same folder, so an existing `out` is kept until the new store is complete.
 ///
 /// # Errors
-/// [`Error::Table`] for what cannot be read, [`Error::Spread`] for a column too wide for the precision, and
+/// [`Error::Table`] if `data` cannot be read, [`Error::Spread`] for a column out of the precision's range,
 /// [`Error::Write`].
 pub fn convert(
     data: &Path,
@@ -51,7 +51,7 @@ pub fn convert(
         writer.add(&block, out)
     })?;
     observer.end();
-    // A file without rows was refused.
+    // A file without rows was rejected.
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
     writer.finish(&pending, out, observer)?;
     pending.persist().map_err(fail)?;
@@ -61,11 +61,11 @@ pub fn convert(
 struct Writer {
     description: Description,
     rows: Column,
-    /// The targets, in a file of their own until the rows are all there.
+    /// The targets, in a temporary file until all rows are written.
     targets: Option<Column>,
 }
 
-/// Numbers of one kind, on their way to a file.
+/// Values of one precision on their way to a file.
 struct Column {
     moments: Moments,
     single: bool,
@@ -121,7 +121,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Standardises what was written, and describes it.
+    /// Standardise the rows written and write the description.
     fn finish(mut self, pending: &Pending, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
         self.description.features = self.rows.moments.statistics();
@@ -174,7 +174,7 @@ fn content(description: &Description) -> io::Result<Vec<u8>> {
 }
 
 impl Column {
-    /// Writes rows, shifted by the centres; answers the first column whose numbers are too large for that.
+    /// Write rows, shifted by the centres; return the first column that then overflows.
     fn add(&mut self, rows: &[f64]) -> io::Result<Option<usize>> {
         self.moments.add(rows);
         let dim = self.moments.centres.len();
@@ -196,7 +196,7 @@ impl Column {
     }
 }
 
-/// From shifted to standardised numbers, a column after the other.
+/// Shifted to standardised values, one column after the other.
 struct Shift {
     columns: Vec<(f64, f64)>,
 }
@@ -207,7 +207,7 @@ impl Shift {
         Self { columns: columns.map(|((centre, mean), deviation)| (mean - centre, *deviation)).collect() }
     }
 
-    /// Reads all that follows in `file` and writes it standardised: to where it was, or to the end of another.
+    /// Read the rest of `file`, standardise it, and write it in place or to the end of another file.
     fn apply(
         &self,
         file: &mut File,
@@ -258,7 +258,7 @@ impl Shift {
     }
 }
 
-/// Reads until the piece is full or the file ends.
+/// Read until the buffer is full or the file ends.
 fn fill(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < piece.len() {

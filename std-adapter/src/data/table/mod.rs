@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Reading tables of numbers from CSV, TSV, ARFF and NPY files.
 
 pub(crate) mod arff;
 pub(crate) mod columns;
