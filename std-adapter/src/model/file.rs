@@ -1,4 +1,4 @@
-//! Models on disk.
+//! Model files.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -8,9 +8,8 @@
 //! | 20 to 23 | CRC-32 of the content, little-endian |
 //! | 24 on | the content, in postcard's format |
 //!
-//! A file is read only if all of that is right, so a truncated, damaged, future or foreign one is
-//! refused before anything is taken from it. Writing goes to a temporary name in the same folder,
-//! which takes the file's name when it is whole.
+//! A file is read only if all of that is valid, so a truncated, damaged, newer or foreign file is rejected before
+//! any of its content is used. Writing goes to a temporary name in the same folder and renames when complete.
 
 use crate::atomic_file::write_whole;
 use crate::error::Error;
@@ -25,7 +24,7 @@ const MAGIC: &[u8; 8] = b"dppnymod";
 const VERSION: u32 = 1;
 const HEADER: usize = 24;
 
-/// Writes a model; an existing file is replaced only when the new one is whole.
+/// Write a model; an existing file is replaced only once the new one is complete.
 ///
 /// # Errors
 /// [`Error::Write`], [`Error::Memory`].
@@ -40,10 +39,10 @@ pub fn save(model: &Model, path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Reads a model.
+/// Read a model.
 ///
 /// # Errors
-/// [`Error::Table`] when the file cannot be read, and [`Error::Model`] with what is wrong.
+/// [`Error::Table`] if the file cannot be read, [`Error::Model`] if it is invalid.
 pub fn load(path: &Path) -> Result<Model, Error> {
     let open = |source| TableError::Open { path: path.to_owned(), source };
     let read = |source| TableError::Read { path: path.to_owned(), source };
@@ -53,14 +52,14 @@ pub fn load(path: &Path) -> Result<Model, Error> {
         return Err(TableError::Directory { path: path.to_owned() }.into());
     }
     let mut bytes = Vec::new();
-    // A device without an end must not fill the memory: the header says how much may follow.
+    // An endless device must not fill the memory: read no more than the header declares.
     file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(read)?;
     let length = parse_header(&bytes, path)?.0;
     file.by_ref().take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(read)?;
     parse(&bytes, path)
 }
 
-/// The promised length of the content and its checksum.
+/// Parse the declared length of the content and its checksum.
 fn parse_header(bytes: &[u8], path: &Path) -> Result<(u64, u32), Error> {
     let refuse = |problem| Error::Model { path: path.to_owned(), problem };
     let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(refuse(foreign_or_cut(bytes)))?;
@@ -95,7 +94,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Model, Error> {
     }
 }
 
-/// What a file shorter than the magic is: the beginning of a model, or something else.
+/// Classify a file shorter than the magic: a truncated model, or a foreign file.
 fn foreign_or_cut(bytes: &[u8]) -> ModelProblem {
     if MAGIC.starts_with(bytes) { ModelProblem::Truncated } else { ModelProblem::Foreign }
 }

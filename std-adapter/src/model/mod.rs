@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Trained models: prediction, model files, and export to devices.
 
 pub mod export;
 pub(crate) mod file;

@@ -1,4 +1,4 @@
-//! A trained model: landmarks, weights and what a raw row needs to meet them.
+//! A trained model: landmarks, weights, and the statistics that standardise raw rows.
 
 use crate::data::scaler::Scaler;
 use crate::data::table::reader::Table;
@@ -8,28 +8,28 @@ use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Rows to a task of prediction.
+/// Rows per prediction task.
 const BLOCK: usize = 1_024;
 
-/// Landmarks and weights in the precision of the training.
+/// Landmarks and weights in the precision of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients<T> {
-    /// Standardised landmarks, one row of features after the other.
+    /// Standardised landmarks, one after the other.
     pub landmarks: Vec<T>,
-    /// A weight for each.
+    /// One weight per landmark.
     pub weights: Vec<T>,
 }
 
-/// [`Coefficients`] of either precision.
+/// [`Coefficients`] in either precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AnyCoefficients {
-    /// Single.
+    /// Single precision.
     F32(Coefficients<f32>),
-    /// Double.
+    /// Double precision.
     F64(Coefficients<f64>),
 }
 
-/// A fitted model. It takes raw rows: the training rows' statistics are in it.
+/// A fitted model. It predicts from raw rows, with the training rows' statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The names of the features, in order.
@@ -44,22 +44,22 @@ pub struct Model {
     pub target_deviation: f64,
     /// The kernel.
     pub kernel: KernelSpec,
-    /// The ridge γ.
+    /// The regularisation γ (the ridge).
     pub ridge: f64,
     /// The training file's name, without folder and extension.
     pub trained_on: String,
-    /// Rows it was trained on.
+    /// Number of training rows.
     pub trained_rows: u64,
-    /// The landmarks: row numbers of the training file, from 0; empty where they are points of their own.
+    /// Row indices of the landmarks in the training file, from 0; empty if the landmarks are points rather than rows.
     pub landmark_rows: Vec<u64>,
-    /// Root mean square error on the training rows over the target's standard deviation.
+    /// Root mean square error on the training rows, over the target's standard deviation.
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
 }
 
 impl Model {
-    /// The number of landmarks.
+    /// Return the number of landmarks.
     pub fn landmarks(&self) -> usize {
         match &self.coefficients {
             AnyCoefficients::F32(numbers) => numbers.weights.len(),
@@ -67,11 +67,11 @@ impl Model {
         }
     }
 
-    /// Predicts the target, in its own units, for each raw row of the table. All threads.
+    /// Predict the target, in its own units, for each raw row of the table, on all threads.
     ///
     /// # Errors
-    /// [`Error::Core`] when the model's parts do not fit each other or the rows, and
-    /// [`Error::Prediction`] for a row so far off that its prediction overflows.
+    /// [`Error::Core`] if the model's parts are inconsistent with each other or with the rows, and
+    /// [`Error::Prediction`] if a prediction overflows.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match &self.coefficients {
             AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
@@ -113,7 +113,7 @@ impl Model {
         Ok(predictions)
     }
 
-    /// Whether the parts fit each other: a file can be intact and yet no model.
+    /// Whether the parts are consistent with each other; a file can pass its checksum and still be malformed.
     pub(crate) fn is_well_formed(&self) -> bool {
         let dim = self.feature_names.len();
         let fits = |landmarks: usize, weights: usize| {

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Export of a trained model to a device: as Rust, as C99, or as bytes.
 
 pub(crate) mod bytes;
 pub(crate) mod c;

@@ -1,4 +1,4 @@
-//! A model as a file of Rust: statics that the core uses in place.
+//! A model as a Rust file: statics that the core uses in place.
 
 use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
@@ -8,7 +8,7 @@ use crate::model::export::single::{Single, SingleKernel};
 use crate::model::trained::Model;
 use std::fmt::{Debug, Write};
 
-/// The file's text. Nothing in it clashes with another exported file in the same module.
+/// Return the file's text. Its items do not clash with those of another exported file in the same module.
 pub(crate) fn text(exported: &Exported, model: &Model, name: &Name) -> String {
     let big = name.capitals();
     let mut text = String::new();
