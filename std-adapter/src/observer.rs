@@ -1,16 +1,16 @@
-//! How long work shows that it is going on.
+//! Progress reporting for long computations.
 
-/// Told of work that may take over a second.
+/// Receives the progress of work that may take over a second.
 pub trait Observer: Sync {
-    /// A task of so many steps begins; 0 where nobody knows how many.
+    /// Begin a task of `steps` steps, or 0 if the number is unknown.
     fn begin(&self, task: &str, steps: u64);
-    /// So many more steps are done; from any thread.
+    /// Add to the steps done; called from any thread.
     fn advance(&self, steps: u64);
-    /// The task is over.
+    /// End the task.
     fn end(&self);
 }
 
-/// Shows nothing.
+/// A no-op observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
