@@ -42,7 +42,7 @@ pub struct Model {
     pub target_mean: f64,
     /// The target's standard deviation.
     pub target_deviation: f64,
-    /// The kernel.
+    /// The kernel and its bandwidth.
     pub kernel: KernelSpec,
     /// The regularisation γ (the ridge).
     pub ridge: f64,
@@ -62,8 +62,8 @@ impl Model {
     /// Return the number of landmarks.
     pub fn landmarks(&self) -> usize {
         match &self.coefficients {
-            AnyCoefficients::F32(numbers) => numbers.weights.len(),
-            AnyCoefficients::F64(numbers) => numbers.weights.len(),
+            AnyCoefficients::F32(coefficients) => coefficients.weights.len(),
+            AnyCoefficients::F64(coefficients) => coefficients.weights.len(),
         }
     }
 
@@ -74,15 +74,19 @@ impl Model {
     /// [`Error::Prediction`] if a prediction overflows.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match &self.coefficients {
-            AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
-            AnyCoefficients::F64(numbers) => self.predict_in(numbers, table),
+            AnyCoefficients::F32(coefficients) => self.predict_in(coefficients, table),
+            AnyCoefficients::F64(coefficients) => self.predict_in(coefficients, table),
         }
     }
 
-    fn predict_in<T: Scalar>(&self, numbers: &Coefficients<T>, table: &Table) -> Result<Vec<f64>, Error> {
+    fn predict_in<T: Scalar>(
+        &self,
+        coefficients: &Coefficients<T>,
+        table: &Table,
+    ) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
         let kernel = self.kernel.build::<T>()?;
-        let predictor = Predictor::new(kernel, &numbers.landmarks, dim, &numbers.weights)?;
+        let predictor = Predictor::new(kernel, &coefficients.landmarks, dim, &coefficients.weights)?;
         if table.dim != dim {
             return Err(CoreError::Length { expected: dim, found: table.dim }.into());
         }
@@ -129,14 +133,18 @@ impl Model {
             && finite(&self.scaler.deviations)
             && finite(&[self.target_mean, self.target_deviation, self.kernel.sigma, self.ridge])
             && match &self.coefficients {
-                AnyCoefficients::F32(numbers) => {
-                    fits(numbers.landmarks.len(), numbers.weights.len())
-                        && numbers.landmarks.iter().chain(&numbers.weights).all(|value| value.is_finite())
+                AnyCoefficients::F32(coefficients) => {
+                    fits(coefficients.landmarks.len(), coefficients.weights.len())
+                        && coefficients
+                            .landmarks
+                            .iter()
+                            .chain(&coefficients.weights)
+                            .all(|value| value.is_finite())
                 }
-                AnyCoefficients::F64(numbers) => {
-                    fits(numbers.landmarks.len(), numbers.weights.len())
-                        && finite(&numbers.landmarks)
-                        && finite(&numbers.weights)
+                AnyCoefficients::F64(coefficients) => {
+                    fits(coefficients.landmarks.len(), coefficients.weights.len())
+                        && finite(&coefficients.landmarks)
+                        && finite(&coefficients.weights)
                 }
             }
             && self.kernel.build::<f64>().is_ok()

@@ -226,12 +226,12 @@ impl Shift {
             to.seek(SeekFrom::End(0))?;
         }
         let row_bytes = (self.columns.len() * if single { 4 } else { 8 }).max(1);
-        let mut told = 0;
+        let mut reported = 0;
         let mut done = 0;
         loop {
             let read = fill(file, &mut piece)?;
             if read == 0 {
-                observer.advance((done / row_bytes - told) as u64);
+                observer.advance((done / row_bytes - reported) as u64);
                 return Ok(());
             }
             if single {
@@ -252,8 +252,8 @@ impl Shift {
                 }
             }
             done += read;
-            observer.advance((done / row_bytes - told) as u64);
-            told = done / row_bytes;
+            observer.advance((done / row_bytes - reported) as u64);
+            reported = done / row_bytes;
         }
     }
 }

@@ -216,13 +216,13 @@ impl Columns {
                     && name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.starts_with('='))
             })
         };
-        let numbers: HashMap<&str, ()> = self
+        let numeric: HashMap<&str, ()> = self
             .list
             .iter()
             .filter(|c| !matches!(c.kind, Kind::Nominal(_)))
             .map(|c| (c.name.as_str(), ()))
             .collect();
-        wanted.iter().filter(|name| !numbers.contains_key(name.as_str()) && !nominal(name)).cloned().collect()
+        wanted.iter().filter(|name| !numeric.contains_key(name.as_str()) && !nominal(name)).cloned().collect()
     }
 
     fn by_name(

@@ -148,7 +148,7 @@ pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
 /// let mut rooms = 0.0;
 /// table::read_blocks(&path, &Target::Last, |block| {
 ///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
-///     Ok::<(), table::Error>(())
+///     Ok::<(), dpp_nystrom::error::TableError>(())
 /// })?;
 /// assert_eq!(rooms, 7.0);
 /// # Ok(()) }

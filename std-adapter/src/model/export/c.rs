@@ -20,8 +20,8 @@ pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &N
         SingleKernel::Polynomial(..) | SingleKernel::Linear => "",
     };
     let mut text = head(exported, model, name, includes);
-    for (array, numbers) in [("means", &single.means), ("scales", &single.scales)] {
-        write_array(&mut text, "float", &format!("{small}_{array}[{d}]"), numbers.iter().map(float));
+    for (array, values) in [("means", &single.means), ("scales", &single.scales)] {
+        write_array(&mut text, "float", &format!("{small}_{array}[{d}]"), values.iter().map(float));
     }
     let landmarks = format!("{small}_landmarks[{}]", c * d);
     write_array(&mut text, "float", &landmarks, single.landmarks.iter().map(float));
@@ -148,7 +148,7 @@ static inline float NAME_root(float square)
     int step;
 
     if (!(square > 1e-37f)) {
-        /* Under this, numbers lose digits; not a number stays one. */
+        /* Under this, values lose digits; not a number stays one. */
         return square < 0.0f || square >= 0.0f ? 0.0f : square;
     }
     if (square > 3e38f) {
@@ -173,9 +173,9 @@ pub(crate) fn write_array(
     text: &mut String,
     kind: &str,
     declarator: &str,
-    numbers: impl Iterator<Item = impl ToString + Debug>,
+    values: impl Iterator<Item = impl ToString + Debug>,
 ) {
-    let rows = lines("    ", numbers.map(|number| number.to_string()));
+    let rows = lines("    ", values.map(|number| number.to_string()));
     // A comma after the last value is valid C99, but looks like a mistake.
     let rows = rows.trim_end_matches(',');
     let _ = write!(text, "\nstatic const {kind} {declarator} = {{\n{rows}\n}};\n");

@@ -21,12 +21,12 @@ pub(crate) fn text<L: Stored + Debug>(
     let small = name.as_str();
     let (d, c, bits) = (quantised.centres.len(), quantised.weights.len(), L::BITS);
     let mut text = head(exported, model, name, "#include <stdint.h>\n\n");
-    for (array, numbers) in [
+    for (array, values) in [
         ("centres", &quantised.centres),
         ("factors", &quantised.factors),
         ("exponents", &quantised.exponents),
     ] {
-        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), numbers.iter());
+        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), values.iter());
     }
     let landmarks = format!("{small}_landmarks[{}]", c * d);
     write_array(&mut text, &format!("int{bits}_t"), &landmarks, quantised.landmarks.iter());

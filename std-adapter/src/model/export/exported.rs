@@ -6,13 +6,16 @@
 //!
 //! ```
 //! use dpp_nystrom::model::export::{Bits, Exported};
-//! # use dpp_nystrom::{KernelKind, Model, Coefficients, Scaler, AnyCoefficients};
+//! # use dpp_nystrom::data::Scaler;
+//! # use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+//! # use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 //! # let model = Model {
 //! #     feature_names: vec!["x".into()], target_name: "y".into(),
-//! #     features: Scaler { means: vec![2.0], deviations: vec![0.5] },
-//! #     target_mean: 1.0, target_deviation: 3.0, kernel: KernelKind::Gaussian, sigma: 1.0, ridge: 0.1,
+//! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5] },
+//! #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
+//! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
-//! #     numbers: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+//! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -199,10 +202,10 @@ impl Exported {
 /// Return the model's landmarks as raw rows, on which to measure the cost when no data are given.
 pub fn landmark_rows(model: &Model) -> Table {
     let mut features: Vec<f64> = match &model.coefficients {
-        crate::model::trained::AnyCoefficients::F32(numbers) => {
-            numbers.landmarks.iter().copied().map(f64::from).collect()
+        crate::model::trained::AnyCoefficients::F32(coefficients) => {
+            coefficients.landmarks.iter().copied().map(f64::from).collect()
         }
-        crate::model::trained::AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
+        crate::model::trained::AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
     };
     model.scaler.undo(&mut features);
     Table {

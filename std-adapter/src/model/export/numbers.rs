@@ -9,10 +9,10 @@ use std::fmt::Write;
 const LINE: usize = 100;
 
 /// Format values separated by commas, in lines that begin with `indent`.
-pub(crate) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> String {
+pub(crate) fn lines(indent: &str, values: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     let mut length = 0;
-    for number in numbers {
+    for number in values {
         if length > 0 && length + number.len() + 2 > LINE {
             text.push('\n');
             length = 0;

@@ -87,8 +87,12 @@ impl<L: Stored> Quantised<L> {
         }
         let dim = model.feature_names.len();
         let (landmarks, weights) = match &model.coefficients {
-            AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
-            AnyCoefficients::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
+            AnyCoefficients::F64(coefficients) => {
+                (coefficients.landmarks.clone(), coefficients.weights.clone())
+            }
+            AnyCoefficients::F32(coefficients) => {
+                (double(&coefficients.landmarks), double(&coefficients.weights))
+            }
         };
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
         let step = (reach + MARGIN * model.kernel.sigma) / LEVELS;

@@ -45,7 +45,7 @@ pub enum SingleKernel {
 impl Single {
     /// Round a model to single precision.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
-        let numbers = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
+        let rounded = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
             values.iter().enumerate().map(|(i, &value)| single(|| format!("{what} {i}"), value)).collect()
         };
         let named = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
@@ -63,7 +63,7 @@ impl Single {
         let (landmarks, weights) = match &model.coefficients {
             AnyCoefficients::F32(trained) => (trained.landmarks.clone(), trained.weights.clone()),
             AnyCoefficients::F64(trained) => {
-                (numbers("coordinate", &trained.landmarks)?, numbers("weight", &trained.weights)?)
+                (rounded("coordinate", &trained.landmarks)?, rounded("weight", &trained.weights)?)
             }
         };
         Ok(Self {
