@@ -324,7 +324,7 @@ impl WithSimd for UpdateDrops<'_> {
         let Self { stride, residuals, weights, candidates, leaving, pending, drops } = self;
         let splat = |value: f32| simd.splat_f32s(value);
         // Two independent accumulators, to hide latency.
-        let pairs = |numbers| S::as_simd_f32s(numbers).0.as_chunks::<2>().0;
+        let pairs = |values| S::as_simd_f32s(values).0.as_chunks::<2>().0;
         let (weights, all) = (pairs(weights), pairs(leaving));
         let weighed = |sum, weight, entry| simd.mul_add_e_f32s(simd.mul_f32s(weight, entry), entry, sum);
         let total = |[one, other]: [S::f32s; 2]| simd.reduce_sum_f32s(simd.add_f32s(one, other));

@@ -11,7 +11,7 @@ const ROWS: usize = 70;
 const WIDTH: usize = 3;
 const C: usize = 6;
 
-fn numbers(count: usize) -> Vec<f64> {
+fn uniforms(count: usize) -> Vec<f64> {
     let mut state = 1_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -25,7 +25,7 @@ fn drops_and_residuals_agree_with_elimination() {
     for kind in
         [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Polynomial { degree: 3, offset: 1.0 }]
     {
-        let rows = numbers(ROWS * WIDTH);
+        let rows = uniforms(ROWS * WIDTH);
         let ground = Points::new(&rows, WIDTH, kind.build::<f64>(0.6).unwrap()).unwrap();
         let lanes = Lanes::new(C, WIDTH).unwrap();
         let mut memory = Heap::new(C).unwrap();
@@ -33,7 +33,7 @@ fn drops_and_residuals_agree_with_elimination() {
         start::given(&mut set, &[3, 60, 11, 44, 5, 27]).unwrap();
         let others: Vec<usize> =
             (0..ROWS).filter(|row| row % 7 != 6 && !set.members().contains(row)).collect();
-        let weights: Vec<f64> = numbers(others.len()).iter().map(|u| 1.0 + 3.0 * u).collect();
+        let weights: Vec<f64> = uniforms(others.len()).iter().map(|u| 1.0 + 3.0 * u).collect();
         let candidates: Vec<usize> = (0..others.len()).step_by(2).collect();
         let mut subset = Subset::new(&lanes, &set, &others, &weights, &candidates).unwrap();
         let weight = |row: usize| others.iter().position(|&other| other == row).map(|at| weights[at]);
