@@ -17,26 +17,26 @@ pub(crate) const LEARN_EXAMPLES: &str = "\
 Example:
   dpp-nystrom learn houses.dpp this-years.csv --out server.state
 
-What is written is what a device that learned the same rows would send. Only sums over the rows are in it.";
+The state is what a device that accumulated the same rows would send. It contains only sums over the rows.";
 
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   dpp-nystrom merge device-*.state --of houses.dpp --model merged.dpp
   dpp-nystrom merge a.state b.state server.state --of houses.dpp --ridge cv --model merged.dpp --json
 
-The states are of devices that learned on the landmarks of the model --of: states of others are refused. --ridge cv
-predicts each device from the others.";
+The states must come from devices with the landmarks of the model --of; others are rejected. --ridge cv predicts the
+rows of each device from those of the others.";
 
-/// What `learn` is told.
+/// Arguments of `learn`.
 #[derive(Debug, Args)]
 pub(crate) struct Learn {
-    /// The model on whose landmarks to learn
+    /// Model whose landmarks to use
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Rows to learn: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Rows to accumulate: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// Where to write the state
+    /// Output file for the state
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Print one JSON object
@@ -44,19 +44,19 @@ pub(crate) struct Learn {
     json: bool,
 }
 
-/// What `merge` is told.
+/// Arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// What devices have learned
+    /// States written by learn or sent by devices
     #[arg(value_name = "STATE", required = true)]
     states: Vec<PathBuf>,
-    /// The model on whose landmarks they learned
+    /// Model whose landmarks the states use
     #[arg(long, value_name = "MODEL")]
     of: PathBuf,
-    /// The ridge γ, which is multiplied by the number of rows: a number, or cv [default: that of the model]
+    /// Regularisation γ (the ridge), multiplied by the number of rows: a number, or cv [default: the model's]
     #[arg(long, value_name = "F|cv", allow_negative_numbers = true)]
     ridge: Option<Ridge>,
-    /// Where to write the merged model
+    /// Output file for the merged model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Print one JSON object
@@ -91,10 +91,10 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let model = model::load(&arguments.model)?;
     let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
     let fleet = Fleet::of(&model)?;
-    let learned = fleet.learn(&rows)?;
-    let bytes = fleet.state(&learned)?;
+    let device = fleet.learn(&rows)?;
+    let bytes = fleet.state(&device)?;
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
-    let report = LearnReport { state: &arguments.out, rows: learned.rows(), bytes: bytes.len() };
+    let report = LearnReport { state: &arguments.out, rows: device.rows(), bytes: bytes.len() };
     if arguments.json {
         return print_json(&report);
     }
@@ -107,14 +107,14 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     keep_inputs(Some(&arguments.model), &inputs)?;
     let model = model::load(&arguments.of)?;
     let fleet = Fleet::of(&model)?;
-    let learned: Vec<DeviceState> =
+    let devices: Vec<DeviceState> =
         arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
-    let merged = fleet.merge(&learned, ridge, &Bar::default())?;
+    let merged = fleet.merge(&devices, ridge, &Bar::default())?;
     model::save(&merged.model, &arguments.model)?;
     let report = MergeReport {
         model: &arguments.model,
-        states: learned.len(),
+        states: devices.len(),
         rows: merged.model.trained_rows,
         landmarks: merged.model.landmarks(),
         ridge: merged.model.ridge,
@@ -130,15 +130,13 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         row("landmarks", report.landmarks.to_string()),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),
-        row("error over devices", short_or_dash(report.cv_nrmse)),
+        row("error across devices", short_or_dash(report.cv_nrmse)),
     ];
     let text = aligned(&["model", &report.model.display().to_string()], &rows);
-    print(
-        &(text + "\nErrors are in standard deviations of the target that the first model was trained on.\n"),
-    )
+    print(&(text + "\nErrors are in standard deviations of the target of the original model.\n"))
 }
 
-/// A state that a device sent.
+/// A state sent by a device.
 fn read(fleet: &Fleet<'_>, path: &Path) -> Result<DeviceState, Error> {
     let failed = |source| TableError::Open { path: path.to_owned(), source };
     let bytes = fs::read(path).map_err(failed)?;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Info {
-    /// A model that fit wrote
+    /// A model written by fit
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Print one JSON object

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
-    /// A model that fit wrote, or one that export wrote as bytes: then exactly what the device answers
+    /// A model written by fit, or by export as bytes: the latter predicts exactly as the device does
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Raw rows: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
@@ -24,7 +24,7 @@ pub(crate) struct Predict {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Squared errors of the rows that have a target.
+/// Accumulates squared errors of the rows that have a target.
 #[derive(Default)]
 struct Errors {
     squares: f64,
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a device answers from these bytes, bit for bit. They hold no names: columns are found by place.
+/// Predict from exported bytes exactly as a device does. They contain no names: columns are matched by position.
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();

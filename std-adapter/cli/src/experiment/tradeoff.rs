@@ -1,4 +1,4 @@
-//! Time against error, each method with its own knob.
+//! Time against error, as an option of each method varies.
 
 use super::page::{Figure, Section};
 use super::{Context, Regime, Set, cell, write_csv};
@@ -21,21 +21,22 @@ use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A method with its knob at some value.
-struct Turn {
-    /// The curve that it belongs to.
+/// A method with one value of its option.
+struct Configuration {
+    /// The curve it belongs to.
     curve: &'static str,
     method: &'static str,
-    knob: &'static str,
+    option: &'static str,
     value: u64,
     options: Options,
 }
 
-/// What it gave.
+/// Its time and error.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timed {
     curve: String,
-    knob: String,
+    #[serde(rename = "knob")]
+    option: String,
     value: u64,
     sigma: f64,
     fro_rel: Option<f64>,
@@ -43,24 +44,24 @@ struct Timed {
     seconds: f64,
 }
 
-/// All methods that are known, their knobs at all values.
-fn turns(rows: usize, c: usize) -> Vec<Turn> {
-    let mut turns = Vec::new();
+/// Return all known methods at all values of their options.
+fn configurations(rows: usize, c: usize) -> Vec<Configuration> {
+    let mut configurations = Vec::new();
     let plain = Options::default;
     for steps in [0, 50, 100, 200, 400, 800, 1_600, 3_200] {
         let chain = |chain| Options { start: Start::Uniform, chain, steps: Steps::Count(steps), ..plain() };
         let paper = chain(ChainKind::Swap(Rule::ALGORITHM_1));
-        turns.push(Turn {
+        configurations.push(Configuration {
             curve: "kdpp",
             method: "kdpp",
-            knob: "tries",
+            option: "tries",
             value: steps,
             options: chain(ChainKind::Slot),
         });
-        turns.push(Turn {
+        configurations.push(Configuration {
             curve: "kdpp, Algorithm 1",
             method: "kdpp",
-            knob: "steps",
+            option: "steps",
             value: steps,
             options: paper,
         });
@@ -70,7 +71,13 @@ fn turns(rows: usize, c: usize) -> Vec<Turn> {
         if columns <= rows {
             for method in ["applev", "appreglev"] {
                 let options = Options { columns: Some(columns), ..plain() };
-                turns.push(Turn { curve: method, method, knob: "columns", value: columns as u64, options });
+                configurations.push(Configuration {
+                    curve: method,
+                    method,
+                    option: "columns",
+                    value: columns as u64,
+                    options,
+                });
             }
         }
     }
@@ -79,15 +86,21 @@ fn turns(rows: usize, c: usize) -> Vec<Turn> {
         if pivot_rows >= c {
             let options = Options { pivot_rows: Some(pivot_rows), ..plain() };
             let value = pivot_rows as u64;
-            turns.push(Turn { curve: "rpcholesky", method: "rpcholesky", knob: "rows", value, options });
+            configurations.push(Configuration {
+                curve: "rpcholesky",
+                method: "rpcholesky",
+                option: "rows",
+                value,
+                options,
+            });
         }
     }
     for method in
         ["uniform", "lev", "reglev", "adapfull", "adappart", "kmeans++", "kmeans", "greedy", "recursive-rls"]
     {
-        turns.push(Turn { curve: method, method, knob: "", value: 0, options: plain() });
+        configurations.push(Configuration { curve: method, method, option: "", value: 0, options: plain() });
     }
-    turns
+    configurations
 }
 
 struct Cell {
@@ -133,13 +146,13 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
     let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
     let mut all = Vec::new();
-    for Turn { curve, method, knob, value, options } in turns(rows, c) {
+    for Configuration { curve, method, option, value, options } in configurations(rows, c) {
         let Some(method) = find(method) else { continue };
         let task = Task { gram: &gram, c, setting, ridge: None, options: &options, observer: &NoObserver };
         let (chosen, seconds) = landmarks::run(method, &task)?;
         all.push(Timed {
             curve: curve.to_owned(),
-            knob: knob.to_owned(),
+            option: option.to_owned(),
             value,
             sigma,
             fro_rel: gram.relative_error(&spectrum, &chosen.places)?.map(|relative| relative.frobenius),
@@ -150,16 +163,16 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     Ok(all)
 }
 
-/// `tradeoff.csv` and `tradeoff-seconds.csv`.
+/// Write `tradeoff.csv` and `tradeoff-seconds.csv`.
 fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let (mut errors, mut seconds) = (Vec::new(), Vec::new());
     for Cell { set, regime, seed, timed } in cells {
-        let Timed { curve, knob, value, .. } = timed;
+        let Timed { curve, option, value, .. } = timed;
         let key = vec![
             set.clone(),
             regime.name().to_owned(),
             curve.clone(),
-            knob.clone(),
+            option.clone(),
             value.to_string(),
             seed.to_string(),
         ];
@@ -195,9 +208,9 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
             Figure {
                 file: format!("tradeoff-{}.svg", regime.name()),
                 caption: format!(
-                    "{title}: a point for each value of a method's knob (tries or steps of the chains from a uniform \
-                     start, columns p of approximate scores, rows that pivoted Cholesky looks at), mean over the seeds. \
-                     Seconds include what of the kernel matrix a method needs."
+                    "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform \
+                                         start, columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. \
+                                         Seconds include the computation of the kernel entries that a method needs."
                 ),
             },
             |path| draw(path, &title, &panels),
@@ -207,7 +220,7 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
     Ok(section)
 }
 
-/// A curve for each method, its points in the order of the knob.
+/// Return one curve per method, its points in order of the option's value.
 fn series(cells: &[&Cell]) -> Vec<Series> {
     let mut keys: Vec<(&str, u64)> = Vec::new();
     for cell in cells {
@@ -236,7 +249,7 @@ fn series(cells: &[&Cell]) -> Vec<Series> {
     all
 }
 
-/// How the chain stands to the method that reads every row.
+/// Compare the chain with the method that reads every row.
 fn sentences(cells: &[Cell]) -> Vec<String> {
     Regime::BOTH
         .iter()
@@ -254,7 +267,7 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
             let time = ratio(|timed| timed.seconds)?;
             let error = ratio(|timed| timed.trace_fraction)?;
             Some(format!(
-                "{}: 3,200 tries of the chain take {time:.2} times the time of randomly pivoted Cholesky over all rows, and miss {error:.2} times as much of the trace.",
+                "{}: 3,200 tries of the chain take {time:.2} times as long as randomly pivoted Cholesky over all rows, and have {error:.2} times its trace error.",
                 regime.title()
             ))
         })
