@@ -1,4 +1,4 @@
-//! Checkpoints through the library: of one fit and no other, and whole or refused.
+//! Checkpoints through the library: each belongs to one fit, and a damaged one is rejected.
 
 use crate::command::Folder;
 use crate::sample::Sample;
@@ -29,7 +29,7 @@ fn store(folder: &Folder, name: &str, sample: &Sample) -> Store {
     convert(&folder.path("a.csv"), &Target::Last, Precision::F64, &out, &NoObserver).unwrap()
 }
 
-/// The model, and rows that had been learned before.
+/// Return the model, and the number of rows read from the checkpoint.
 fn train(
     store: &Store,
     landmarks: &[usize],
@@ -62,7 +62,7 @@ fn a_checkpoint_is_of_one_fit() {
         let at = || folder.path(&format!("{ridge:?}"));
         let (whole, resumed) = train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap();
         assert_eq!(resumed, 0);
-        // A library's user removes it, or fits again for nothing.
+        // The library leaves the checkpoint to its caller.
         assert_eq!(train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap(), (whole.clone(), ROWS as u64));
         for (store, landmarks, ridge, setting) in [
             (&other, &LANDMARKS, ridge, SETTING),
@@ -85,7 +85,7 @@ fn a_checkpoint_is_of_one_fit() {
             let found = train(store, landmarks, ridge, setting, at());
             assert_eq!(problem(found), CheckpointProblem::Another, "{landmarks:?} {ridge:?} {setting:?}");
         }
-        // A refusal changes nothing.
+        // A rejected checkpoint is unchanged.
         assert_eq!(train(&rows, &LANDMARKS, ridge, SETTING, at()).unwrap(), (whole, ROWS as u64));
     }
 }

@@ -1,5 +1,5 @@
-//! Exported models on real data: what integers and 8 bits cost on rows that the model has not seen, and the C header
-//! beside `predict`.
+//! Exported models on real data: the loss of accuracy of integers and 8 bits on test rows, and the C header
+//! compared with `predict`.
 
 use crate::command::{Folder, column};
 use crate::export::single;
@@ -19,7 +19,7 @@ use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::train;
 use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
 
-/// Every `step`-th row from `first` on.
+/// Return every `step`-th row from `first` on.
 fn part(table: &Table, first: usize, step: usize) -> Table {
     let rows = (first..table.rows()).step_by(step);
     Table {
@@ -39,7 +39,7 @@ fn fitted(training: Table, medians: f64) -> Model {
     train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model
 }
 
-/// The issue is not how far single predictions move but whether the model is as good: the test error.
+/// Compares the test error, since what matters is not single predictions but the quality of the model.
 #[test]
 fn quantised_models_predict_as_well() {
     for set in ["cal.housing", "bank8FM", "cpu.act"] {
@@ -64,7 +64,7 @@ fn quantised_models_predict_as_well() {
     }
 }
 
-/// The C header against the program's own `predict`: single precision and double differ by what export says.
+/// Single precision, in C, and double precision differ by what export reports.
 #[test]
 fn a_header_of_real_data_predicts_what_predict_does() {
     let Some(path) = file("a_header_of_real_data_predicts_what_predict_does", "cal.housing") else { return };

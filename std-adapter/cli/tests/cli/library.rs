@@ -1,5 +1,5 @@
-//! The library as a program of one's own calls it: models in memory and on disk agree, and wrong
-//! calls are answered and not crashed on.
+//! The library as called by another program: models in memory and on disk agree, and invalid
+//! calls return errors.
 
 use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
@@ -51,7 +51,7 @@ fn trained(data: &Prepared, precision: Precision) -> Model {
 #[test]
 fn a_model_survives_the_disk_bit_for_bit() {
     let folder = Folder::new();
-    // More than a block of rows to predict.
+    // More than one block of rows.
     let (old, new) = (table(200, 3), table(2_500, 3));
     for precision in [Precision::F64, Precision::F32] {
         let model = trained(&Prepared::new(old.clone(), None, 0).unwrap(), precision);
@@ -62,7 +62,7 @@ fn a_model_survives_the_disk_bit_for_bit() {
             model.predict(&new).unwrap().into_iter().map(f64::to_bits).collect()
         };
         assert_eq!(bits(&loaded), bits(&model));
-        // A row alone is predicted as among others.
+        // A row is predicted alone as among others.
         for row in [0, 1_023, 1_024, 2_499] {
             let one =
                 Table { features: new.row(row).to_vec(), target: None, target_name: None, ..new.clone() };
@@ -90,7 +90,7 @@ fn the_command_does_what_the_library_does() {
         let options = format!("a.csv --landmarks 9 --sigma median*2 --seed 5 --json --precision {name}");
         let selected = folder.run(&format!("select {options}")).good().json();
         assert_eq!(row_numbers(&selected, "landmarks"), selection.landmarks);
-        // The reader of JSON may miss the last bit.
+        // Parsing JSON may lose the last bit.
         assert_close(number(&selected, "sigma"), sigma, f64::EPSILON);
         let ground = data.ground(setting.kernel).unwrap();
         let trace = trace_error(&ground, &selection.landmarks).unwrap();
@@ -99,7 +99,7 @@ fn the_command_does_what_the_library_does() {
         folder.run(&format!("fit {options} --method kdpp --model m")).good();
         assert_eq!(model::load(&folder.path("m")).unwrap(), training.model);
         let run = folder.run("predict m a.csv").good();
-        // Written with as many digits as it takes to read the same bits.
+        // Written with enough digits to parse to the same bits.
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&column(&run.out).1), bits(&training.model.predict(&table).unwrap()));
     }
@@ -118,7 +118,7 @@ fn rows_of_another_width_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn values_that_are_not_finite_are_rejected() {
     for bad in [f64::NAN, f64::INFINITY] {
         let mut features = table(50, 2);
         features.features[33] = bad;
@@ -130,7 +130,7 @@ fn numbers_that_are_none_are_refused() {
 }
 
 #[test]
-fn problems_of_the_wrong_shape_are_refused() {
+fn problems_of_the_wrong_shape_are_rejected() {
     let kernel = KernelKind::Gaussian.build(1.0).unwrap();
     let rows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let problem = |rows, targets: &'static [f64], landmarks| RegressionInput {
@@ -173,13 +173,13 @@ fn problems_of_the_wrong_shape_are_refused() {
 }
 
 #[test]
-fn landmarks_that_cannot_be_had_are_refused() {
+fn too_many_landmarks_are_rejected() {
     let data = Prepared::new(table(40, 2), None, 0).unwrap();
     let ground = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let reason = |refused: Result<_, Error>| match refused {
         Err(Error::Landmarks { reason }) => reason,
         Err(other) => panic!("{other}"),
-        Ok(()) => panic!("not refused"),
+        Ok(()) => panic!("not rejected"),
     };
     let past = CoreError::OutOfRange { index: 40, len: 40 };
     assert_eq!(reason(trace_error(&ground, &[1, 40]).map(|_| ())), past);
@@ -206,16 +206,16 @@ fn landmarks_that_cannot_be_had_are_refused() {
     assert!(matches!(untrained, Err(Error::Core(reason)) if reason == past));
 }
 
-/// A ground set of one's own, whose best rank is known: what the command cannot show.
+/// A user-defined ground set with known probabilities, which the command cannot take.
 #[test]
-fn a_matrix_of_ones_own() {
+fn a_user_defined_matrix() {
     let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
     for chain in [
         ChainKind::Slot,
         ChainKind::Swap(Rule::ALGORITHM_1),
         ChainKind::Swap(Rule { acceptance: Acceptance::Barker, lazy: false }),
     ] {
-        // Pairs have determinants 36, 4 and 9: the chain is on the first for 36/49 of the time.
+        // The pairs have determinants 36, 4 and 9: the chain spends 36/49 of the time at the first.
         let method = Method::Kdpp { start: Start::Uniform, chain, steps: Steps::Count(100) };
         let best = (0..2_000)
             .filter(|&seed| select(&matrix, 2, &method, seed, &NoObserver).unwrap().landmarks == [0, 1])
@@ -226,7 +226,7 @@ fn a_matrix_of_ones_own() {
 }
 
 #[test]
-fn comparisons_are_refused_before_they_start() {
+fn invalid_comparisons_are_rejected_before_they_start() {
     let table = table(40, 2);
     let good = Comparison {
         methods: vec![methods::find("kdpp").unwrap()],
@@ -266,7 +266,7 @@ fn comparisons_are_refused_before_they_start() {
     let options = Options { given: vec![3, 40], ..Options::default() };
     let run_given = run(&Comparison { methods: given, options, ..good.clone() });
     assert!(matches!(run_given, Err(Error::Landmarks { .. })));
-    // What the caller answers ends it.
+    // An error of the callback ends it.
     let mut seen = 0;
     let stopped = evaluate(&table, &Comparison { seeds: 5, ..good }, &NoObserver, |_| {
         seen += 1;
@@ -276,7 +276,7 @@ fn comparisons_are_refused_before_they_start() {
 }
 
 #[test]
-fn a_write_that_fails_half_way_leaves_what_was_there() {
+fn a_failed_write_leaves_the_old_file() {
     let folder = Folder::with("kept", "before");
     let failed = write_whole(&folder.path("kept"), |file| {
         file.write_all(&[b'x'; 100_000])?;

@@ -1,11 +1,11 @@
-//! What `learn` and `merge` make, against what it must be: a fit of the same rows, and a validation by hand.
+//! `learn` and `merge` compared with a fit of the same rows and with cross-validation by hand.
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
 use dpp_nystrom::model;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 
-/// Halves `0.csv` and `1.csv` of the rows of `first.csv`, a model of all of them, and what each half learns.
+/// Create the halves `0.csv` and `1.csv` of `first.csv`, a model of all rows, and the state of each half.
 fn folder() -> Folder {
     let csv = Sample::new(300, 3).csv();
     let folder = Folder::with("first.csv", &csv);
@@ -28,9 +28,9 @@ fn landmarks(model: &Model) -> Vec<(u64, Vec<f32>)> {
     landmarks
 }
 
-/// What the first model learned at once, in parts.
+/// Merging the states of the halves gives back the model of the whole.
 #[test]
-fn a_model_learned_again_from_its_own_rows_is_itself() {
+fn a_model_merged_from_its_own_training_rows_is_unchanged() {
     let folder = folder();
     folder.run("merge 1.state 0.state --of first.dpp --model again.dpp").good();
     let model = |name: &str| model::load(&folder.path(name)).unwrap();

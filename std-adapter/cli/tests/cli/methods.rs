@@ -1,4 +1,4 @@
-//! Every registered method, as a user calls it and on rows of a published data set.
+//! Every registered method, from the command line and on rows of a published data set.
 
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::published::prepared;
@@ -25,7 +25,7 @@ fn select(
     run(method, &task).map(|(chosen, _)| chosen)
 }
 
-/// All but `given`.
+/// Return all methods except `given`.
 fn methods() -> impl Iterator<Item = &'static dyn Selector> {
     METHODS.iter().copied().filter(|method| method.fixed(&Options::default()).is_none())
 }
@@ -66,7 +66,7 @@ fn every_method_selects_from_published_rows() {
     }
 }
 
-/// Five rows, many times each.
+/// Five distinct rows, each repeated many times.
 #[test]
 fn a_rank_under_the_number_of_landmarks_is_refused() {
     let sample = Sample::new(5, 3);
@@ -78,12 +78,12 @@ fn a_rank_under_the_number_of_landmarks_is_refused() {
         folder.run(&format!("select five.csv --sigma 1 --landmarks 5 --method {name}")).good();
         folder
             .run(&format!("select five.csv --sigma 1 --landmarks 6 --method {name}"))
-            .refused(&["only 5 rows are independent", "ask for fewer landmarks"]);
+            .refused(&["only 5 rows are independent", "use fewer landmarks"]);
     }
 }
 
 #[test]
-fn methods_go_by_their_names() {
+fn methods_are_reported_by_their_names() {
     let folder = Folder::with("a.csv", Sample::new(120, 3).csv());
     let names: Vec<&str> = methods().map(Selector::name).collect();
     let command = format!("evaluate a.csv --landmarks 6 --seeds 1 --json --methods {}", names.join(","));
@@ -107,10 +107,10 @@ fn methods_go_by_their_names() {
     }
 }
 
-/// The help of the commands, the README and the table in the documentation name the registered methods, and
-/// no others.
+/// The help of the commands, the README and the table in the documentation list exactly the registered
+/// methods.
 #[test]
-fn what_is_told_of_methods_is_what_there_is() {
+fn documented_methods_are_the_registered_ones() {
     let folder = Folder::new();
     for (command, with_given) in [("select", false), ("fit", false), ("evaluate", true)] {
         let text = folder.run(&format!("{command} --help")).good().out;
@@ -147,14 +147,14 @@ fn what_is_told_of_methods_is_what_there_is() {
     }
 }
 
-/// The first cells of a table's lines, without their quotes.
+/// Return the first cell of each line of a table, without quotes.
 fn first_cells<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     let rows = text.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix('`'));
     rows.filter_map(|row| row.split('`').next()).collect()
 }
 
 #[test]
-fn knobs_out_of_range_are_refused() {
+fn options_out_of_range_are_rejected() {
     let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
     for (method, option) in
         [("lev", "--rank"), ("applev", "--rank"), ("applev", "--columns"), ("appreglev", "--columns")]
@@ -162,14 +162,14 @@ fn knobs_out_of_range_are_refused() {
         for value in [0, 61] {
             folder
                 .run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}"))
-                .refused(&[&format!("{option} is {value}; give at least 1 and at most 60")]);
+                .refused(&[&format!("invalid {option} {value}: expected at least 1 and at most 60")]);
         }
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} 60")).good();
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} -1")).misused(&[option]);
     }
 }
 
-/// Centroids are points: in the file's units, and a model takes them.
+/// Centroids are points in the file's units, and a model can be fitted on them.
 #[test]
 fn centroids_are_landmarks_of_a_model() {
     let sample = Sample::new(300, 3);
@@ -188,7 +188,7 @@ fn centroids_are_landmarks_of_a_model() {
     for (point, written) in points.iter().flatten().zip(written.iter().flatten()) {
         assert_close(*point, *written, 1e-15);
     }
-    // Within the range of the rows, in each column.
+    // Within the range of the rows in each column.
     for (column, value) in points.iter().flat_map(|point| point.iter().enumerate()) {
         let values = sample.features.iter().map(|row| row[column]);
         let (least, most) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::MIN, f64::max));
@@ -201,9 +201,9 @@ fn centroids_are_landmarks_of_a_model() {
     assert!(folder.run("predict m a.csv").good().err.contains("0."));
 }
 
-/// The trace error of points against dense matrices: rows given as points have the rows' error.
+/// The trace error of points compared with dense matrices: rows given as points have the rows' error.
 #[test]
-fn points_that_are_rows_miss_what_the_rows_miss() {
+fn points_that_are_rows_have_the_error_of_the_rows() {
     let sample = Sample::new(90, 2);
     let folder = Folder::with("a.csv", sample.csv());
     let table =
@@ -220,7 +220,7 @@ fn points_that_are_rows_miss_what_the_rows_miss() {
     assert_eq!(one, other);
 }
 
-/// Other approximations say which they are, measure no regression, and order as their formulas have it.
+/// Other approximations are labelled, have no regression errors, and are ordered as their formulas imply.
 #[test]
 fn approximations_by_name() {
     let folder = Folder::with("a.csv", Sample::new(160, 3).csv());
@@ -235,8 +235,8 @@ fn approximations_by_name() {
     let one_expert = evaluate("--approximation ensemble --experts 1");
     for (at, nystrom) in nystrom.iter().enumerate() {
         assert!(nystrom.get("approximation").is_none());
-        // Projecting K on the columns' space is the best that can be made of them, and nothing is better than the best
-        // of the rank.
+        // Projecting K onto the span of the columns is optimal among them, and no error is below that of the best
+        // approximation of that rank.
         assert!(number(&modified[at], "fro_rel") < number(nystrom, "fro_rel"));
         assert!(number(&modified[at], "fro_rel") > 1.0);
         assert!(number(&ensemble[at], "trace_fraction") > number(nystrom, "trace_fraction"));
@@ -253,14 +253,14 @@ fn approximations_by_name() {
             .run(&format!(
                 "evaluate a.csv --methods uniform --landmarks 8 --approximation ensemble --experts {experts}"
             ))
-            .refused(&[&format!("--experts is {experts}; give at least 1 and at most 8")]);
+            .refused(&[&format!("invalid --experts {experts}: expected at least 1 and at most 8")]);
     }
     folder
         .run("evaluate a.csv --methods uniform --landmarks 8 --approximation best")
         .misused(&["'best'", "nystrom, ensemble, modified"]);
 }
 
-/// Refinement by the regression's error: by either name, from the target alone, and for prediction.
+/// Refinement by the leave-one-out error: both spellings agree, it needs a target, and it predicts better.
 #[test]
 fn refinement_by_the_target() {
     let sample = Sample::new(400, 3);
@@ -285,7 +285,7 @@ fn refinement_by_the_target() {
     };
     assert!(fit("refined-ridge") < fit("refined"));
 
-    select("--method refined-ridge --target none").refused(&["there is no target", "--target"]);
+    select("--method refined-ridge --target none").refused(&["no target: regression needs one", "--target"]);
     select("--method refined --objective error").misused(&["'error'", "trace, ridge"]);
     let constant: String = sample.csv().lines().enumerate().fold(String::new(), |text, (at, line)| {
         let last = if at == 0 { "same" } else { "7" };
@@ -294,5 +294,5 @@ fn refinement_by_the_target() {
     folder.write("constant.csv", constant);
     folder
         .run("select constant.csv --landmarks 10 --method refined-ridge")
-        .refused(&["the target \"same\" is the same in every row"]);
+        .refused(&["the target \"same\" is constant"]);
 }

@@ -1,5 +1,5 @@
-//! On the data sets on which the method was published: the chain's law at a real size, and that it
-//! pays. The folder is the one that `DPP_NYSTROM_DATA` names, else `../shared/data` from the root of
+//! Tests on the data sets of the paper: the chain's law at a realistic size, and its gain over uniform
+//! rows. The folder is the one that `DPP_NYSTROM_DATA` names, or else `../shared/data` from the root of
 //! the workspace.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
@@ -23,7 +23,7 @@ const LANDMARKS: usize = 50;
 /// Independent selections, for a standard error of a quarter of a percent.
 const RUNS: u64 = 400;
 
-/// The file of a data set, if it is here.
+/// Return the file of a data set, if it exists.
 pub(crate) fn file(test: &str, set: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .filter(|folder| !folder.is_empty())
@@ -36,7 +36,7 @@ pub(crate) fn file(test: &str, set: &str) -> Option<PathBuf> {
     None
 }
 
-/// `rows` of a data set, all if it has fewer, and the kernel's setting at so many medians.
+/// Return up to `rows` rows of a data set, and the kernel's setting with σ in multiples of the median.
 pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Setting) {
     let table = table::read(path, &Target::Last).unwrap();
     let sample = (table.rows() > rows).then_some(rows);
@@ -46,14 +46,14 @@ pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Set
     (data, Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 })
 }
 
-/// `ln(exp(x) + exp(y))`.
+/// Return `ln(exp(x) + exp(y))`.
 fn log_sum(x: f64, y: f64) -> f64 {
     let (more, less) = if x > y { (x, y) } else { (y, x) };
     if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
 }
 
-/// `(c + 1) e_{c+1} / e_c` of elementary symmetric polynomials, which overflow unless taken as
-/// logarithms.
+/// Return `(c + 1) e_{c+1} / e_c` of elementary symmetric polynomials, on the log scale because they
+/// overflow.
 fn expected_trace_error(eigenvalues: &[f64], c: usize) -> f64 {
     let mut logs = vec![f64::NEG_INFINITY; c + 2];
     logs[0] = 0.0;
@@ -73,7 +73,7 @@ fn symmetric_polynomials() {
     assert_eq!(expected_trace_error(&[3.0, 2.0, 0.0], 2), 0.0);
 }
 
-/// How many standard errors the mean trace error of independent selections is from what is expected.
+/// Return the distance of the mean trace error of independent selections from `expected`, in standard errors.
 fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) -> f64 {
     let errors: Vec<f64> = (0..RUNS)
         .into_par_iter()
@@ -88,46 +88,48 @@ fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) 
     standard_errors(&format!("{method:?}"), &errors, expected)
 }
 
-/// How many standard errors the mean of independent values is from what is expected.
+/// Return the distance of the mean of independent values from `expected`, in standard errors.
 fn standard_errors(name: &str, errors: &[f64], expected: f64) -> f64 {
     let count = errors.len() as f64;
     let mean = errors.iter().sum::<f64>() / count;
     let variance = errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let error = (variance / count).sqrt();
     println!("{name}: mean {mean:.4} ± {error:.4}, expected {expected:.4}");
-    // A small standard error, so that the comparison means something.
+    // A small standard error, so that the comparison is meaningful.
     assert!(error < 0.01 * expected, "{error}");
     (mean - expected).abs() / error
 }
 
-/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` under the law `Pr(C) ∝ det K_CC`, and under no
-/// other that is tried here.
+/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` holds under the law `Pr(C) ∝ det K_CC`, and under none of the
+/// other laws tested here.
 #[test]
-fn the_chain_meets_the_trace_identity_on_real_rows() {
-    let Some(path) = file("the_chain_meets_the_trace_identity_on_real_rows", "ailerons") else { return };
+fn the_chain_satisfies_the_trace_identity_on_real_rows() {
+    let Some(path) = file("the_chain_satisfies_the_trace_identity_on_real_rows", "ailerons") else { return };
     let (data, setting) = prepared(&path, 1_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
     let kdpp = |chain, steps| Method::Kdpp { start: Start::Uniform, chain, steps };
     let long = Steps::Count(6_000);
     let metropolis = ChainKind::Swap(Rule::METROPOLIS);
-    // Long enough: the mean does not move any more after a quarter of the steps. And as long as the
-    // program itself takes for enough.
+    // Long enough: the mean is stable after a quarter of the steps. And as long as the program itself
+    // runs by default.
     for method in [kdpp(metropolis, long), kdpp(ChainKind::Slot, long), kdpp(ChainKind::Slot, Steps::Auto)] {
         let off = deviation(&data, setting, &method, expected);
         assert!(off < 3.0, "{method:?} {off}");
     }
-    // The check can fail, though uniform rows miss only a few hundredths more here.
+    // The check can fail, although the error of uniform rows is only a few per cent larger here.
     for method in [Start::Uniform, Start::KmeansPlusPlus].map(Method::Start) {
         let off = deviation(&data, setting, &method, expected);
         assert!(off > 6.0, "{method:?} {off}");
     }
 }
 
-/// The same of exact samples, at the paper's size; and a decomposition serves for many of them.
+/// The same for exact samples, at the paper's size; one decomposition is used for many samples.
 #[test]
-fn exact_samples_meet_the_trace_identity_on_real_rows() {
-    let Some(path) = file("exact_samples_meet_the_trace_identity_on_real_rows", "ailerons") else { return };
+fn exact_samples_satisfy_the_trace_identity_on_real_rows() {
+    let Some(path) = file("exact_samples_satisfy_the_trace_identity_on_real_rows", "ailerons") else {
+        return;
+    };
     let (data, setting) = prepared(&path, 3_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
     let begin = Instant::now();
@@ -147,7 +149,7 @@ fn exact_samples_meet_the_trace_identity_on_real_rows() {
         samples.par_iter().map(|landmarks| trace_error(&ground, landmarks).unwrap().error).collect();
     let off = standard_errors("exact", &errors, expected);
     assert!(off < 3.0, "{off}");
-    // The check can fail: rows drawn uniformly miss less than the law's here.
+    // The check can fail: uniform rows have a smaller error than the c-DPP here.
     let uniform: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
@@ -185,9 +187,9 @@ fn every_set_is_selected_from() {
 }
 
 #[test]
-fn the_chain_misses_less_than_uniform_rows() {
+fn the_chain_has_a_smaller_error_than_uniform_rows() {
     for set in SETS {
-        let Some(path) = file("the_chain_misses_less_than_uniform_rows", set) else { continue };
+        let Some(path) = file("the_chain_has_a_smaller_error_than_uniform_rows", set) else { continue };
         let (data, setting) = prepared(&path, 4_000, 4.0);
         let ground = data.ground(setting.kernel).unwrap();
         let mean = |method: &Method| {

@@ -1,5 +1,5 @@
-//! What a row store holds, number by number: of more rows than come in one block, are standardised in one piece, or are
-//! read back in one pass.
+//! The values of a row store with more rows than fit one block of reading, of standardisation, or of one pass
+//! over the store.
 
 use crate::command::{Folder, assert_close};
 use crate::sample::Sample;
@@ -14,7 +14,7 @@ use dpp_nystrom::observer::NoObserver;
 
 const ROWS: usize = 100_001;
 
-/// In `f64`, a row is no part of a power of two.
+/// In `f64`, the size of a row does not divide a power of two.
 const WIDTH: usize = 5;
 
 fn mean_and_deviation(column: &[f64]) -> (f64, f64) {
@@ -26,7 +26,7 @@ fn mean_and_deviation(column: &[f64]) -> (f64, f64) {
 
 #[test]
 fn a_store_holds_its_file() {
-    // The first block must not have the statistics of the whole.
+    // The statistics of the first block must differ from those of the whole.
     let mut sample = Sample::new(ROWS, WIDTH);
     for (number, row) in sample.features.iter_mut().enumerate() {
         let drift = (number as f64 / ROWS as f64).powi(4);
@@ -87,9 +87,9 @@ fn a_store_holds_its_file() {
     }
 }
 
-/// Of more rows than it is measured on.
+/// With more rows than the error is measured on.
 #[test]
-fn what_landmarks_miss_is_told_of_all_rows() {
+fn the_trace_error_is_reported_for_all_rows() {
     const MEASURED: usize = 1 << 16;
     let rows = MEASURED + 20_000;
     let folder = Folder::with("a.npy", Sample::new(rows, 2).npy(true));
@@ -108,7 +108,7 @@ fn what_landmarks_miss_is_told_of_all_rows() {
 }
 
 #[test]
-fn damaged_numbers_are_refused_where_they_lie() {
+fn damaged_values_are_rejected_when_read_in_place() {
     let folder = Folder::with("a.csv", Sample::new(200, 4).csv());
     folder.run("convert a.csv --out a.rows").good();
     let fit = |data: &str, model: &str| {
@@ -121,7 +121,7 @@ fn damaged_numbers_are_refused_where_they_lie() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
         folder.write("b.rows", bytes);
-        let parts = ["b.rows: corrupt", "the checksum of the numbers"];
+        let parts = ["b.rows: corrupt", "the checksum of the values"];
         fit("b.rows", "n.dpp").refused(&parts);
         folder.run("predict m.dpp b.rows --out p.csv").refused(&parts);
     }
