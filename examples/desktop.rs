@@ -1,4 +1,4 @@
-//! The library on a desktop: a file to a model, and the model to predictions.
+//! The library on a desktop: fit a model on a file, and predict with it.
 
 use dpp_nystrom::approximation::trace_error;
 use dpp_nystrom::benchmark::root_mean_square;
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
     let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
-    let missed = trace_error(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?, &selection.landmarks)?;
-    println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
+    let error = trace_error(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?, &selection.landmarks)?;
+    println!("40 landmarks of {} rows: trace error / trace {:.1e}", data.len(), error.fraction);
 
     let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
     let file = folder.path().join("waves.dpp");
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A thousand points of two crossing waves.
+/// Generate a thousand points of two crossing waves.
 fn waves() -> Result<String, std::fmt::Error> {
     let mut text = String::from("east,north,height\n");
     for i in 0..1_000 {

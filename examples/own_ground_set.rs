@@ -1,5 +1,5 @@
-//! A ground set of one's own: rows behind a slow bus, read one at a time, on the memory of a
-//! microcontroller. Only the core is used; it would run without an operating system.
+//! A user-defined ground set: rows behind a slow bus, read one at a time, in the memory of a
+//! microcontroller. It uses only the core, and needs no operating system.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{Chain, Error, GroundSet, Landmarks, Nystrom, Random, Rule, Workspace, start};
@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 const WIDTH: usize = 2;
 
-/// Rows in external flash, say: each read is counted.
+/// Rows in external flash, for example; reads are counted.
 struct External {
     rows: usize,
     kernel: Gaussian<f32>,
@@ -35,7 +35,7 @@ impl GroundSet<f32> for External {
         1.0
     }
 
-    /// The row itself is read once, not once per landmark.
+    /// Read the row itself once instead of once per landmark.
     fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
         let row = self.read(i);
         for (out, &member) in out.iter_mut().zip(members) {

@@ -1,6 +1,6 @@
-//! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
-//! The ground set reads a row when an entry asks for it; a read that fails becomes NaN, at which the core stops in
-//! a sound state and names the row.
+//! Rows outside the address space, in SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
+//! The ground set reads a row when an entry needs it. A failed read becomes NaN, at which the core returns an error
+//! with the row, in a valid state.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{
@@ -13,7 +13,7 @@ const WIDTH: usize = 3;
 const ROWS: usize = 240;
 const LANDMARKS: usize = 12;
 
-/// Rows of `f32`, least byte first, from the flash's first byte on.
+/// Rows of little-endian `f32` from the first byte of the flash on.
 struct FlashRows<F> {
     flash: RefCell<F>,
     kernel: Gaussian<f32>,
@@ -48,7 +48,7 @@ impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
         1.0
     }
 
-    /// The row itself is read once, not once a landmark.
+    /// Read the row itself once instead of once per landmark.
     fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
         let row = self.read(i);
         for (out, &member) in out.iter_mut().zip(members) {
@@ -57,7 +57,7 @@ impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
     }
 }
 
-/// A flash chip in RAM, in the place of a driver. It counts what goes over the bus, and fails at one address.
+/// A flash chip in RAM, in place of a driver. It counts the bytes read, and fails at one address.
 struct Chip {
     bytes: Vec<u8>,
     read: usize,
@@ -132,7 +132,7 @@ mod tests {
     use super::{Error, Gaussian, Points, WIDTH, in_flash, rows, select};
 
     #[test]
-    fn landmarks_are_those_of_the_same_rows_in_memory() {
+    fn landmarks_equal_those_of_the_same_rows_in_memory() {
         let rows = rows();
         let ground = in_flash(&rows, None).unwrap();
         let points = Points::new(&rows, WIDTH, Gaussian::new(0.8).unwrap()).unwrap();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_fails_is_an_error() {
+    fn a_failed_read_is_an_error() {
         let ground = in_flash(&rows(), Some(4 * WIDTH * 100)).unwrap();
         assert!(matches!(select(&ground), Err(Error::NotFinite { .. })));
     }
