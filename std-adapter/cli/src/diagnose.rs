@@ -190,7 +190,7 @@ fn target_ranks(found: &Diagnosis) -> String {
     aligned(&head, &rows)
         + &format!(
             "\nErrors are relative to K - K_k. Theorem 1 bounds the mean; the trivial bound, K over K - K_k,\n\
-                         holds for every sample; Corollary 1 for a fraction {} of all samples{vacuous}.\n",
+             holds for every sample; Corollary 1 for a fraction {} of all samples{vacuous}.\n",
             1.0 - found.delta
         )
 }
@@ -214,8 +214,8 @@ fn risks(found: &Regression, all: &Diagnosis) -> String {
     aligned(&["risk of ridge regression", "K", "K~", "Theorem 2"], &rows)
         + &format!(
             "\nRidge {}, noise variance {} in every row; the fit on all rows stands in for the true function. With\n\
-                         probability {} the square root of the ratio of biases is below {} (Corollary 2); it is always\n\
-                         below {} (trivial).\n",
+             probability {} the square root of the ratio of biases is below {} (Corollary 2); it is always\n\
+             below {} (trivial).\n",
             short(found.ridge),
             short(found.noise),
             1.0 - all.delta,
@@ -301,8 +301,8 @@ fn chains(found: &Diagnosis) -> String {
     aligned(&head, &rows)
         + &format!(
             "\nStatistics of the log-determinant, without the first half of each chain (burn-in): integrated\n\
-                         autocorrelation time in steps (Geyer's initial monotone sequence over all chains), effective sample size,\n\
-                         split R-hat, mean. Its mean over the exact samples is {}. Seconds are for all chains together.\n",
+             autocorrelation time in steps (Geyer's initial monotone sequence over all chains), effective sample size,\n\
+             split R-hat, mean. Its mean over the exact samples is {}. Seconds are for all chains together.\n",
             with_error(found.log_det)
         )
 }

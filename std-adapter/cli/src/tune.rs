@@ -144,7 +144,7 @@ fn warn(surface: &Surface) {
         if at_edge {
             note(&format!(
                 "warning: the best {name}, {}, is at the edge of the grid ({} to {}); the optimum may lie outside, \
-                                 extend the grid with {option}",
+                 extend the grid with {option}",
                 short(grid[best]),
                 short(grid[0]),
                 short(grid[grid.len() - 1])

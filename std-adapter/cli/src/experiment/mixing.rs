@@ -216,8 +216,8 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
                     file: format!("mixing-{}-{}.svg", set.name(), regime.name()),
                     caption: format!(
                         "{title}: trace error along the chain, mean over the seeds, bars from minimum to maximum; \
-                                                 the expected level of a c-DPP is exact. α in the titles is a lower bound found \
-                                                 by sampling and certifies nothing (Theorem 3 requires α < 1)."
+                         the expected level of a c-DPP is exact. α in the titles is a lower bound found \
+                         by sampling and certifies nothing (Theorem 3 requires α < 1)."
                     ),
                 },
                 |path| draw(path, &title, &panels),

@@ -209,8 +209,8 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
                 file: format!("tradeoff-{}.svg", regime.name()),
                 caption: format!(
                     "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform \
-                                         start, columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. \
-                                         Seconds include the computation of the kernel entries that a method needs."
+                     start, columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. \
+                     Seconds include the computation of the kernel entries that a method needs."
                 ),
             },
             |path| draw(path, &title, &panels),

@@ -158,7 +158,7 @@ pub(super) fn sentences(all: &[Times]) -> Vec<String> {
             let most = ratios().fold(0.0, f64::max);
             Some(format!(
                 "At N = {rows} and c = {landmarks} refined takes {:.1} times as long as pivoted Cholesky on average, {most:.1} \
-                                 times at most.",
+                 times at most.",
                 mean(ratios())?
             ))
         })

@@ -134,7 +134,7 @@ pub(super) fn sentences(cells: &[Cell], all: &[Trials]) -> Vec<String> {
         let lowest = cells.iter().filter(|cell| cell.ratio() < 1.0).count();
         sentences.push(format!(
             "refined has the smallest trace error in {lowest} of {} cells (set, bandwidth, c), {:.1} % {} than the best other \
-                         method of each on average.",
+             method of each on average.",
             cells.len(),
             100.0 * (1.0 - ratio).abs(),
             if ratio < 1.0 { "less" } else { "more" }
@@ -146,7 +146,7 @@ pub(super) fn sentences(cells: &[Cell], all: &[Trials]) -> Vec<String> {
     if let (Some(ours), Some(theirs)) = (ours, theirs) {
         sentences.push(format!(
             "Frobenius error over the best: {ours:.3} for refined on average, {theirs:.3} for the best other method of each cell; \
-                         lower in {} of {}.",
+             lower in {} of {}.",
             pairs.iter().filter(|(ours, theirs)| ours < theirs).count(),
             pairs.len()
         ));
