@@ -1,50 +1,39 @@
-//! The library on a desktop: a file to a model, and the model to predictions.
+//! From a file to landmarks, features, a model and its predictions.
+//!
+//! `cargo run -p dpp-nystrom-examples --bin desktop`
 
-use dpp_nystrom::approximation::trace_error;
-use dpp_nystrom::benchmark::root_mean_square;
-use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table;
-use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-use dpp_nystrom::model;
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
-use std::error::Error;
-use std::fmt::Write;
+use dpp_nystrom::selectors::Kdpp;
+use dpp_nystrom::{Dataset, Error, Gaussian, KernelRidge, Model, Nystroem, Ridge, Sigma};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
+fn main() -> Result<(), Error> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("waves.csv");
-    std::fs::write(&path, waves()?)?;
+    std::fs::write(&path, waves()).expect("a file in the temporary folder");
 
-    let table = table::read(&path, &Target::Name("height".to_owned()))?;
-    let data = Prepared::new(table.clone(), None, 0)?;
-    let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver)?.sigma;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
+    let data = Dataset::read(&path)?; // the last column is the target
+    let map = Nystroem::params(40)
+        .kernel(Gaussian::new(Sigma::Median(1.0)))
+        .selector(Kdpp::default())
+        .fit(&data)?;
+    println!("{} landmarks, trace error {:.4}", map.landmarks().len(), map.trace_error(&data)?);
 
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 40, &method, setting, &NoObserver)?;
-    let missed = trace_error(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?, &selection.landmarks)?;
-    println!("40 landmarks of {} rows miss {:.1e} of the trace", data.len(), missed.fraction);
-
-    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
+    let model = KernelRidge::params(&map).ridge(Ridge::CrossValidated).fit(&data)?;
     let file = folder.path().join("waves.dpp");
-    model::save(&training.model, &file)?;
-    let predictions = model::load(&file)?.predict(&table)?;
-    println!("root mean square error {:.4}", root_mean_square(&predictions, &table));
+    model.save(&file)?;
+    let predictions = Model::load(&file)?.predict(&[1.5])?;
+    println!(
+        "ridge {:.1e}, training error {:.3}, f(1.5) = {:.3}",
+        model.ridge, model.train_nrmse, predictions[0]
+    );
     Ok(())
 }
 
-/// A thousand points of two crossing waves.
-fn waves() -> Result<String, std::fmt::Error> {
-    let mut text = String::from("east,north,height\n");
-    for i in 0..1_000 {
-        let (east, north) = (f64::from(i % 40) / 4.0, f64::from(i / 40) / 4.0);
-        writeln!(text, "{east},{north},{}", east.sin() + (0.7 * north).cos())?;
-    }
-    Ok(text)
+/// Return a table of a noisy wave, as CSV.
+fn waves() -> String {
+    let row = |i: u32| {
+        let x = f64::from(i) / 40.0;
+        let noise = f64::from(i * 7_919 % 101) / 101.0 - 0.5;
+        format!("{x},{}\n", (2.0 * x).sin() + 0.2 * noise)
+    };
+    std::iter::once("x,y\n".to_owned()).chain((0..400).map(row)).collect()
 }

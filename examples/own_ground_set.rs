@@ -1,13 +1,13 @@
-//! A ground set of one's own: rows behind a slow bus, read one at a time, on the memory of a
-//! microcontroller. Only the core is used; it would run without an operating system.
+//! A ground set of your own: rows behind a slow bus, read one at a time, with the memory of a microcontroller. It uses
+//! only the core and would run without an operating system.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{Chain, Error, GroundSet, Landmarks, Nystrom, Random, Rule, Workspace, start};
 use std::cell::Cell;
 
-const WIDTH: usize = 2;
+const DIM: usize = 2;
 
-/// Rows in external flash, say: each read is counted.
+/// Rows in external flash, for example: each read is counted.
 struct External {
     rows: usize,
     kernel: Gaussian<f32>,
@@ -15,10 +15,10 @@ struct External {
 }
 
 impl External {
-    fn read(&self, i: usize) -> [f32; WIDTH] {
+    fn read(&self, i: usize) -> [f32; DIM] {
         self.reads.set(self.reads.get() + 1);
-        let turn = i as f32 * 0.37;
-        [turn.sin() * (1.0 + turn / 40.0), turn.cos()]
+        let angle = i as f32 * 0.37;
+        [angle.sin() * (1.0 + angle / 40.0), angle.cos()]
     }
 }
 
@@ -35,7 +35,7 @@ impl GroundSet<f32> for External {
         1.0
     }
 
-    /// The row itself is read once, not once per landmark.
+    /// Reads the row itself once, and not once per landmark.
     fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
         let row = self.read(i);
         for (out, &member) in out.iter_mut().zip(members) {

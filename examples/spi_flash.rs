@@ -1,6 +1,6 @@
 //! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
-//! The ground set reads a row when an entry asks for it; a read that fails becomes NaN, at which the core stops in
-//! a sound state and names the row.
+//! The ground set reads a row when an entry needs it. A read that fails becomes NaN, and the core stops with an error
+//! that names the row.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{
@@ -9,11 +9,11 @@ use dpp_nystrom_core::{
 use embedded_storage::nor_flash::{ErrorType, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 use std::cell::RefCell;
 
-const WIDTH: usize = 3;
+const DIM: usize = 3;
 const ROWS: usize = 240;
 const LANDMARKS: usize = 12;
 
-/// Rows of `f32`, least byte first, from the flash's first byte on.
+/// Rows of `f32`, little-endian, from the flash's first byte on.
 struct FlashRows<F> {
     flash: RefCell<F>,
     kernel: Gaussian<f32>,
@@ -21,11 +21,11 @@ struct FlashRows<F> {
 }
 
 impl<F: ReadNorFlash> FlashRows<F> {
-    fn read(&self, row: usize) -> [f32; WIDTH] {
-        let mut bytes = [0; 4 * WIDTH];
+    fn read(&self, row: usize) -> [f32; DIM] {
+        let mut bytes = [0; 4 * DIM];
         let read = u32::try_from(row * bytes.len())
             .is_ok_and(|offset| self.flash.borrow_mut().read(offset, &mut bytes).is_ok());
-        let mut features = [f32::NAN; WIDTH];
+        let mut features = [f32::NAN; DIM];
         if read {
             for (feature, bytes) in features.iter_mut().zip(bytes.as_chunks().0) {
                 *feature = f32::from_le_bytes(*bytes);
@@ -48,7 +48,7 @@ impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
         1.0
     }
 
-    /// The row itself is read once, not once a landmark.
+    /// Reads the row itself once, and not once per landmark.
     fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
         let row = self.read(i);
         for (out, &member) in out.iter_mut().zip(members) {
@@ -57,7 +57,7 @@ impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
     }
 }
 
-/// A flash chip in RAM, in the place of a driver. It counts what goes over the bus, and fails at one address.
+/// A flash chip in RAM in place of a driver. It counts the bytes read over the bus and fails at one address.
 struct Chip {
     bytes: Vec<u8>,
     read: usize,
@@ -98,13 +98,13 @@ impl ReadNorFlash for Chip {
 }
 
 fn rows() -> Vec<f32> {
-    (0..ROWS * WIDTH).map(|i| (i as f32 * 0.73).sin() + (i % 7) as f32 * 0.1).collect()
+    (0..ROWS * DIM).map(|i| (i as f32 * 0.73).sin() + (i % 7) as f32 * 0.1).collect()
 }
 
 fn in_flash(rows: &[f32], broken: Option<usize>) -> Result<FlashRows<Chip>, Error> {
     let bytes = rows.iter().flat_map(|feature| feature.to_le_bytes()).collect();
     let flash = RefCell::new(Chip { bytes, read: 0, broken });
-    Ok(FlashRows { flash, kernel: Gaussian::new(0.8)?, rows: rows.len() / WIDTH })
+    Ok(FlashRows { flash, kernel: Gaussian::new(0.8)?, rows: rows.len() / DIM })
 }
 
 fn select(ground: &impl GroundSet<f32>) -> Result<Vec<usize>, Error> {
@@ -122,26 +122,26 @@ fn main() -> Result<(), Error> {
     let ground = in_flash(&rows, None)?;
     let landmarks = select(&ground)?;
     println!("landmarks {landmarks:?}, {} bytes read over the bus", ground.flash.borrow().read);
-    let in_memory = select(&Points::new(&rows, WIDTH, Gaussian::new(0.8)?)?)?;
+    let in_memory = select(&Points::new(&rows, DIM, Gaussian::new(0.8)?)?)?;
     println!("the same rows in memory: {in_memory:?}");
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, Gaussian, Points, WIDTH, in_flash, rows, select};
+    use super::{DIM, Error, Gaussian, Points, in_flash, rows, select};
 
     #[test]
-    fn landmarks_are_those_of_the_same_rows_in_memory() {
+    fn landmarks_equal_those_of_the_same_rows_in_memory() {
         let rows = rows();
         let ground = in_flash(&rows, None).unwrap();
-        let points = Points::new(&rows, WIDTH, Gaussian::new(0.8).unwrap()).unwrap();
+        let points = Points::new(&rows, DIM, Gaussian::new(0.8).unwrap()).unwrap();
         assert_eq!(select(&ground).unwrap(), select(&points).unwrap());
     }
 
     #[test]
     fn a_read_that_fails_is_an_error() {
-        let ground = in_flash(&rows(), Some(4 * WIDTH * 100)).unwrap();
+        let ground = in_flash(&rows(), Some(4 * DIM * 100)).unwrap();
         assert!(matches!(select(&ground), Err(Error::NotFinite { .. })));
     }
 }

@@ -1,59 +1,60 @@
 //! The swap chain of a c-DPP: Algorithm 1 of Li, Jegelka and Sra (2016).
 //!
-//! A step tosses a coin; on heads it picks a landmark `u` and a row `v` outside, both uniformly,
-//! and exchanges them with probability `r/(1 + r)`, `r = det K_{Y∪v\u} / det K_Y`. The chain is
-//! reversible and its stationary law is `Pr(Y) = det K_YY / e_c(K)`. A step costs `c + 1` kernel
-//! entries and `O(c²)`, whatever `n`; nothing of length `n` is stored.
+//! With probability 1/2 a step does nothing. Otherwise it draws a landmark `u` and a row `v` that is not a landmark,
+//! both uniformly, and exchanges them with probability `r/(1 + r)`, `r = det K_{Y∪v\u} / det K_Y`. The chain is
+//! reversible, and its stationary law is `Pr(Y) = det K_YY / e_c(K)`. A step costs `c + 1` kernel entries and `O(c²)`
+//! operations, independent of `n`. Nothing of length `n` is stored.
 //!
-//! Departures, each at the caller's choice ([`Rule`]): the coin can be left out, since only the
-//! proof needs it, and the acceptance can be Metropolis'. The printed algorithm promises an exact
-//! sample from any start; it is exact in the limit, and the start must have `det K_YY > 0`, which
-//! [`Landmarks`] ensures.
+//! Departures from the paper, at the caller's choice ([`Rule`]): the lazy steps can be left out, since only the proof
+//! needs them, and the acceptance can be Metropolis'. The printed algorithm claims an exact sample from any start. The
+//! sample is exact in the limit only, and the start must have `det K_YY > 0`, which [`Landmarks`] ensures.
 
+use crate::error::Error;
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::swap::Acceptance;
-use crate::{Error, Scalar};
+use core::ops::Deref;
 use rand_core::Rng;
 
-/// Which chain: every rule has the same stationary law.
+/// The variant of the chain: every rule has the same stationary law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule {
-    /// The probability of taking a swap.
+    /// The acceptance probability.
     pub acceptance: Acceptance,
-    /// Hold still on every second step, by a fair coin.
+    /// Do nothing with probability 1/2.
     pub lazy: bool,
 }
 
 impl Rule {
-    /// The paper's Algorithm 1: lazy, `r/(1 + r)`. Theorem 3 bounds the mixing time of this one.
+    /// The paper's Algorithm 1: lazy, `r/(1 + r)`. Theorem 3 bounds its mixing time.
     pub const ALGORITHM_1: Self = Self { acceptance: Acceptance::Barker, lazy: true };
-    /// `min(1, r)` and no coin: at least twice the moves of Algorithm 1.
+    /// `min(1, r)`, not lazy: at least twice as many swaps as Algorithm 1.
     pub const METROPOLIS: Self = Self { acceptance: Acceptance::Metropolis, lazy: false };
 }
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Step {
-    /// The coin said to hold still, or there is no swap: no landmark, or no row outside.
+    /// A lazy step, or no swap is possible: no landmark, or no other row.
     Held,
-    /// The proposed swap was not taken.
+    /// The proposed swap was rejected.
     Rejected,
     /// One landmark was exchanged.
     Accepted {
         /// The row that was a landmark before.
         leaving: usize,
-        /// The row that is one now.
+        /// The row that is a landmark now.
         entering: usize,
     },
 }
 
-/// How far a chain has come.
+/// The counters of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -62,14 +63,55 @@ pub struct Progress {
     pub steps: u64,
     /// Steps that proposed a swap.
     pub proposed: u64,
-    /// Proposals that were taken.
+    /// Proposals that were accepted.
     pub accepted: u64,
+    /// Slots opened, for chains that open slots. It determines when they refactor.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub openings: u64,
+}
+
+/// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`] dereference to it.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ChainState<'a, T, G: ?Sized> {
+    pub(crate) landmarks: Landmarks<'a, T, G>,
+    pub(crate) progress: Progress,
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> ChainState<'a, T, G> {
+    pub(crate) fn new(landmarks: Landmarks<'a, T, G>) -> Self {
+        Self { landmarks, progress: Progress::default() }
+    }
+
+    pub(crate) fn resume(
+        ground: &'a G,
+        count: usize,
+        memory: Memory<'a, T>,
+        progress: Progress,
+    ) -> Result<Self, Error> {
+        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, progress })
+    }
+
+    /// Return the current landmarks.
+    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
+        &self.landmarks
+    }
+
+    /// Return `log det K_YY`, from the factor's diagonal.
+    pub fn log_det(&self) -> T {
+        self.landmarks.log_det()
+    }
+
+    /// Return the counters.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
 }
 
 /// A c-DPP chain over the rows of a ground set.
 ///
-/// To stop and resume bit for bit, keep the lent memory, the generator and [`Chain::progress`];
-/// then [`Chain::resume`] goes on as if it had never stopped.
+/// To stop and resume with the same results bit for bit, keep the lent memory, the generator and
+/// [`progress`](ChainState::progress), and call [`Chain::resume`].
 ///
 /// ```
 /// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Workspace, start};
@@ -93,18 +135,17 @@ pub struct Progress {
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Chain<'a, T, G: ?Sized> {
-    landmarks: Landmarks<'a, T, G>,
+    state: ChainState<'a, T, G>,
     rule: Rule,
-    progress: Progress,
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
-    /// The chain that starts at these landmarks.
+    /// Create the chain that starts at these landmarks.
     pub fn new(landmarks: Landmarks<'a, T, G>, rule: Rule) -> Self {
-        Self { landmarks, rule, progress: Progress::default() }
+        Self { state: ChainState::new(landmarks), rule }
     }
 
-    /// The chain of `count` landmarks whose state `memory` still holds.
+    /// Continue the chain of `count` landmarks whose state `memory` still holds.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`].
@@ -115,39 +156,39 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
         rule: Rule,
         progress: Progress,
     ) -> Result<Self, Error> {
-        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, rule, progress })
+        Ok(Self { state: ChainState::resume(ground, count, memory, progress)?, rule })
     }
 
-    /// One step. Draws one number for the coin if the rule is lazy and, to propose, one each for
-    /// the slot, the row and the acceptance (rarely more: drawing below a bound may reject).
+    /// Run one step. It draws one number for laziness, if the rule is lazy, and one each for the slot, the row and the
+    /// acceptance of a proposal (rarely more: drawing below a bound may reject).
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so; nothing has changed but the generator.
+    /// [`Error::NotFinite`] from the ground set; only the generator has changed.
     pub fn step<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Step, Error> {
-        let count = self.landmarks.len();
-        let outside = self.landmarks.ground().len() - count;
-        // The high bit: the low ones are the weakest of many small generators.
+        let ChainState { landmarks, progress } = &mut self.state;
+        let count = landmarks.len();
+        let outside = landmarks.ground().len() - count;
+        // The high bit: in many small generators the low ones are the weakest.
         if count == 0 || outside == 0 || (self.rule.lazy && random.next_u32() >> 31 == 0) {
-            self.progress.steps += 1;
+            progress.steps += 1;
             return Ok(Step::Held);
         }
         let slot = below(random, count);
-        let entering = self.landmarks.outside(below(random, outside));
+        let entering = landmarks.outside(below(random, outside));
         let uniform = T::from_draw(random.next_u32());
-        let swap = self.landmarks.swap(slot, entering)?;
-        self.progress.steps += 1;
-        self.progress.proposed += 1;
+        let swap = landmarks.swap(slot, entering)?;
+        progress.steps += 1;
+        progress.proposed += 1;
         if uniform < swap.probability(self.rule.acceptance) {
-            let leaving = self.landmarks.members().get(slot).copied().unwrap_or(entering);
-            self.landmarks.commit(slot, entering, swap);
-            self.progress.accepted += 1;
+            let leaving = landmarks.commit(slot, entering, swap)?;
+            progress.accepted += 1;
             Ok(Step::Accepted { leaving, entering })
         } else {
             Ok(Step::Rejected)
         }
     }
 
-    /// So many steps.
+    /// Run `steps` steps.
     ///
     /// # Errors
     /// Those of [`step`](Self::step), at the step that failed.
@@ -155,32 +196,24 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
         for _ in 0..steps {
             self.step(random)?;
         }
-        Ok(self.progress)
+        Ok(self.state.progress)
     }
 
-    /// The landmarks now.
-    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
-        &self.landmarks
-    }
-
-    /// The landmarks, and the end of the chain.
+    /// End the chain and return its landmarks.
     pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
-        self.landmarks
+        self.state.landmarks
     }
 
-    /// The running log-determinant, `log det K_YY`: from the factor's diagonal, so it cannot drift
-    /// from it.
-    pub fn log_det(&self) -> T {
-        self.landmarks.log_det()
-    }
-
-    /// The counters.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// The rule.
+    /// Return the rule.
     pub fn rule(&self) -> Rule {
         self.rule
+    }
+}
+
+impl<'a, T, G: ?Sized> Deref for Chain<'a, T, G> {
+    type Target = ChainState<'a, T, G>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.state
     }
 }

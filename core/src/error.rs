@@ -1,38 +1,36 @@
-//! What can go wrong, as plain data: no strings, so that an error costs firmware a few bytes.
+//! Errors as plain data: no strings, so that an error costs firmware a few bytes.
 
-use crate::model::BytesProblem;
-use crate::state::StateProblem;
 use core::fmt;
 
-/// Why a call was refused. Whatever was called is as it was before.
+/// Why a call failed. Unless the call says otherwise, it has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Error {
-    /// A ground set without rows, a row without features, or no landmarks asked for.
+    /// No rows, no features or no landmarks: each must be at least one.
     Empty,
     /// The lent memory is too small.
     Capacity {
-        /// Elements that the call needs.
+        /// Elements needed.
         needed: usize,
-        /// Elements that were lent.
+        /// Elements lent.
         have: usize,
     },
     /// A slice of the wrong length.
     Length {
-        /// The length that fits.
+        /// The expected length.
         expected: usize,
-        /// The length that came.
+        /// The length of the slice.
         found: usize,
     },
     /// More landmarks than rows.
     TooManyLandmarks {
-        /// Landmarks asked for.
+        /// Landmarks requested.
         landmarks: usize,
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
     },
-    /// A ground set of more than `u32::MAX` rows: indices are drawn from 32 random bits.
+    /// More than `u32::MAX` rows: row indices are drawn from 32 random bits.
     TooManyRows,
     /// An index past the end.
     OutOfRange {
@@ -41,47 +39,64 @@ pub enum Error {
         /// The number of rows, members or slots.
         len: usize,
     },
-    /// A row that already is a landmark.
+    /// A row that is a landmark already.
     Duplicate {
         /// The row.
         index: usize,
     },
-    /// A NaN or an infinity among the rows, in a matrix, from a kernel or from a ground set.
+    /// A NaN or an infinity in the rows, a matrix, a kernel value or a ground set's entry.
     NotFinite {
         /// The row.
         row: usize,
-        /// The column: a feature of the row, or the other row of the kernel's entry.
+        /// The column: a feature of the row, or the second index of the kernel entry.
         column: usize,
     },
-    /// A matrix that is not positive definite as far as the arithmetic can tell: the pivot is at
-    /// or under the floor of rounding. Among landmarks: a row that depends on those before it.
+    /// A matrix that is not numerically positive definite: the pivot is at or below the rounding error of its
+    /// computation. Among landmarks: a row that depends on the landmarks before it.
     NotPositive {
-        /// The place of the pivot, from 0.
+        /// The index of the pivot, from 0.
         pivot: usize,
     },
-    /// Fewer independent rows than landmarks asked for.
+    /// Fewer independent rows than landmarks requested.
     RankDeficient {
-        /// The rank found.
+        /// The numerical rank found.
         rank: usize,
-        /// The landmarks asked for.
+        /// The landmarks requested.
         landmarks: usize,
     },
-    /// A bandwidth that is not positive and finite, or so extreme that its square is not.
+    /// A bandwidth (lengthscale) σ that is not positive and finite, or for which `1/σ²` is not.
     Bandwidth,
-    /// A polynomial kernel's degree of zero, or an offset that is negative or not finite.
+    /// A polynomial kernel of degree zero, or with an offset that is negative or not finite.
     Polynomial,
-    /// A ridge that is negative or not finite.
+    /// A regularisation γ that is negative or not finite.
     Ridge,
-    /// Ridge regression asked to solve before any row came.
+    /// A ridge regression was solved before any row was added.
     NoRows,
-    /// A model's bytes that cannot be read.
+    /// The bytes of a model cannot be read.
     ModelBytes(BytesProblem),
-    /// The bytes of what an accumulator has learned, which cannot be read.
-    StateBytes(StateProblem),
-    /// Numbers of a quantised model that are out of their ranges: its sums could overflow.
+    /// The bytes of a ridge regression's state cannot be read.
+    StateBytes(BytesProblem),
+    /// A parameter of a quantised model is out of range: its sums could overflow.
     Quantisation,
-    /// Memory that does not hold the state that is to be resumed on this ground set.
+    /// The memory does not hold a factor of these rows of this ground set.
     ForeignState,
+    /// An invariant of this crate does not hold: a bug in this crate. Debug builds panic instead.
+    Internal,
+}
+
+/// Access to a value that an invariant of the surrounding code guarantees.
+pub(crate) trait Known<V> {
+    /// Return the value. A missing one is a bug: debug builds panic, and a release returns [`Error::Internal`], since
+    /// firmware must not panic.
+    fn known(self) -> Result<V, Error>;
+}
+
+impl<V> Known<V> for Option<V> {
+    #[inline(always)]
+    fn known(self) -> Result<V, Error> {
+        debug_assert!(self.is_some(), "an invariant of dpp-nystrom-core does not hold");
+        self.ok_or(Error::Internal)
+    }
 }
 
 impl fmt::Display for Error {
@@ -89,22 +104,24 @@ impl fmt::Display for Error {
         match *self {
             Self::Empty => f.write_str("no rows, no features or no landmarks: each must be at least one"),
             Self::Capacity { needed, have } => {
-                write!(f, "memory for {needed} is needed, {have} was lent")
+                write!(f, "expected memory for at least {needed} elements, found {have}")
             }
             Self::Length { expected, found } => {
-                write!(f, "a length of {expected} was expected, {found} came")
+                write!(f, "expected a length of {expected}, found {found}")
             }
             Self::TooManyLandmarks { landmarks, rows } => {
                 write!(f, "{landmarks} landmarks asked for, but there are only {rows} rows")
             }
-            Self::TooManyRows => f.write_str("more than 4294967295 rows"),
-            Self::OutOfRange { index, len } => write!(f, "index {index} is past the end: there are {len}"),
-            Self::Duplicate { index } => write!(f, "row {index} is a landmark already"),
+            Self::TooManyRows => f.write_str("expected at most 4294967295 rows"),
+            Self::OutOfRange { index, len } => {
+                write!(f, "index {index} is out of range: expected less than {len}")
+            }
+            Self::Duplicate { index } => write!(f, "row {index} is already a landmark"),
             Self::NotFinite { row, column } => {
-                write!(f, "not a finite number at row {row}, column {column}")
+                write!(f, "row {row}, column {column}: not a finite number")
             }
             Self::NotPositive { pivot } => {
-                write!(f, "not positive definite at pivot {pivot}: it depends on those before it")
+                write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
             }
             Self::RankDeficient { rank, landmarks } => write!(
                 f,
@@ -115,15 +132,71 @@ impl fmt::Display for Error {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
-            Self::NoRows => f.write_str("no rows were added yet"),
-            Self::ModelBytes(problem) => problem.fmt(f),
-            Self::StateBytes(problem) => problem.fmt(f),
+            Self::NoRows => f.write_str("expected at least one row before solving"),
+            Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
+            Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
             Self::Quantisation => {
-                f.write_str("the quantised model's numbers are out of their ranges; export the model again")
+                f.write_str("a parameter of the quantised model is out of range: export the model again")
             }
+            Self::Internal => f.write_str("an invariant of dpp-nystrom-core does not hold: please report it"),
             Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),
         }
     }
 }
 
 impl core::error::Error for Error {}
+
+/// What is wrong with the bytes of a model or of what a ridge regression has learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum BytesProblem {
+    /// Not the format that was expected: the magic number differs.
+    Foreign,
+    /// A version that this crate does not read.
+    Version(u32),
+    /// The end is missing.
+    Truncated {
+        /// The length in bytes, as far as it is known.
+        needed: usize,
+        /// The number of bytes given.
+        have: usize,
+    },
+    /// The checksum does not match.
+    Corrupt,
+    /// Intact, but inconsistent: a length, a count or a value is out of range.
+    Malformed,
+    /// A model whose first byte is not at a multiple of 4.
+    Misaligned,
+    /// A quantised model where one in single precision was expected, one with integers of another size, or the
+    /// other way round.
+    Kind,
+    /// Models are stored little-endian, and this processor is big-endian.
+    BigEndian,
+    /// A state in the other floating-point precision.
+    Precision,
+    /// A mandatory section of a state that this crate does not know.
+    Section(u32),
+    /// A state learned on other landmarks, under another kernel or with features standardised differently.
+    OtherLandmarks,
+}
+
+impl fmt::Display for BytesProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Foreign => f.write_str("another format: the first 8 bytes differ"),
+            Self::Version(version) => write!(f, "unknown version {version} of the format"),
+            Self::Truncated { needed, have } => {
+                write!(f, "truncated: expected {needed} bytes, found {have}")
+            }
+            Self::Corrupt => f.write_str("the checksum does not match: write or send the bytes again"),
+            Self::Malformed => f.write_str("the checksum matches, but the content is inconsistent"),
+            Self::Misaligned => f.write_str("the first byte must be at a multiple of 4"),
+            Self::Kind => f.write_str("the numbers are of another kind than this program reads"),
+            Self::BigEndian => f.write_str("this processor is big-endian, and models are little-endian"),
+            Self::Precision => f.write_str("the numbers are of the other floating-point precision"),
+            Self::Section(tag) => write!(f, "unknown mandatory section {tag}"),
+            Self::OtherLandmarks => f.write_str("learned on other landmarks, or under another kernel"),
+        }
+    }
+}

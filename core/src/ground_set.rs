@@ -1,14 +1,14 @@
-//! The ground set: `n` items, of which the algorithms see nothing but entries of a positive
-//! semidefinite matrix.
+//! The ground set: `n` items, which the algorithms see only through the entries of a positive semidefinite matrix.
 
+use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED, squared_distance};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// A positive semidefinite matrix of `len` rows, read entry by entry.
 ///
-/// Implement it for rows that this crate cannot hold, in external flash say. Calls keep indices
-/// under [`len`](Self::len). A read that fails answers NaN: the algorithms stop there with
-/// [`Error::NotFinite`], in a sound state; each says which.
+/// Implement it for rows that are not in memory, for example in external flash. Callers keep indices below
+/// [`len`](Self::len). Return NaN from a read that fails: the algorithm then stops with [`Error::NotFinite`], and its
+/// documentation says in which state.
 ///
 /// ```
 /// use dpp_nystrom_core::GroundSet;
@@ -27,31 +27,31 @@ use crate::{Error, Scalar};
 /// assert_eq!(Brownian.diagonal(4), 5.0);
 /// ```
 pub trait GroundSet<T: Scalar> {
-    /// The number of rows `n`.
+    /// Return the number of rows `n`.
     fn len(&self) -> usize;
 
-    /// `k(i, j)`, the same as `k(j, i)`.
+    /// Return `k(i, j)`, which equals `k(j, i)`.
     fn entry(&self, i: usize, j: usize) -> T;
 
-    /// No rows.
+    /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `k(i, i)`.
+    /// Return `k(i, i)`.
     fn diagonal(&self, i: usize) -> T {
         self.entry(i, i)
     }
 
-    /// `out[a] = k(members[a], i)`. Implement it where row `i` is dear to read, to read it once.
+    /// Write `out[a] = k(members[a], i)`. Implement it where row `i` is expensive to read, to read it once.
     fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
         for (out, &member) in out.iter_mut().zip(members) {
             *out = self.entry(member, i);
         }
     }
 
-    /// The squared distance by which [`crate::start::kmeans_plus_plus`] spreads its seeds. Unless a
-    /// ground set knows better, the kernel's own: `k(i, i) + k(j, j) - 2 k(i, j)`.
+    /// Return the squared distance for [`crate::start::kmeans_plus_plus`]: by default the distance in the kernel's
+    /// feature space, `k(i, i) + k(j, j) - 2 k(i, j)`.
     fn squared_distance(&self, i: usize, j: usize) -> T {
         let entry = self.entry(i, j);
         self.diagonal(i) + self.diagonal(j) - (entry + entry)
@@ -69,7 +69,7 @@ pub struct Points<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
-    /// The rows of `dim` features each, one after the other in `rows`. Reads them all once.
+    /// Create the set of the rows of `dim` features that follow one another in `rows`. Reads each once.
     ///
     /// # Errors
     /// [`Error::Empty`], [`Error::Length`] unless `rows` divides into whole rows, and
@@ -83,8 +83,8 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
         Ok(points)
     }
 
-    /// The same without reading them: for more rows than one wants to read, where they lie. A number that is
-    /// not finite makes entries that are not, and is an error where an algorithm meets one.
+    /// [`new`](Self::new) without reading the rows, for example for a mapped file. A number that is not finite makes
+    /// kernel entries that are not, and an algorithm that reads one returns an error.
     ///
     /// # Errors
     /// [`Error::Empty`], and [`Error::Length`] unless `rows` divides into whole rows.
@@ -99,29 +99,29 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
         Ok(Self { rows, dim, len, kernel })
     }
 
-    /// `len` rows that were looked at before.
+    /// Create the set of `len` rows that were checked before.
     pub(crate) fn trusted(rows: &'a [T], dim: usize, len: usize, kernel: K) -> Self {
         Self { rows, dim, len, kernel }
     }
 
-    /// Row `i`; empty past the end.
+    /// Return row `i`, or an empty slice past the end.
     #[inline]
     pub fn row(&self, i: usize) -> &'a [T] {
         let start = i.saturating_mul(self.dim);
-        self.rows.get(start..start.saturating_add(self.dim)).unwrap_or(&[])
+        self.rows.get(start..start.saturating_add(self.dim)).unwrap_or_default()
     }
 
-    /// The number of features `d`.
+    /// Return the number of features `d`.
     pub fn features(&self) -> usize {
         self.dim
     }
 
-    /// The kernel.
+    /// Return the kernel.
     pub fn kernel(&self) -> &K {
         &self.kernel
     }
 
-    /// `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
+    /// Write `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
     pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) {
         if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.dim) {
             let rows = self.rows.as_chunks::<UNROLLED>().0;
@@ -138,7 +138,7 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
         }
     }
 
-    /// `k(member, x)`.
+    /// Return `k(member, x)`.
     #[cold]
     #[inline(never)]
     fn value(&self, member: usize, x: &[T]) -> T {
@@ -165,14 +165,14 @@ impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Points<'_, T, K> {
         self.column_at(self.row(i), members, out);
     }
 
-    /// `‖x_i - x_j‖²`, in the features' own space.
+    /// Return `‖x_i - x_j‖²`, in the space of the features.
     fn squared_distance(&self, i: usize, j: usize) -> T {
         squared_distance(self.row(i), self.row(j))
     }
 }
 
-/// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that it is
-/// symmetric whatever rounding did to the upper one.
+/// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that rounding in the upper
+/// one does not break the symmetry.
 ///
 /// ```
 /// use dpp_nystrom_core::{GroundSet, Matrix};
@@ -189,7 +189,7 @@ pub struct Matrix<'a, T> {
 }
 
 impl<'a, T: Scalar> Matrix<'a, T> {
-    /// The matrix whose rows follow one another in `entries`.
+    /// Create the matrix from its rows, which follow one another in `entries`.
     ///
     /// # Errors
     /// [`Error::Empty`], [`Error::Length`] unless the number of entries is a square, and
@@ -225,7 +225,7 @@ impl<T: Scalar> GroundSet<T> for Matrix<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::{GroundSet, Matrix, Points};
-    use crate::Error;
+    use crate::error::Error;
     use crate::kernel::{Gaussian, Linear};
 
     #[test]

@@ -1,11 +1,12 @@
-//! The landmarks `Y`: distinct rows of a ground set, and the factor of `K_YY` in the same order.
+//! The landmarks `Y`: distinct rows of a ground set, and the Cholesky factor of `K_YY` in the same order.
 
 use crate::cholesky::Cholesky;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
-use crate::memory::{Memory, check_capacity};
-use crate::scalar::dot;
+use crate::memory::{Memory, check_capacity, prefix};
+use crate::scalar::{Scalar, dot};
 use crate::swap::Swap;
-use crate::{Error, Scalar};
+use core::mem::replace;
 
 /// A set of independent rows with the Cholesky factor of their kernel matrix, on lent memory.
 ///
@@ -30,11 +31,11 @@ pub struct Landmarks<'a, T, G: ?Sized> {
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
-    /// No landmarks yet, in memory for as many as `memory.factor.column` has room.
+    /// Create an empty set. Its capacity is the length of `memory.factor.column`.
     ///
     /// # Errors
-    /// [`Error::Capacity`] when one of the slices is shorter than that, [`Error::Empty`] for a
-    /// ground set without rows, [`Error::TooManyRows`].
+    /// [`Error::Capacity`] when another slice is too short for that capacity, [`Error::Empty`] for a ground set without
+    /// rows, [`Error::TooManyRows`].
     pub fn new(ground: &'a G, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::new(memory.factor)?;
@@ -42,12 +43,12 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         Ok(Self { ground, factor, members: memory.landmarks })
     }
 
-    /// These landmarks, whose factor this is.
+    /// Create the set from its factor.
     pub(crate) fn assemble(ground: &'a G, factor: Cholesky<'a, T>, members: &'a mut [usize]) -> Self {
         Self { ground, factor, members }
     }
 
-    /// The `count` landmarks and their factor that `memory` still holds.
+    /// Take over the `count` landmarks and their factor that `memory` still holds.
     ///
     /// # Errors
     /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set.
@@ -66,8 +67,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         Ok(landmarks)
     }
 
-    /// `(L Lᵀ)_ij = k(i, j)` for `j <= i`, within what a long chain's rounding can do. The diagonal alone
-    /// says nothing under a kernel whose diagonal is constant.
+    /// Whether `(L Lᵀ)_ij = k(i, j)` for `j <= i`, up to the rounding of a long chain. Under a kernel with a constant
+    /// diagonal, the diagonal alone identifies nothing.
     fn is_factored(&self, place: usize, member: usize) -> bool {
         let row = self.factor.row(place);
         let diagonal = self.ground.diagonal(member);
@@ -82,32 +83,32 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         })
     }
 
-    /// The rows that are landmarks, in the factor's order.
+    /// Return the rows that are landmarks, in the factor's order.
     pub fn members(&self) -> &[usize] {
-        self.members.get(..self.len()).unwrap_or(&[])
+        prefix(self.members, self.len())
     }
 
-    /// The number of landmarks.
+    /// Return the number of landmarks.
     pub fn len(&self) -> usize {
         self.factor.order()
     }
 
-    /// No landmarks.
+    /// Whether there are no landmarks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The ground set.
+    /// Return the ground set.
     pub fn ground(&self) -> &'a G {
         self.ground
     }
 
-    /// The factor of `K_YY`.
+    /// Return the Cholesky factor of `K_YY`.
     pub fn factor(&self) -> &Cholesky<'a, T> {
         &self.factor
     }
 
-    /// `log det K_YY`.
+    /// Return `log det K_YY`.
     pub fn log_det(&self) -> T {
         self.factor.log_det()
     }
@@ -117,30 +118,29 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         self.members().contains(&index)
     }
 
-    /// Makes a row the last landmark. `c` kernel entries and `c²/2` multiply-adds.
+    /// Append a row as the last landmark. `c` kernel entries and `c²/2` multiply-adds.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`], and
-    /// [`Error::NotPositive`] when the row depends on the landmarks: a copy of one, say.
+    /// [`Error::NotPositive`] when the row depends on the landmarks, for example as a copy of one.
     pub fn push(&mut self, index: usize) -> Result<(), Error> {
         self.check_outside(index)?;
         check_capacity(self.len() + 1, self.factor.capacity())?;
         let diagonal = self.load(index)?;
         let place = self.len();
+        let slot = self.members.get_mut(place).known()?;
         self.factor.append_loaded(diagonal)?;
-        if let Some(slot) = self.members.get_mut(place) {
-            *slot = index;
-        }
+        *slot = index;
         Ok(())
     }
 
-    /// Forgets the landmarks from the `len`-th on. Exact.
+    /// Remove the landmarks from the `len`-th on. Exact.
     pub fn truncate(&mut self, len: usize) {
         self.factor.truncate(len);
     }
 
-    /// What exchanging the landmark at `slot` for the row `entering` does to the determinant,
-    /// without doing it. `c` kernel entries and `O(c²)`.
+    /// Compute how exchanging the landmark at `slot` for the row `entering` changes the determinant, without doing it.
+    /// `c` kernel entries and `O(c²)`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Duplicate`] when `entering` is a landmark,
@@ -151,65 +151,57 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
         self.check_outside(entering)?;
         let diagonal = self.load(entering)?;
-        Ok(self.factor.propose(slot, diagonal))
+        self.factor.propose(slot, diagonal)
     }
 
-    /// Exchanges the landmark at `slot` for the row `entering`, which takes the last slot.
+    /// Exchange the landmark at `slot` for the row `entering`, which takes the last slot.
     ///
     /// # Errors
     /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the row depends on the
-    /// landmarks that stay.
+    /// landmarks that remain.
     pub fn replace(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
         let swap = self.swap(slot, entering)?;
         if !(swap.entering > T::ZERO) {
             return Err(Error::NotPositive { pivot: self.len() - 1 });
         }
-        self.commit(slot, entering, swap);
+        self.commit(slot, entering, swap)?;
         Ok(swap)
     }
 
-    /// Carries out the swap that was just looked at.
-    pub(crate) fn commit(&mut self, slot: usize, entering: usize, swap: Swap<T>) {
-        self.factor.commit(slot, swap);
-        let len = self.len();
-        if let Some(moved) = self.members.get_mut(slot..len) {
-            moved.rotate_left(1);
-            if let Some(last) = moved.last_mut() {
-                *last = entering;
-            }
-        }
+    /// Carry out the swap that was just computed. Return the landmark that left.
+    pub(crate) fn commit(&mut self, slot: usize, entering: usize, swap: Swap<T>) -> Result<usize, Error> {
+        let moved = self.members.get_mut(slot..self.factor.order()).known()?;
+        self.factor.commit(slot, swap)?;
+        move_first_to_last(moved);
+        Ok(replace(moved.last_mut().known()?, entering))
     }
 
-    /// Moves the landmark at `slot` to the last slot; those after it move down by one.
-    pub(crate) fn move_to_last(&mut self, slot: usize) {
-        self.factor.move_to_last(slot);
-        let len = self.len();
-        if let Some(moved) = self.members.get_mut(slot..len) {
-            moved.rotate_left(1);
-        }
+    /// Move the landmark at `slot` to the last slot; those after it move down by one.
+    pub(crate) fn move_to_last(&mut self, slot: usize) -> Result<(), Error> {
+        let moved = self.members.get_mut(slot..self.factor.order()).known()?;
+        self.factor.move_to_last(slot)?;
+        move_first_to_last(moved);
+        Ok(())
     }
 
-    /// Makes a row the last landmark in the place of the present one. Its substitution against the
-    /// others is in the working column.
-    pub(crate) fn overwrite_last(&mut self, entering: usize, residual: T) {
-        let len = self.len();
-        self.factor.overwrite_last(residual);
-        if let Some(last) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
-            *last = entering;
-        }
+    /// Replace the last landmark by a row whose substitution against the others is in the working column.
+    pub(crate) fn overwrite_last(&mut self, entering: usize, residual: T) -> Result<(), Error> {
+        let last = self.members.get_mut(..self.factor.order()).and_then(<[usize]>::last_mut).known()?;
+        self.factor.overwrite_last(residual)?;
+        *last = entering;
+        Ok(())
     }
 
-    /// The ground set, the landmarks and their factor, to work on.
+    /// Return the ground set, the landmarks and their factor, to work on.
     pub(crate) fn parts_mut(&mut self) -> (&'a G, &[usize], &mut Cholesky<'a, T>) {
-        let count = self.factor.order();
-        (self.ground, self.members.get(..count).unwrap_or(&[]), &mut self.factor)
+        (self.ground, prefix(self.members, self.factor.order()), &mut self.factor)
     }
 
-    /// The `rank`-th row, from 0, that is no landmark.
+    /// Return the `rank`-th row, from 0, that is not a landmark.
     pub(crate) fn outside(&self, rank: usize) -> usize {
         let mut index = rank;
         loop {
-            // The least fixed point: as many landmarks lie at or under it as it is above `rank`.
+            // The least fixed point: the index exceeds `rank` by the number of landmarks at or below it.
             let below = self.members().iter().filter(|&&member| member <= index).count();
             if rank + below == index {
                 return index;
@@ -218,16 +210,20 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
     }
 
-    /// Factors `K_YY` anew, so that the rounding of many swaps is forgotten.
+    /// Factor `K_YY` from scratch, which removes the rounding error of many swaps.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] or [`Error::NotFinite`]: the factor is as it was.
+    /// [`Error::NotPositive`] or [`Error::NotFinite`]; the factor is unchanged.
     pub fn refactor(&mut self) -> Result<(), Error> {
         let (ground, members) = (self.ground, &*self.members);
         self.factor.refactor(|i, j| match (members.get(i), members.get(j)) {
             (Some(&i), Some(&j)) if i == j => ground.diagonal(i),
             (Some(&i), Some(&j)) => ground.entry(i, j),
-            _ => T::ZERO,
+            _ => {
+                debug_assert!(false, "there is a member for each row of the factor");
+                // The factor rejects a NaN and is unchanged.
+                T::from_f64(f64::NAN)
+            }
         })
     }
 
@@ -241,22 +237,28 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
     }
 
-    /// Puts the row's entries with all landmarks into the factor's working column and answers its
-    /// own.
+    /// Write the row's entries with all landmarks into the factor's working column. Return its diagonal entry.
     fn load(&mut self, index: usize) -> Result<T, Error> {
-        let count = self.len();
-        let members = self.members.get(..count).unwrap_or(&[]);
-        let column = self.factor.column_mut();
+        let members = prefix(self.members, self.factor.order());
+        let column = self.factor.column_mut()?;
         self.ground.column(index, members, column);
         let diagonal = self.ground.diagonal(index);
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
-            let column = members.get(at).copied().unwrap_or(index);
-            return Err(Error::NotFinite { row: index, column });
+            return Err(Error::NotFinite { row: index, column: *members.get(at).known()? });
         }
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: index, column: index });
         }
         Ok(diagonal)
+    }
+}
+
+/// Move the first element to the end. A plain loop: `rotate_left` asserts that the slice is not empty, and at some
+/// optimisation levels that panic is linked.
+fn move_first_to_last(slots: &mut [usize]) {
+    let Some(mut carried) = slots.first().copied() else { return };
+    for slot in slots.iter_mut().rev() {
+        carried = replace(slot, carried);
     }
 }
 

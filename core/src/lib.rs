@@ -1,26 +1,26 @@
-//! Landmarks for kernel methods, chosen on the device or on a server by the same code.
+//! Landmark selection for kernel methods: one implementation for microcontrollers and servers.
 //!
-//! The Nyström method replaces `n` points by `c` landmarks, and everything depends on which. A
-//! c-DPP draws diverse ones, `Pr(C) ∝ det K_CC`, and a chain of single swaps samples it without
-//! ever reading all the points: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling for Nyström with
-//! Application to Kernel Methods*, ICML 2016. This crate is that paper without an allocator:
-//! every algorithm works on slices that the caller lends, from a stack array ([`Workspace`]) or from
-//! the heap, in `f32` or `f64`, with one body of code for all four.
+//! The Nyström method approximates the kernel matrix of `n` points from `c` landmarks, and its error depends on their
+//! choice. A c-DPP selects diverse landmarks, `Pr(C) ∝ det K_CC`. A Markov chain of single swaps samples it and reads
+//! only a few kernel entries a step: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling for Nyström with Application to
+//! Kernel Methods*, ICML 2016. This crate implements that paper without an allocator: every algorithm works on slices
+//! that the caller lends, from an array ([`Workspace`]) or from the heap, in `f32` or `f64`. All four combinations run
+//! the same code.
 //!
 //! | step | where |
 //! | --- | --- |
 //! | points and a kernel, or a given matrix | [`GroundSet`], [`Points`], [`Matrix`], [`kernel`] |
-//! | the factor of `K_YY` and its members | [`Cholesky`], [`Landmarks`] |
-//! | a first set | [`start`] |
-//! | the paper's chain | [`Chain`], [`Rule`] |
-//! | the fast chain, same law | [`SlotChain`] |
-//! | the chain of a stream that nobody stores | [`StreamChain`] |
-//! | features, entries and residuals of the approximation | [`Nystrom`] |
-//! | ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
-//! | what was learned as bytes, to keep or to merge elsewhere | [`RidgeRegression::write_state`] |
-//! | a trained model in flash, raw rows in | [`Model`] |
-//! | the same without floating-point hardware | [`QuantisedModel`] |
-//! | bytes before flashing | [`bytes()`] |
+//! | Cholesky factor of `K_YY`, and its members | [`Cholesky`], [`Landmarks`] |
+//! | initial landmarks | [`start`] |
+//! | the paper's chain (Algorithm 1) | [`Chain`], [`Rule`] |
+//! | open-slot chain: Metropolis-within-Gibbs, same stationary law, faster | [`SlotChain`] |
+//! | chain over a stream that is not stored | [`StreamChain`] |
+//! | Nyström features, entries and residuals | [`Nystrom`] |
+//! | kernel ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
+//! | the state of a regression as bytes, to store, send and merge | [`RidgeRegression::write_state`] |
+//! | a trained model in flash | [`Model`] |
+//! | the same in integers, for processors without an FPU | [`QuantisedModel`] |
+//! | memory needed, known at compile time | [`bytes()`] |
 //!
 //! # Example
 //!
@@ -44,25 +44,38 @@
 //!
 //! # Arithmetic
 //!
-//! Square roots, exponentials and logarithms are the same code on every target: for `f32` the crate's own
-//! exponential, within 0.983 units in the last place, and `libm`'s otherwise.
-//! Sums are taken in one stated order and products are never fused. So a test on a desktop exercises the
-//! arithmetic of the firmware bit for bit.
+//! Square roots, exponentials and logarithms are the same code on every target: the crate's own `exp` for `f32`
+//! (error below 0.983 units in the last place) and `libm` for the others. The order of every sum is fixed, and
+//! multiply-adds are not fused. So a test on a desktop exercises the firmware's arithmetic bit for bit.
+//!
+//! # Modules
+//!
+//! A module imports only from those before it in this order:
+//!
+//! 1. `error`, `scalar`, `checksum`, `frame`, `memory`, `footprint`, `random`: basic types;
+//! 2. [`kernel`], `ground_set`: the points and the entries of their matrix;
+//! 3. `swap`, `cholesky`, `digest`, `landmarks`: the factor of `K_YY` and its members;
+//! 4. [`start`], `chain`, `slot`, `slot_chain`, `stream`: selection;
+//! 5. `nystrom`, `krr`: the approximation, and the regression on it;
+//! 6. `predictor`, `model`, `quantised`: trained models.
 //!
 //! # Features
 //!
-//! All off; none changes what another computes.
+//! All are off by default, and none changes what another computes.
 //!
-//! - `serde`: saves and restores a chain's [`Progress`] and the generator's state.
+//! - `serde`: save and restore a chain's [`Progress`] and the generator's state.
 //! - `defmt`: `defmt::Format` for every public type and error whose parameters have it.
-//! - `micromath`: `Predictor::predict_micromath`, whose exponentials are coarse.
+//! - `micromath`: `Predictor::predict_micromath`, with coarser exponentials.
 
 #![no_std]
 
-mod bytes;
 mod chain;
+mod checksum;
 mod cholesky;
+mod digest;
 mod error;
+mod footprint;
+mod frame;
 mod ground_set;
 pub mod kernel;
 mod krr;
@@ -77,19 +90,19 @@ mod scalar;
 mod slot;
 mod slot_chain;
 pub mod start;
-mod state;
 mod stream;
 mod swap;
 
-pub use bytes::{Bytes, bytes};
-pub use chain::{Chain, Progress, Rule, Step};
+pub use chain::{Chain, ChainState, Progress, Rule, Step};
 pub use cholesky::Cholesky;
-pub use error::Error;
+pub use digest::digest;
+pub use error::{BytesProblem, Error};
+pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points};
-pub use krr::RidgeRegression;
+pub use krr::{Origin, RidgeRegression, StateHeader, state_bytes, state_bytes_of};
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
-pub use model::{BytesProblem, Model, Parts};
+pub use model::{Model, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
 pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
@@ -97,6 +110,5 @@ pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
-pub use state::{StateProblem, digest, state_bytes};
 pub use stream::{Offer, StreamChain};
 pub use swap::{Acceptance, Swap};

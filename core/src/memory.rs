@@ -1,25 +1,26 @@
-//! Working memory: algorithms borrow slices, owners are thin.
+//! Working memory: algorithms borrow slices, and owners only hold arrays.
 //!
-//! An owner lends a struct of named slices and the algorithms check their lengths once, where they
-//! enter. [`Workspace`] and [`RidgeWorkspace`] own arrays; the heap's owners are in `dpp-nystrom`. A static
-//! array will do as well: nothing here moves a large value through the stack.
+//! An owner lends a struct of named slices. The algorithms check their lengths once, on entry. [`Workspace`] and
+//! [`RidgeWorkspace`] own arrays, on the stack or in a static; the package `dpp-nystrom` has owners on the heap. No
+//! function here moves a large value through the stack.
 
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
-/// What a [`crate::Cholesky`] factor of up to `c` members works on.
+/// Memory of a [`crate::Cholesky`] factor of up to `c` members.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FactorMemory<'a, T> {
-    /// `c x c`, row-major. The lower triangle is the factor, the upper one room to refactor in, so
-    /// that a failure leaves the factor as it was.
+    /// `c x c`, row-major. The lower triangle holds the factor. The upper triangle is scratch for a refactorisation,
+    /// so that a failed one leaves the factor unchanged.
     pub square: &'a mut [T],
-    /// `c` numbers: a member's column, then its row in the factor.
+    /// `c` numbers: the column of a member, then its row of the factor.
     pub column: &'a mut [T],
-    /// `c` plane rotations.
+    /// `c` Givens rotations.
     pub rotations: &'a mut [[T; 2]],
 }
 
-/// What a set of up to `c` [`crate::Landmarks`] works on, and a [`crate::Chain`] over it.
+/// Memory of a set of up to `c` [`crate::Landmarks`], and of a [`crate::Chain`] over it.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Memory<'a, T> {
@@ -29,16 +30,16 @@ pub struct Memory<'a, T> {
     pub landmarks: &'a mut [usize],
 }
 
-/// What [`crate::RidgeRegression`] regression on up to `c` features works on.
+/// Memory of a [`crate::RidgeRegression`] with up to `c` features.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeMemory<'a, T> {
-    /// `c x c`, row-major. The upper triangle is the accumulator, the lower one room to solve in,
-    /// so that more rows can follow.
+    /// `c x c`, row-major. The upper triangle accumulates `R`. The lower triangle is scratch for the solution, so that
+    /// rows can be added afterwards.
     pub square: &'a mut [T],
-    /// `c` numbers: the diagonal of the solution's triangle.
+    /// `c` numbers: the diagonal of the triangle that is solved.
     pub diagonal: &'a mut [T],
-    /// `c` numbers: the accumulated targets.
+    /// `c` numbers: the accumulated `Qᵀy`.
     pub targets: &'a mut [T],
     /// `c` numbers: the row that is being added.
     pub row: &'a mut [T],
@@ -61,7 +62,7 @@ pub struct Workspace<T, const C: usize> {
 }
 
 impl<T: Scalar, const C: usize> Workspace<T, C> {
-    /// Zeroed memory: constant, so that a static needs no code to start.
+    /// Return zeroed memory. It is constant, so that a static needs no code to initialise.
     pub const fn new() -> Self {
         Self {
             square: [[T::ZERO; C]; C],
@@ -71,7 +72,7 @@ impl<T: Scalar, const C: usize> Workspace<T, C> {
         }
     }
 
-    /// The slices, for one algorithm at a time.
+    /// Lend the slices, to one algorithm at a time.
     pub fn lend(&mut self) -> Memory<'_, T> {
         Memory {
             factor: FactorMemory {
@@ -101,12 +102,12 @@ pub struct RidgeWorkspace<T, const C: usize> {
 }
 
 impl<T: Scalar, const C: usize> RidgeWorkspace<T, C> {
-    /// Zeroed memory.
+    /// Return zeroed memory.
     pub const fn new() -> Self {
         Self { square: [[T::ZERO; C]; C], diagonal: [T::ZERO; C], targets: [T::ZERO; C], row: [T::ZERO; C] }
     }
 
-    /// The slices, for one accumulator at a time.
+    /// Lend the slices, to one accumulator at a time.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
         RidgeMemory {
             square: self.square.as_flattened_mut(),
@@ -123,26 +124,40 @@ impl<T: Scalar, const C: usize> Default for RidgeWorkspace<T, C> {
     }
 }
 
-/// `have >= needed`, or the error that says so.
+/// Check `have >= needed`.
 pub(crate) fn check_capacity(needed: usize, have: usize) -> Result<(), Error> {
     if have < needed { Err(Error::Capacity { needed, have }) } else { Ok(()) }
 }
 
-/// `found == expected`, or the error that says so.
+/// Check `found == expected`.
 pub(crate) fn check_length(expected: usize, found: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
-/// The first `order` entries of row `i` of a row-major square; empty past the end.
+/// Return the first `needed` elements of lent memory.
+pub(crate) fn take<V>(lent: &mut [V], needed: usize) -> Result<&mut [V], Error> {
+    let have = lent.len();
+    lent.get_mut(..needed).ok_or(Error::Capacity { needed, have })
+}
+
+/// Return the first `len` elements, which exist, since lengths are checked where memory is lent. For accessors that
+/// cannot fail: debug builds panic otherwise, and a release returns all elements.
 #[inline]
-pub(crate) fn row<T>(square: &[T], stride: usize, i: usize, order: usize) -> &[T] {
+pub(crate) fn prefix<V>(lent: &[V], len: usize) -> &[V] {
+    debug_assert!(len <= lent.len(), "an invariant of dpp-nystrom-core does not hold");
+    lent.get(..len).unwrap_or(lent)
+}
+
+/// Return the first `order` entries of row `i` of a row-major square.
+#[inline]
+pub(crate) fn row<V>(square: &[V], stride: usize, i: usize, order: usize) -> Option<&[V]> {
     let start = i.wrapping_mul(stride);
-    square.get(start..start.wrapping_add(order)).unwrap_or(&[])
+    square.get(start..start.wrapping_add(order))
 }
 
 /// [`row`], to write.
 #[inline]
-pub(crate) fn row_mut<T>(square: &mut [T], stride: usize, i: usize, order: usize) -> &mut [T] {
+pub(crate) fn row_mut<V>(square: &mut [V], stride: usize, i: usize, order: usize) -> Option<&mut [V]> {
     let start = i.wrapping_mul(stride);
-    square.get_mut(start..start.wrapping_add(order)).unwrap_or(&mut [])
+    square.get_mut(start..start.wrapping_add(order))
 }

@@ -1,24 +1,23 @@
 //! The Nyström approximation `K̃ = K_{·,C} K_CC† K_{C,·}`.
 //!
-//! With `K_CC = L Lᵀ` the features `φ(x) = L⁻¹ k_C(x)` have `K̃(x, x') = φ(x)ᵀ φ(x')`, and the
-//! residual `k(x, x) - ‖φ(x)‖²` is what the landmarks miss at `x`; its sum over all rows is the
-//! trace error `tr(K - K̃)`. Features cost `c` kernel entries and `c²/2` multiply-adds a row, so the
-//! whole approximation is `O(n c² + c³)`, not the `O(n c³)` that the paper prints.
+//! With `K_CC = L Lᵀ` the features `φ(x) = L⁻¹ k_C(x)` have `K̃(x, x') = φ(x)ᵀ φ(x')`. The residual
+//! `k(x, x) - ‖φ(x)‖²` is the approximation error at `x`, and its sum over all rows is the trace error `tr(K - K̃)`.
+//! Features cost `c` kernel entries and `c²/2` multiply-adds a row. So the whole approximation is `O(n c² + c³)`, not
+//! the `O(n c³)` that the paper prints.
 //!
 //! # The pseudo-inverse
 //!
-//! `K̃` projects onto what the landmarks span, and does not depend on which of them span it. So a
-//! landmark that depends on those before it ([`Error::NotPositive`] from
-//! [`crate::Landmarks::push`]) is left out, and `K̃` is the one of the pseudo-inverse: `φ` has as
-//! many entries as `K_CC` has independent rows, as far as rounding lets one tell.
+//! `K̃` projects onto the span of the landmarks and does not depend on which of them span it. So a landmark that depends
+//! on those before it ([`Error::NotPositive`] from [`crate::Landmarks::push`]) can be left out, and `K̃` equals that of
+//! the pseudo-inverse: `φ` has as many entries as the numerical rank of `K_CC`.
 
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
-use crate::scalar::{Sum, dot};
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, Sum, dot};
 
-/// The approximation that a set of landmarks makes.
+/// The Nyström approximation from a set of landmarks.
 ///
 /// ```
 /// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
@@ -31,7 +30,7 @@ use crate::{Error, Scalar};
 ///
 /// let nystrom = Nystrom::new(&landmarks);
 /// let mut phi = [0.0; 2];
-/// assert!(nystrom.residual(0, &mut phi)? < 1e-15); // a landmark is met exactly
+/// assert!(nystrom.residual(0, &mut phi)? < 1e-15); // a landmark is reproduced exactly
 /// assert!(nystrom.residual(2, &mut phi)? > 0.1);
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
@@ -42,22 +41,22 @@ pub struct Nystrom<'m, 'a, T, G: ?Sized> {
 }
 
 impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
-    /// The approximation from these landmarks.
+    /// Create the approximation from these landmarks.
     pub fn new(landmarks: &'m Landmarks<'a, T, G>) -> Self {
         Self { landmarks }
     }
 
-    /// The landmarks, in the order of the features.
+    /// Return the landmarks, in the order of the features.
     pub fn members(&self) -> &'m [usize] {
         self.landmarks.members()
     }
 
-    /// The number of features: of independent landmarks.
+    /// Return the number of features, which is the number of independent landmarks.
     pub fn rank(&self) -> usize {
         self.landmarks.len()
     }
 
-    /// Turns `k_C(x)`, the kernel of any point with the landmarks in their order, into `φ(x)`.
+    /// Transform `k_C(x)`, the kernel of any point with the landmarks in their order, to `φ(x)`, in place.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark.
@@ -65,7 +64,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         self.landmarks.factor().solve_lower(column)
     }
 
-    /// `φ` of row `i` of the ground set.
+    /// Compute `φ` of row `i` of the ground set.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Length`] unless `phi` has an entry per landmark, and
@@ -80,24 +79,24 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         self.features_at(i, phi)
     }
 
-    /// `φ` of any point, called `i` in errors, from `k_C` of it, which is in `column`.
+    /// Transform `k_C(x)` of any point to `φ(x)`, in place, after checking that it is finite. Errors name the point `i`.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
     pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
+        check_length(self.rank(), column.len())?;
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
-            let column = self.landmarks.members().get(at).copied().unwrap_or(i);
-            return Err(Error::NotFinite { row: i, column });
+            return Err(Error::NotFinite { row: i, column: *self.landmarks.members().get(at).known()? });
         }
         self.transform(column)
     }
 
-    /// `K̃(x, x')` from the features of both.
+    /// Return `K̃(x, x')` from the features of both.
     pub fn entry(phi: &[T], other: &[T]) -> T {
         dot(phi, other)
     }
 
-    /// `k(i, i) - ‖φ(i)‖²`, not under zero; leaves `φ(i)` in `phi`.
+    /// Return the residual of row `i`, `k(i, i) - ‖φ(i)‖²`, at least zero. `phi` holds `φ(i)` afterwards.
     ///
     /// # Errors
     /// Those of [`features`](Self::features).
@@ -106,8 +105,8 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(left(self.landmarks.ground().diagonal(i), phi))
     }
 
-    /// The same of any point, called `i` in errors, from `k(x, x)` and `k_C(x)`, which is in `column` and
-    /// leaves it as `φ(x)`.
+    /// Return the residual of any point from `k(x, x)` and `k_C(x)`. `column` holds `k_C(x)` before and `φ(x)`
+    /// afterwards. Errors name the point `i`.
     ///
     /// # Errors
     /// Those of [`features_at`](Self::features_at).
@@ -116,7 +115,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(left(diagonal, column))
     }
 
-    /// `tr(K - K̃)` over the ground set, one row after the other; `phi` is room for one.
+    /// Return `tr(K - K̃)` over the ground set, one row at a time. `phi` is scratch for one row.
     ///
     /// # Errors
     /// Those of [`features`](Self::features).
@@ -128,7 +127,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(total.total())
     }
 
-    /// Turns weights `β` of the features into weights `w = L⁻ᵀ β` of the kernel: `φ(x)ᵀ β = k_C(x)ᵀ w`.
+    /// Transform weights `β` of the features to weights `w = L⁻ᵀ β` of the kernel, in place: `φ(x)ᵀ β = k_C(x)ᵀ w`.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a weight per landmark.
@@ -137,7 +136,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     }
 }
 
-/// `k(x, x) - ‖φ(x)‖²`, not under zero.
+/// Return `k(x, x) - ‖φ(x)‖²`, at least zero.
 fn left<T: Scalar>(diagonal: T, phi: &[T]) -> T {
     let residual = diagonal - dot(phi, phi);
     if residual > T::ZERO { residual } else { T::ZERO }

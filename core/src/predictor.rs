@@ -1,10 +1,11 @@
-//! Prediction from landmarks and weights, which may lie in flash.
+//! Prediction from landmarks and weights, which may be in flash.
 
+use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED};
 use crate::memory::check_length;
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
-/// `f(x) = Σ_a w_a k(x_a, x)`: a fitted model. It borrows all it needs and copies nothing.
+/// A fitted model `f(x) = Σ_a w_a k(x_a, x)`. It borrows its parts and copies nothing.
 ///
 /// ```
 /// use dpp_nystrom_core::{Predictor, kernel::Gaussian};
@@ -25,7 +26,7 @@ pub struct Predictor<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
-    /// The model with these landmarks, rows of `dim` features, and a weight for each.
+    /// Create the model from landmarks, rows of `dim` features, and a weight for each.
     ///
     /// # Errors
     /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many
@@ -38,7 +39,7 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         Ok(Self { kernel, landmarks, dim, weights })
     }
 
-    /// The model of parts whose lengths were checked by the caller, constant.
+    /// Create the model from parts whose lengths the caller has checked.
     pub(crate) const fn of_checked(kernel: K, landmarks: &'a [T], dim: usize, weights: &'a [T]) -> Self
     where
         K: Copy,
@@ -57,12 +58,12 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         self.kernel
     }
 
-    /// The number of features of a row.
+    /// Return the number of features of a row.
     pub fn features(&self) -> usize {
         self.dim
     }
 
-    /// The prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
+    /// Return the prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
     ///
     /// # Errors
     /// [`Error::Length`] unless `x` has the landmarks' number of features.
@@ -90,13 +91,13 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
 
 #[cfg(feature = "micromath")]
 impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
-    /// [`predict`](Self::predict) with the exponential of the crate `micromath`, on any set of landmarks that was chosen
-    /// and fitted with the crate's own: it is a method of the predictor, and no kernel, so that it cannot get into a
-    /// factor or a log-determinant.
+    /// [`predict`](Self::predict) with the exponential of the crate `micromath`, for landmarks that were selected and
+    /// fitted with the crate's own. It is a method of the predictor and not a kernel, so that it cannot be used in a factor
+    /// or a log-determinant.
     ///
-    /// Each kernel value has a relative error of up to 2.4·10⁻³, against 8.15·10⁻⁸ of [`predict`](Self::predict); the
-    /// prediction is off by that part of `Σ |w_a| k(x_a, x)`, which can be much more than of their sum. The page
-    /// `docs/target.md` has the instructions and the flash of both.
+    /// Each kernel value has a relative error of up to 2.4·10⁻³, against 8.15·10⁻⁸ for [`predict`](Self::predict). The
+    /// error of the prediction is at most that fraction of `Σ |w_a| k(x_a, x)`, which can be much larger than the
+    /// prediction. `docs/target.md` has the instruction counts and the flash of both.
     ///
     /// # Errors
     /// [`Error::Length`] unless `x` has the landmarks' number of features.

@@ -1,4 +1,4 @@
-//! Random numbers in 32-bit draws, so that every target follows the same path from the same seed.
+//! Random numbers in 32-bit draws, so that a seed gives the same sequence on every target.
 
 use core::convert::Infallible;
 use rand_core::{Rng, SeedableRng, TryRng};
@@ -6,9 +6,9 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 
 /// The default generator: xoshiro128++ of `rand_xoshiro`, 32-bit throughout.
 ///
-/// It is seeded with a plain `u64`, so entropy from any source fits, and it counts its draws: seed
-/// and count are all that a device has to keep to go on where it stopped ([`Random::resume`]). Any
-/// other generator that implements `rand_core`'s `Rng` will do in its place.
+/// The seed is a plain `u64`, so that entropy from any source fits. The generator counts its draws: a device stores
+/// seed and count, and continues where it stopped ([`Random::resume`]). Any other generator that implements
+/// `rand_core`'s `Rng` can be used instead.
 ///
 /// ```
 /// use dpp_nystrom_core::Random;
@@ -23,7 +23,7 @@ pub struct Random {
     generator: Xoshiro128PlusPlus,
 }
 
-/// Where a generator is on its path.
+/// The position of a generator in its sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -33,12 +33,12 @@ struct Position {
 }
 
 impl Random {
-    /// The generator that this seed gives, on every target.
+    /// Return the generator of this seed.
     pub fn seeded(seed: u64) -> Self {
         Self { position: Position { seed, drawn: 0 }, generator: Xoshiro128PlusPlus::seed_from_u64(seed) }
     }
 
-    /// The generator of this seed after so many draws. Makes them: a few instructions each.
+    /// Return the generator of this seed after `drawn` draws. It repeats them, at a few instructions each.
     ///
     /// ```
     /// use dpp_nystrom_core::Random;
@@ -57,18 +57,18 @@ impl Random {
         random
     }
 
-    /// The seed.
+    /// Return the seed.
     pub fn seed(&self) -> u64 {
         self.position.seed
     }
 
-    /// The 32-bit draws made.
+    /// Return the number of 32-bit draws so far.
     pub fn drawn(&self) -> u64 {
         self.position.drawn
     }
 }
 
-/// Seed and count: they say all.
+/// Seed and count, which determine the generator.
 #[cfg(feature = "defmt")]
 impl defmt::Format for Random {
     fn format(&self, f: defmt::Formatter<'_>) {
@@ -107,13 +107,13 @@ impl TryRng for Random {
     }
 }
 
-/// A generator stuck at a rejected draw must not hang a device. A working one comes here with a
-/// probability under 2^-64.
+/// The most draws that rejection may take: a generator that is stuck must not hang a device. A working one reaches
+/// it with a probability below 2^-64.
 const LONGEST_REJECTION: usize = 64;
 
-/// Uniform over `0..bound`, exactly (Lemire 2019); 0 for a bound of 0. One draw, rarely more.
+/// Draw uniformly from `0..bound`, exactly (Lemire 2019). Return 0 for a bound of 0. One draw, rarely more.
 pub(crate) fn below<R: Rng + ?Sized>(random: &mut R, bound: usize) -> usize {
-    // Bounds over 32 bits are refused where rows enter.
+    // Larger ground sets are refused on entry (`TooManyRows`).
     let bound = bound as u32;
     let mut product = u64::from(random.next_u32()) * u64::from(bound);
     if (product as u32) < bound {
@@ -140,7 +140,7 @@ mod tests {
         for _ in 0..60_000 {
             counts[below(&mut random, 6)] += 1;
         }
-        // Standard deviation 91; a bound of six of them fails once in 10⁸ seeds.
+        // The standard deviation is 91; six of them are exceeded by one seed in 10⁸.
         assert!(counts.iter().all(|&count| count.abs_diff(10_000) < 550), "{counts:?}");
     }
 

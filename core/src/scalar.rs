@@ -1,16 +1,16 @@
-//! `f32` and `f64` behind one trait, with the arithmetic that makes results the same everywhere.
+//! `f32` and `f64` behind one trait, with the same results on every target.
 //!
-//! The same code serves every target, desktops too: a platform's own `exp` may differ in the last bit, and
-//! then a golden test on the desktop would say nothing about the firmware. `exp` is written here for `f32`,
-//! which is what microcontrollers compute in; the rest is `libm`'s. Sums have one stated order
-//! ([`dot`]) and multiply-adds are not fused, since not every target can fuse them.
+//! A platform's own `exp` may differ in the last bit, and a golden test on the desktop would then say nothing about
+//! the firmware. So every target runs the same code: the `exp` of this module for `f32`, which is the precision of
+//! microcontrollers, and `libm` for the rest. Sums have one fixed order ([`dot`]), and multiply-adds are not fused,
+//! since not every target can fuse them.
 
 mod exponential;
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A real number: `f32` or `f64`. Sealed: the error floors are stated for these two.
+/// A real number: `f32` or `f64`. Sealed: the rounding-error bounds are stated for these two.
 pub trait Scalar:
     sealed::Sealed
     + Copy
@@ -35,28 +35,28 @@ pub trait Scalar:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// The distance from 1 to the next larger number.
+    /// The machine epsilon: the distance from 1 to the next larger number.
     const EPSILON: Self;
-    /// The smallest positive number of full precision.
+    /// The smallest positive normal number.
     const SMALLEST: Self;
 
-    /// A count as a number, rounded where it is not exact.
+    /// Convert a count, rounding to nearest.
     fn from_count(count: usize) -> Self;
-    /// The nearest number to an `f64`.
+    /// Convert an `f64`, rounding to nearest.
     fn from_f64(value: f64) -> Self;
-    /// This number as an `f64`: exact.
+    /// Convert to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// A number in [0, 1) from 32 random bits: the upper 24 of them for `f32`, all for `f64`.
+    /// Map 32 random bits to [0, 1): the upper 24 of them for `f32`, all for `f64`.
     fn from_draw(draw: u32) -> Self;
-    /// The square root, correctly rounded.
+    /// Return the square root, correctly rounded.
     fn sqrt(self) -> Self;
-    /// The exponential: in `f32` within 0.983 units in the last place, and the same bits on every target.
+    /// Return the exponential: for `f32` within 0.983 units in the last place, the same bits on every target.
     fn exp(self) -> Self;
-    /// The natural logarithm.
+    /// Return the natural logarithm.
     fn ln(self) -> Self;
-    /// The magnitude.
+    /// Return the absolute value.
     fn abs(self) -> Self;
-    /// Neither NaN nor infinite.
+    /// Whether the number is neither NaN nor infinite.
     fn is_finite(self) -> bool;
 }
 
@@ -82,10 +82,10 @@ impl Scalar for f32 {
         f64::from(self)
     }
     fn from_draw(draw: u32) -> Self {
-        // 24 bits are a significand: more would round up to 1.
+        // The significand has 24 bits: with more, the quotient could round up to 1.
         (draw >> 8) as f32 * (1.0 / 16_777_216.0)
     }
-    /// Not inlined: the loops around it are small without it, and unroll.
+    /// Not inlined: the loops around it stay small enough to unroll.
     #[inline(never)]
     fn sqrt(self) -> Self {
         libm::sqrtf(self)
@@ -140,15 +140,25 @@ impl Scalar for f64 {
     }
 }
 
-/// `Σ x_i y_i` over the shorter length, in four interleaved partial sums `(s0 + s1) + (s2 + s3)`,
-/// then the rest: the order is part of the result, and four sums keep both a desktop's lanes and a
-/// microcontroller's pipeline busy.
+/// Return the bytes of a number, little-endian, and how many of them are used.
+pub(crate) fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
+    if size_of::<T>() == size_of::<f64>() {
+        return (number.to_f64().to_le_bytes(), 8);
+    }
+    // The conversion from `f32` to `f64` and back is exact.
+    let [a, b, c, d] = (number.to_f64() as f32).to_le_bytes();
+    ([a, b, c, d, 0, 0, 0, 0], 4)
+}
+
+/// Return `Σ x_i y_i` over the shorter length: four interleaved partial sums `(s0 + s1) + (s2 + s3)`, then the
+/// remainder. The order is part of the result. Four sums use the SIMD lanes of a desktop and hide the latency of
+/// a microcontroller.
 #[inline]
 pub(crate) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
     let (x_blocks, x_rest) = x.as_chunks::<4>();
     let (y_blocks, y_rest) = y.as_chunks::<4>();
     if x_rest.len() != y_rest.len() || x_blocks.len() != y_blocks.len() {
-        // Unequal lengths: cut both to the shorter, so that the blocks stay aligned.
+        // Cut both to the shorter length, so that the blocks stay aligned.
         let shorter = x.len().min(y.len());
         return match (x.get(..shorter), y.get(..shorter)) {
             (Some(x), Some(y)) if x.len() == y.len() => dot_equal(x, y),
@@ -176,12 +186,12 @@ fn dot_equal<T: Scalar>(x: &[T], y: &[T]) -> T {
     total
 }
 
-/// The plane rotation `[cos, sin]` with `cos·a + sin·b = r`, `cos·b - sin·a = 0`, and `r >= 0` where
-/// `a >= 0`. No rotation where both vanish.
+/// Return the Givens rotation `[cos, sin]` with `cos·a + sin·b = r`, `cos·b - sin·a = 0`, and `r`; `r >= 0` where
+/// `a >= 0`. The identity where both are zero.
 #[inline]
 pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
     let square = a * a + b * b;
-    // Outside this range a square has lost digits: the rotation would stretch what it turns.
+    // Outside this range the square has lost digits, and the rotation would not preserve norms.
     if square > T::SMALLEST / T::EPSILON && square.is_finite() {
         let r = square.sqrt();
         return ([a / r, b / r], r);
@@ -195,16 +205,15 @@ pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
     ([a / r, b / r], r * largest)
 }
 
-/// Turns the pair (`entry`, `carried`) by a [`rotation`]: answers what becomes of the entry, and
-/// carries the rest on.
+/// Apply a [`rotation`] to the pair (`entry`, `carried`): return the new entry and update `carried`.
 #[inline]
 pub(crate) fn apply_givens<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T; 2]) -> T {
-    let turned = cos * entry + sin * *carried;
+    let rotated = cos * entry + sin * *carried;
     *carried = cos * *carried - sin * entry;
-    turned
+    rotated
 }
 
-/// A sum with Neumaier's compensation: in `f32` a plain sum over a million rows stands still.
+/// A sum with Neumaier's compensation. A plain sum of a million rows in `f32` stops growing.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Sum<T> {

@@ -1,23 +1,24 @@
-//! One slot of the landmarks, held open: many rows are tried against the same `c - 1` others.
+//! One open slot of the landmarks: many rows are tried against the same `c - 1` others.
 //!
-//! The occupant is rotated to the last place of the factor (`O(c²)`, once). Then the residual of any
-//! row given the others is one forward substitution, and the substitution of a row that is taken is
-//! already the new last row: accepting costs nothing more. A residual `k(v, v) - Σ z²` only falls as
-//! rows of the factor are used, so a try can stop, its remaining kernel entries never evaluated, as
-//! soon as it is at or under what acceptance asks for ([`Acceptance::threshold`]).
+//! Opening rotates the occupant to the last place of the factor (`O(c²)`, once). The residual of any row given the
+//! others is then one forward substitution, and the substitution of an accepted row is the new last row of the
+//! factor: accepting costs nothing more. A residual `k(v, v) - Σ z²` only decreases as rows of the factor are used. So
+//! a try stops as soon as the residual is at or below the threshold of acceptance ([`Acceptance::threshold`]), and the
+//! remaining kernel entries are not evaluated.
 
 use crate::cholesky::Cholesky;
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_length;
+use crate::memory::{check_length, prefix};
+use crate::scalar::Scalar;
 use crate::swap::Acceptance;
-use crate::{Error, Scalar};
 
-/// A row that asks to enter, with the number that decides.
+/// A row that is proposed, with the uniform number that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proposal<T> {
-    /// The row, a landmark or not.
+    /// The row, which may be a landmark.
     pub entering: usize,
     /// Uniform in [0, 1).
     pub uniform: T,
@@ -29,12 +30,12 @@ pub struct Proposal<T> {
 pub struct OpenSlot<'s, 'a, T, G: ?Sized> {
     landmarks: &'s mut Landmarks<'a, T, G>,
     acceptance: Acceptance,
-    /// Of the present occupant, given the others.
+    /// The residual of the present occupant given the others.
     residual: T,
 }
 
 impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
-    /// Opens a slot: its landmark moves to the last one, those after it down by one.
+    /// Open a slot: its landmark moves to the last one, and those after it move down by one.
     ///
     /// # Errors
     /// [`Error::OutOfRange`].
@@ -46,47 +47,47 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         if slot >= landmarks.len() {
             return Err(Error::OutOfRange { index: slot, len: landmarks.len() });
         }
-        landmarks.move_to_last(slot);
+        landmarks.move_to_last(slot)?;
         let pivot = landmarks.factor().pivot(landmarks.len() - 1);
         Ok(Self { landmarks, acceptance, residual: pivot * pivot })
     }
 
-    /// The occupant's residual given the others.
+    /// Return the occupant's residual given the others.
     pub fn residual(&self) -> T {
         self.residual
     }
 
-    /// The other landmarks, in the factor's order.
+    /// Return the other landmarks, in the factor's order.
     pub fn others(&self) -> &[usize] {
-        self.landmarks.members().split_last().map_or(&[], |(_, others)| others)
+        prefix(self.landmarks.members(), self.landmarks.len().saturating_sub(1))
     }
 
-    /// Row `i` of the factor, up to and with its diagonal entry.
+    /// Return row `i` of the factor up to its diagonal entry.
     pub fn row(&self, i: usize) -> &[T] {
         self.landmarks.factor().row(i)
     }
 
-    /// The ground set.
+    /// Return the ground set.
     pub fn ground(&self) -> &'a G {
         self.landmarks.ground()
     }
 
-    /// What the residual of a row with `k(v, v) = diagonal` must exceed: what acceptance asks for,
-    /// and never less than the floor of rounding.
+    /// Return the value that the residual of a row with `k(v, v) = diagonal` must exceed: the threshold of acceptance, or
+    /// the rounding error if that is larger.
     pub fn threshold(&self, uniform: T, diagonal: T) -> T {
         let asked = self.acceptance.threshold(uniform, self.residual);
         let floor = Cholesky::<T>::floor(self.others().len(), diagonal);
         if asked > floor { asked } else { floor }
     }
 
-    /// Decides about rows whose residuals against the others are known, in their order: each is compared
-    /// with the occupant that those before it have left. Answers how many were let in; a landmark is not.
-    /// `substitution(i, z)` is asked once at most, for the substitution of the `i`-th row, the last to enter:
-    /// it fills all of `z`, one number for each of the others.
+    /// Decide about rows whose residuals against the others are known, in order. Each is compared with the occupant at
+    /// that point; a landmark is never admitted. Return how many were admitted. `substitution(i, z)` is called at most
+    /// once, for the last row that was admitted, the `i`-th. It must write that row's substitution to all of `z`, one
+    /// number for each of the others.
     ///
     /// # Errors
     /// [`Error::Length`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the first
-    /// residual that is no number: those before it stay admitted.
+    /// residual that is NaN or infinite: rows admitted before it remain.
     pub fn decide(
         &mut self,
         proposals: &[Proposal<T>],
@@ -105,7 +106,7 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
                 outcome = Err(Error::NotFinite { row: entering, column: entering });
                 break;
             }
-            // The occupant's own place still has the row that was there before.
+            // The landmarks still hold the occupant from before this call.
             let present = last.map_or_else(|| self.landmarks.members().last().copied(), |(_, row)| Some(row));
             if residual > self.threshold(uniform, diagonal)
                 && present != Some(entering)
@@ -119,26 +120,26 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         if let Some((i, entering)) = last {
             let others = self.others().len();
             let (_, _, factor) = self.landmarks.parts_mut();
-            substitution(i, factor.column_mut().get_mut(..others).unwrap_or(&mut []));
-            self.landmarks.overwrite_last(entering, self.residual);
+            substitution(i, factor.column_mut()?.get_mut(..others).known()?);
+            self.landmarks.overwrite_last(entering, self.residual)?;
         }
         outcome.map(|()| admitted)
     }
 
-    /// Lets a row in whose substitution is in the working column; a landmark is not.
-    fn admit_substituted(&mut self, entering: usize, residual: T) -> bool {
+    /// Admit a row whose substitution is in the working column, unless it is a landmark.
+    fn admit_substituted(&mut self, entering: usize, residual: T) -> Result<bool, Error> {
         let admitted = !self.landmarks.contains(entering);
         if admitted {
-            self.landmarks.overwrite_last(entering, residual);
+            self.landmarks.overwrite_last(entering, residual)?;
             self.residual = residual;
         }
-        admitted
+        Ok(admitted)
     }
 
-    /// Tries one row.
+    /// Try one row. Return whether it was admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so, [`Error::OutOfRange`].
+    /// [`Error::NotFinite`] from the ground set, [`Error::OutOfRange`].
     pub fn try_one(&mut self, proposal: Proposal<T>) -> Result<bool, Error> {
         let Proposal { entering, uniform } = proposal;
         let ground = self.landmarks.ground();
@@ -152,28 +153,27 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         let threshold = self.threshold(uniform, diagonal);
         let (ground, members, factor) = self.landmarks.parts_mut();
         let found = factor.residual_above(diagonal, threshold, |range, column| {
-            ground.column(entering, members.get(range).unwrap_or(&[]), column);
-        });
+            ground.column(entering, members.get(range)?, column);
+            Some(())
+        })?;
         match found {
             Some(residual) if !residual.is_finite() => {
                 Err(Error::NotFinite { row: entering, column: entering })
             }
-            // Positive, so that a threshold that is no number admits nobody.
-            Some(residual) if residual > threshold => Ok(self.admit_substituted(entering, residual)),
+            // Written so that a NaN threshold rejects.
+            Some(residual) if residual > threshold => self.admit_substituted(entering, residual),
             _ => Ok(false),
         }
     }
 }
 
-/// How a block of proposals is tried against an open slot, in their order: each is compared with the
-/// occupant that those before it have left. Other evaluators than [`OneByOne`] compute the same, only
-/// faster.
+/// An implementation of trying a block of proposals against an open slot, in order. Each proposal is compared with
+/// the occupant at that point. All implementations compute what [`OneByOne`] does, possibly faster.
 pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
-    /// Tries them all; answers how many were admitted.
+    /// Try all proposals. Return how many were admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so, [`Error::OutOfRange`]; those tried before stay
-    /// admitted.
+    /// [`Error::NotFinite`] from the ground set, [`Error::OutOfRange`]; rows admitted before remain.
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, G>,
@@ -181,7 +181,7 @@ pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
     ) -> Result<u32, Error>;
 }
 
-/// One proposal after the other: any ground set, no memory, each stopped as early as can be.
+/// One proposal after the other, each stopped as early as possible. For any ground set, without memory.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OneByOne;

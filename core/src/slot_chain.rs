@@ -1,52 +1,55 @@
-//! The open-slot chain: the c-DPP's law, many tries to an open slot.
+//! The open-slot chain: Metropolis-within-Gibbs with a systematic scan, many tries per slot.
 //!
-//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one
-//! after the other. Each try is a Metropolis (or Barker) move on the conditional law of one slot given the
-//! others, which is reversible with respect to the c-DPP; so is the same move repeated.
+//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one after the other.
+//! Each try is a Metropolis (or Barker) move on the conditional law of one slot given the others. It is reversible
+//! with respect to the c-DPP, and so is its repetition.
 //!
-//! [`Scan`] says which slot comes next. A systematic scan opens each once in a sweep. Every step of it leaves
-//! the law of a c-DPP's landmarks in random order as it is, and so does a sweep, which is not reversible. Of
-//! slots drawn at random e⁻² are still unopened in two sweeps' time. With slots drawn, one try and Barker's
-//! rule it is the paper's chain without its coin, but that a row drawn may be a landmark: then nothing
-//! happens.
+//! [`Scan`] selects the next slot. A systematic scan opens each slot once per sweep. Each of its steps preserves the law
+//! of a c-DPP's landmarks in random order, and so does a sweep, which is not reversible. In a random scan a fraction
+//! e⁻² of the slots is still unopened after two sweeps. A random scan with one try and Barker's rule is the paper's
+//! chain without lazy steps, except that the row drawn may be a landmark: then nothing happens.
 //!
-//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early;
-//! opening costs `3(c - i)²`. Nothing of length `n` is stored, and membership is looked up only for
-//! a row that is about to enter.
+//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early. Opening slot `i`
+//! costs `3(c - i)²`. Nothing of length `n` is stored, and membership is checked only for a row that is about to
+//! enter. Discard the first sweeps as burn-in: the stationary law holds in the limit.
 //!
 //! # Drift
 //!
-//! Every opening turns the factor, and rounding adds up. So the factor is made anew from the kernel
-//! every [`REFACTOR`]` · c` openings: about a fortieth of the work. Residuals at the level of rounding
-//! are never admitted ([`crate::Cholesky`]'s floor).
+//! Every opening rotates the factor, and rounding errors accumulate. So the factor is computed again from the kernel
+//! every [`REFACTOR`]` · c` openings, about a fortieth of the work. Residuals at or below the rounding error are never
+//! admitted ([`crate::Cholesky`]).
 
+use crate::chain::{ChainState, Progress};
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 use crate::swap::Acceptance;
-use crate::{Error, Progress, Scalar};
+use core::ops::Deref;
 use rand_core::Rng;
 
 /// The most rows that are tried at one slot, and the default.
 pub const TRIES: usize = 32;
 
-/// The factor is made anew after so many openings for each landmark.
+/// The number of openings per landmark after which the factor is computed again.
 const REFACTOR: u64 = 8;
 
-/// Which slot is opened next.
+/// The order in which slots are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scan {
-    /// Every slot once in a sweep: the one that was opened longest ago comes last.
+    /// Every slot once per sweep, in a fixed order.
     #[default]
     Systematic,
     /// A slot drawn uniformly: the step is reversible with respect to the c-DPP.
     Random,
 }
 
-/// A c-DPP chain that holds slots open. [`Progress::steps`] and [`Progress::proposed`] count tries.
+/// The open-slot chain of a c-DPP, a Metropolis-within-Gibbs sampler. [`Progress::steps`] and [`Progress::proposed`]
+/// count tries.
 ///
 /// ```
 /// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Workspace, kernel::Gaussian, start};
@@ -66,31 +69,21 @@ pub enum Scan {
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
-    landmarks: Landmarks<'a, T, G>,
+    state: ChainState<'a, T, G>,
     evaluator: E,
     acceptance: Acceptance,
     scan: Scan,
     tries: usize,
-    progress: Progress,
-    openings: u64,
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
-    /// The chain that starts at these landmarks, [`TRIES`] to a slot, one try after the other.
+    /// Create the chain that starts at these landmarks, with a systematic scan and [`TRIES`] tries per slot.
     pub fn new(landmarks: Landmarks<'a, T, G>, acceptance: Acceptance) -> Self {
-        Self {
-            landmarks,
-            evaluator: OneByOne,
-            acceptance,
-            scan: Scan::default(),
-            tries: TRIES,
-            progress: Progress::default(),
-            openings: 0,
-        }
+        Self::of(ChainState::new(landmarks), acceptance)
     }
 
-    /// The chain of `count` landmarks whose state `memory` still holds, at a number of openings. Tries, scan
-    /// and evaluator are the defaults: set them again.
+    /// Continue the chain of `count` landmarks whose state `memory` still holds. Tries, scan and evaluator are the
+    /// defaults and must be set again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`].
@@ -100,102 +93,93 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
         memory: Memory<'a, T>,
         acceptance: Acceptance,
         progress: Progress,
-        openings: u64,
     ) -> Result<Self, Error> {
-        let landmarks = Landmarks::resume(ground, count, memory)?;
-        Ok(Self { progress, openings, ..Self::new(landmarks, acceptance) })
+        Ok(Self::of(ChainState::resume(ground, count, memory, progress)?, acceptance))
+    }
+
+    fn of(state: ChainState<'a, T, G>, acceptance: Acceptance) -> Self {
+        Self { state, evaluator: OneByOne, acceptance, scan: Scan::default(), tries: TRIES }
     }
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
-    /// The same chain with another evaluator.
+    /// Use another evaluator.
     pub fn with_evaluator<F: Evaluate<T, G>>(self, evaluator: F) -> SlotChain<'a, T, G, F> {
-        let Self { landmarks, acceptance, scan, tries, progress, openings, .. } = self;
-        SlotChain { landmarks, evaluator, acceptance, scan, tries, progress, openings }
+        let Self { state, acceptance, scan, tries, .. } = self;
+        SlotChain { state, evaluator, acceptance, scan, tries }
     }
 
-    /// The same chain with `tries` rows to a slot: at least 1 and at most [`TRIES`].
+    /// Set the number of tries per slot: at least 1 and at most [`TRIES`].
     pub fn with_tries(self, tries: usize) -> Self {
         Self { tries: tries.clamp(1, TRIES), ..self }
     }
 
-    /// The same chain with this order of slots.
+    /// Set the order of the slots.
     pub fn with_scan(self, scan: Scan) -> Self {
         Self { scan, ..self }
     }
 
-    /// One slot, with as many tries as it gets but not more than `most`; answers how many rows were
-    /// admitted. Draws two numbers for each try (rarely more), and before them one for the slot in a random scan.
+    /// Open one slot and run its tries, at most `most`. Return how many rows were admitted. Draws two numbers per try
+    /// (rarely more), and before them one for the slot in a random scan.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] when the ground set answers so: the landmarks are as the tries before that one
-    /// have left them, perhaps in another order, and the step is not counted.
+    /// [`Error::NotFinite`] from the ground set: the landmarks are as after the tries before that one, possibly in
+    /// another order, and the step is not counted.
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
-        let (count, rows) = (self.landmarks.len(), self.landmarks.ground().len());
+        let ChainState { landmarks, progress } = &mut self.state;
+        let (count, rows) = (landmarks.len(), landmarks.ground().len());
         let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);
         let mut admitted = 0;
         if count > 0 && count < rows {
             let slot = match self.scan {
-                // Opened slots stand last, so that those still to come are the first ones.
-                Scan::Systematic => count - 1 - (self.openings % count as u64) as usize,
+                // Opened slots are last, so the remaining ones are first.
+                Scan::Systematic => count - 1 - (progress.openings % count as u64) as usize,
                 Scan::Random => below(random, count),
             };
             let mut proposals = [Proposal::default(); TRIES];
-            let proposals = proposals.get_mut(..tries).unwrap_or(&mut []);
+            let proposals = proposals.get_mut(..tries).known()?;
             for proposal in proposals.iter_mut() {
                 let entering = below(random, rows);
                 *proposal = Proposal { entering, uniform: T::from_draw(random.next_u32()) };
             }
-            let mut open = OpenSlot::new(&mut self.landmarks, slot, self.acceptance)?;
+            let mut open = OpenSlot::new(landmarks, slot, self.acceptance)?;
             admitted = self.evaluator.evaluate(&mut open, proposals)?;
-            self.progress.proposed += tries as u64;
-            self.progress.accepted += u64::from(admitted);
-            self.openings += 1;
-            renew(&mut self.landmarks, self.openings)?;
+            progress.proposed += tries as u64;
+            progress.accepted += u64::from(admitted);
+            progress.openings += 1;
+            renew(landmarks, progress.openings)?;
         }
-        self.progress.steps += tries as u64;
+        progress.steps += tries as u64;
         Ok(admitted)
     }
 
-    /// So many tries.
+    /// Run `tries` tries.
     ///
     /// # Errors
     /// Those of [`step`](Self::step).
     pub fn run<R: Rng + ?Sized>(&mut self, tries: u64, random: &mut R) -> Result<Progress, Error> {
-        let last = self.progress.steps.saturating_add(tries);
-        while self.progress.steps < last {
-            self.step(last - self.progress.steps, random)?;
+        let last = self.state.progress.steps.saturating_add(tries);
+        while self.state.progress.steps < last {
+            self.step(last - self.state.progress.steps, random)?;
         }
-        Ok(self.progress)
+        Ok(self.state.progress)
     }
 
-    /// The landmarks now.
-    pub fn landmarks(&self) -> &Landmarks<'a, T, G> {
-        &self.landmarks
-    }
-
-    /// The landmarks, and the end of the chain.
+    /// End the chain and return its landmarks.
     pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
-        self.landmarks
-    }
-
-    /// The running log-determinant, `log det K_YY`.
-    pub fn log_det(&self) -> T {
-        self.landmarks.log_det()
-    }
-
-    /// The counters.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Slots opened: what [`SlotChain::resume`] asks for.
-    pub fn openings(&self) -> u64 {
-        self.openings
+        self.state.landmarks
     }
 }
 
-/// Makes the factor anew if that is due after so many openings.
+impl<'a, T, G: ?Sized, E> Deref for SlotChain<'a, T, G, E> {
+    type Target = ChainState<'a, T, G>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.state
+    }
+}
+
+/// Compute the factor again if it is due after this many openings.
 pub(crate) fn renew<T, G>(landmarks: &mut Landmarks<'_, T, G>, openings: u64) -> Result<(), Error>
 where
     T: Scalar,
@@ -205,7 +189,7 @@ where
         return Ok(());
     }
     match landmarks.refactor() {
-        // Too near to singular to be made anew; the factor that there is goes on.
+        // Too close to singular to factor: the updated factor remains in use.
         Ok(()) | Err(Error::NotPositive { .. }) => Ok(()),
         Err(error) => Err(error),
     }

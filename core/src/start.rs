@@ -1,21 +1,20 @@
-//! First sets of landmarks for the chain. Each is non-singular or an error: duplicate rows are
-//! normal in data, and a set with two of them has no determinant to compare with.
+//! Initial sets of landmarks for the chains. Each function finds a non-singular set or returns an error: duplicate
+//! rows are common in data, and a set with two of them has determinant 0.
 //!
-//! All add to the landmarks that are there until there are `c`. After an error the landmarks are
-//! what they were.
+//! Each appends to the present landmarks until there are `c`. After an error the landmarks are unchanged.
 
+use crate::error::{Error, Known};
 use crate::ground_set::GroundSet;
 use crate::landmarks::Landmarks;
-use crate::memory::check_capacity;
+use crate::memory::{check_capacity, take};
 use crate::random::below;
-use crate::scalar::Sum;
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, Sum};
 use rand_core::Rng;
 
-/// Draws that may meet dependent rows, for each landmark, before every row is looked at in turn.
+/// Draws that may be dependent rows, for each landmark, before every row is tried in order.
 const DRAWS: usize = 16;
 
-/// These rows, in this order.
+/// Append these rows, in this order.
 ///
 /// # Errors
 /// Those of [`Landmarks::push`].
@@ -32,13 +31,13 @@ where
     result
 }
 
-/// Rows drawn uniformly from those that are no landmarks, one after the other; a row that depends
-/// on the landmarks before it is drawn again. `c²/2` kernel entries and `c³/6` multiply-adds.
+/// Append rows drawn uniformly from those that are not landmarks. A row that depends on the landmarks before it is
+/// drawn again. `c²/2` kernel entries and `c³/6` multiply-adds.
 ///
 /// # Errors
-/// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows,
-/// [`Error::Capacity`], [`Error::NotFinite`], and [`Error::RankDeficient`] when no row is
-/// independent of those found: every row was tried, at `n c²/2`.
+/// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows, [`Error::Capacity`],
+/// [`Error::NotFinite`], and [`Error::RankDeficient`] when no row is independent of those found: every row was tried,
+/// at a cost of `n c²/2`.
 pub fn uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
@@ -57,9 +56,9 @@ where
     })
 }
 
-/// The seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's start: each row is drawn in
-/// proportion to its squared distance from the nearest landmark, [`GroundSet::squared_distance`].
-/// `n c` distances; `distances` is room for one number per row.
+/// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with
+/// probability proportional to its squared distance from the nearest landmark ([`GroundSet::squared_distance`]).
+/// `n c` distances. `distances` is scratch: one number per row.
 ///
 /// # Errors
 /// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.
@@ -75,12 +74,11 @@ where
     R: Rng + ?Sized,
 {
     let ground = landmarks.ground();
-    check_capacity(ground.len(), distances.len())?;
-    let distances = distances.get_mut(..ground.len()).unwrap_or(&mut []);
+    let distances = take(distances, ground.len())?;
     let approach = |distances: &mut [T], landmark: usize| {
         for (row, nearest) in distances.iter_mut().enumerate() {
             let distance = ground.squared_distance(row, landmark);
-            // What is not a number comes in, and stays until it is reported.
+            // A NaN distance is stored and kept until it is reported.
             let known = *nearest >= T::ZERO || *nearest < T::ZERO;
             if known && !(distance >= *nearest) {
                 *nearest = distance;
@@ -106,9 +104,9 @@ where
             if pushed {
                 break;
             }
-            // Far from every landmark and yet dependent on them: not to be drawn again.
-            if let (false, Some(distance)) = (landmarks.is_empty(), distances.get_mut(row)) {
-                *distance = T::ZERO;
+            // Distant from every landmark but dependent on them: do not draw it again.
+            if !landmarks.is_empty() {
+                *distances.get_mut(row).known()? = T::ZERO;
             }
         }
         if !pushed {
@@ -123,7 +121,7 @@ where
     })
 }
 
-/// Adds with `push_one` until there are `c`, or takes all of it back.
+/// Call `push_one` until there are `c` landmarks. On an error, remove those that were added.
 fn fill<'a, T, G>(
     landmarks: &mut Landmarks<'a, T, G>,
     c: usize,
@@ -151,7 +149,7 @@ where
     Ok(())
 }
 
-/// Whether the row was independent of the landmarks, and now is one.
+/// Append a row if it is independent of the landmarks. Return whether it was.
 fn try_push<T, G>(landmarks: &mut Landmarks<'_, T, G>, row: usize) -> Result<bool, Error>
 where
     T: Scalar,
@@ -164,7 +162,7 @@ where
     }
 }
 
-/// The first independent row from a random one on.
+/// Append the first independent row, starting from a random one.
 fn push_any<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
@@ -181,7 +179,7 @@ where
     Err(Error::RankDeficient { rank: landmarks.len(), landmarks: c })
 }
 
-/// An index drawn in proportion to the weights; none where they are all zero.
+/// Draw an index with probability proportional to the weights. None if they are all zero.
 fn in_proportion<T: Scalar>(weights: &[T], uniform: T) -> Result<Option<usize>, Error> {
     let mut total = Sum::default();
     for (row, &weight) in weights.iter().enumerate() {
@@ -208,7 +206,7 @@ fn in_proportion<T: Scalar>(weights: &[T], uniform: T) -> Result<Option<usize>, 
 #[cfg(test)]
 mod tests {
     use super::in_proportion;
-    use crate::Error;
+    use crate::error::Error;
 
     #[test]
     fn the_ends_of_the_unit_interval_meet_the_first_and_last_weight() {
@@ -221,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_weight_is_nobody_and_no_number_an_error() {
+    fn zero_weights_draw_nothing_and_nan_is_an_error() {
         assert_eq!(in_proportion(&[0.0, 0.0], 0.5), Ok(None));
         assert_eq!(in_proportion(&[0.0, f32::NAN], 0.5), Err(Error::NotFinite { row: 1, column: 1 }));
     }

@@ -1,75 +1,78 @@
-//! Landmarks of a stream: rows come one at a time, each is tried once, and none but the landmarks is stored.
+//! Landmarks of a stream: each row is tried once when it arrives, and only the landmarks are stored.
 //!
-//! A row `x` of the stream offers itself to a slot that is drawn uniformly. It takes the place of the slot's
-//! occupant `x_i` with probability `min(1, r)` (or `r/(1 + r)`, [`Acceptance`]), `r = det K_{C∪x\x_i} / det K_C`.
+//! A row `x` of the stream is proposed for a slot that is drawn uniformly. It replaces the slot's occupant `x_i` with
+//! probability `min(1, r)` (or `r/(1 + r)`, [`Acceptance`]), `r = det K_{C∪x\x_i} / det K_C`.
 //!
 //! # Law
 //!
-//! Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the
-//! landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose law has the density
-//! `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]` with respect to `P` in each: `r` is the ratio of two such densities, so that
-//! going from `x_i` to `x` and coming back are equally likely,
+//! Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the landmarks,
+//! and a step is a Metropolis (or Barker) move on one of `c` points whose law has the density
+//! `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]` with respect to `P` in each. `r` is the ratio of two such densities, and
+//! detailed balance holds:
 //!
 //! `π(C) P(dx_i) · P(dx) min(1, r) = π(C∪x\x_i) P(dx) · P(dx_i) min(1, 1/r)`.
 //!
-//! The weights of reservoir sampling have no part in it, since every row is a fresh draw from `P`. So the chain is
-//! reversible, and its law is the c-DPP of `P`:
+//! No weights of reservoir sampling are needed, since every row is a fresh draw from `P`. The chain is reversible, and
+//! its stationary law is the c-DPP of `P`:
 //!
-//! - where `P` is uniform over `n` given rows, which are streamed with replacement, the c-DPP over sets of `c` of
-//!   them, as of [`crate::Chain`]; rows that come oftener count in proportion, `Pr(C) ∝ det K_CC · Π P(x_i)`;
-//! - where `P` has a density, the c-DPP over the whole space: no ground set is needed to define it.
+//! - if `P` is uniform over `n` given rows, which are streamed with replacement, it is the c-DPP over sets of `c` of
+//!   them, as for [`crate::Chain`]; with unequal probabilities, `Pr(C) ∝ det K_CC · Π P(x_i)`;
+//! - if `P` has a density, it is the c-DPP over the whole space, which needs no ground set for its definition.
 //!
-//! It is exact in the limit, from the first `c` independent rows on. A copy of another landmark has residual 0 and
-//! is never let in; a copy of the occupant may take its place, which changes nothing.
+//! The law is exact in the limit, from the first `c` independent rows on. A copy of another landmark has residual 0 and
+//! is never accepted. A copy of the occupant may replace it, which changes nothing.
 //!
-//! # What it does not promise
+//! # Limitations
 //!
-//! Rows that come sorted, in bursts, or from a law that drifts are no such draws. Each is tried against the
-//! landmarks of its time and never again, so the landmarks then follow no stated law: what is only met in the past
-//! stays until a row that is more diverse draws its slot, and what was declined is gone. Neighbours in time that
-//! resemble each other slow the chain down, since a row that resembles a landmark is let in only to that one's
-//! slot. Offer every tenth reading rather than each, or a stored set in random order.
+//! Rows that are sorted, that come in bursts, or whose law drifts are not independent draws. Each row is tried against
+//! the landmarks at its time and never again, so the landmarks then follow no known law: a landmark from the past stays
+//! until a more diverse row is tried at its slot, and a rejected row is lost. Correlated neighbours slow the chain
+//! down, since a row similar to a landmark is accepted only at that one's slot. Offer every tenth reading instead of
+//! each, or a stored set in random order.
 //!
 //! # Cost
 //!
-//! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is declined early, and `3(c - i)²` to open
-//! slot `i`: `O(c d + c²)` at most, whatever came before. Every `8c`-th row waits for the factor to be made anew, as in
-//! [`crate::SlotChain`]: `c³/6` and `c²/2` kernel entries more. Memory is that of [`crate::Landmarks`] and `c + 1` rows.
+//! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early, and `3(c - i)²` to open slot
+//! `i`: `O(c d + c²)` at most, independent of the number of rows before. Every `8c`-th row also computes the factor
+//! again, as in [`crate::SlotChain`]: `c³/6` multiply-adds and `c²/2` kernel entries. The memory is that of
+//! [`crate::Landmarks`] and `c + 1` rows.
 
+use crate::chain::Progress;
 use crate::cholesky::Cholesky;
+use crate::error::{Error, Known};
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::landmarks::Landmarks;
-use crate::memory::{Memory, check_capacity, check_length};
+use crate::memory::{Memory, check_capacity, check_length, prefix, take};
 use crate::random::below;
+use crate::scalar::Scalar;
 use crate::slot::{OpenSlot, Proposal};
 use crate::slot_chain::renew;
 use crate::swap::Acceptance;
-use crate::{Error, Progress, Scalar};
 use rand_core::Rng;
 
-/// What became of a row that was offered.
+/// The result of offering a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Offer {
-    /// There were fewer than `c` landmarks, and now it is one.
+    /// It is a new landmark: there were fewer than `c`.
     Joined {
-        /// Its place among [`StreamChain::rows`].
+        /// Its index in [`StreamChain::rows`].
         place: usize,
     },
-    /// It has taken a landmark's place.
+    /// It has replaced a landmark.
     Replaced {
-        /// Its place among [`StreamChain::rows`]: whatever is kept beside that row is out of date.
+        /// Its index in [`StreamChain::rows`]: anything the caller stores for that row is out of date.
         place: usize,
     },
-    /// It is no landmark, and nobody keeps it.
+    /// It was rejected and is not stored.
     Declined,
 }
 
-/// A c-DPP chain over a stream. [`Progress::steps`] counts rows, [`Progress::proposed`] those that came to `c`
-/// landmarks and were tried.
+/// A c-DPP chain over a stream. [`Progress::steps`] counts rows, [`Progress::proposed`] those that were tried against
+/// `c` landmarks.
 ///
-/// When the stream has taught enough, the rows that are left are a ground set of their own:
+/// Afterwards the landmarks are a ground set of their own:
 ///
 /// ```
 /// use dpp_nystrom_core::kernel::Gaussian;
@@ -98,20 +101,20 @@ pub enum Offer {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StreamChain<'a, T, K> {
     kernel: K,
-    /// `c`.
+    /// The number of landmarks `c`.
     most: usize,
     dim: usize,
-    /// `c` rows of landmarks, then the row that is offered.
+    /// The rows of `c` landmarks, then the row that is offered.
     rows: &'a mut [T],
     factor: Cholesky<'a, T>,
-    /// The places of the landmarks in `rows`, in the factor's order.
+    /// The indices of the landmarks in `rows`, in the factor's order.
     members: &'a mut [usize],
     acceptance: Acceptance,
     progress: Progress,
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
-    /// A chain of `c` landmarks of `dim` features, none of which has come yet. `rows` is room for `c + 1` rows.
+    /// Create a chain of `c` landmarks of `dim` features, none of them known yet. `rows` needs `c + 1` rows.
     ///
     /// # Errors
     /// [`Error::Empty`] for no landmarks or no features, [`Error::Capacity`].
@@ -126,43 +129,40 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         if c == 0 || dim == 0 {
             return Err(Error::Empty);
         }
-        let room = c.saturating_add(1).saturating_mul(dim);
-        check_capacity(room, rows.len())?;
+        let rows = take(rows, c.saturating_add(1).saturating_mul(dim))?;
         let factor = Cholesky::new(memory.factor)?;
         check_capacity(c, factor.capacity())?;
-        check_capacity(c, memory.landmarks.len())?;
-        let (rows, members) =
-            (rows.get_mut(..room).unwrap_or(&mut []), memory.landmarks.get_mut(..c).unwrap_or(&mut []));
+        let members = take(memory.landmarks, c)?;
         Ok(Self { kernel, most: c, dim, rows, factor, members, acceptance, progress: Progress::default() })
     }
 
-    /// Offers the next row of the stream. Once there are `c` landmarks it draws one number for the slot (rarely
-    /// more) and one for the acceptance; before, none.
+    /// Offer the next row of the stream. With `c` landmarks it draws one number for the slot (rarely more) and one for
+    /// the acceptance; before, none.
     ///
     /// # Errors
-    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the place
-    /// of the landmark with which the kernel is no number. The landmarks are as they were, in another order
-    /// perhaps, and the row is not counted.
+    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the index of
+    /// the landmark with which the kernel is not finite. The landmarks are unchanged except for their order, and the
+    /// row is not counted.
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T], random: &mut R) -> Result<Offer, Error> {
         check_length(self.dim, row.len())?;
         if let Some(column) = row.iter().position(|value| !value.is_finite()) {
             return Err(self.not_finite(column));
         }
         let last = self.most.saturating_mul(self.dim);
-        copy(self.rows, last, row);
+        copy(self.rows, last, row)?;
         let offer = if self.len() < self.most { self.join() } else { self.replace(random) };
         let offer = offer.map_err(|error| match error {
             Error::NotFinite { column, .. } => self.not_finite(column),
             error => error,
         })?;
         if let Offer::Joined { place } | Offer::Replaced { place } = offer {
-            self.settle(place, row);
+            self.settle(place, row)?;
         }
         self.progress.steps += 1;
         Ok(offer)
     }
 
-    /// Makes the offered row the next landmark, if it is independent of those there are.
+    /// Append the offered row as a landmark, if it is independent of the present ones.
     fn join(&mut self) -> Result<Offer, Error> {
         let place = self.len();
         let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
@@ -177,76 +177,78 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         }
     }
 
-    /// Tries the offered row at a slot.
+    /// Try the offered row at a slot.
     fn replace<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Offer, Error> {
         let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
-        // Before the row is tried, so that an error leaves the landmarks.
-        if self.progress.proposed > 0 {
-            renew(&mut landmarks, self.progress.proposed)?;
+        // Before the row is tried, so that an error does not change the landmarks.
+        if self.progress.openings > 0 {
+            renew(&mut landmarks, self.progress.openings)?;
         }
         let slot = below(random, self.most);
         let uniform = T::from_draw(random.next_u32());
-        let place = landmarks.members().get(slot).copied().unwrap_or(self.most);
+        let place = *landmarks.members().get(slot).known()?;
         let mut open = OpenSlot::new(&mut landmarks, slot, self.acceptance)?;
         let admitted = open.try_one(Proposal { entering: self.most, uniform })?;
         self.progress.proposed += 1;
+        self.progress.openings += 1;
         self.progress.accepted += u64::from(admitted);
         Ok(if admitted { Offer::Replaced { place } } else { Offer::Declined })
     }
 
-    /// Keeps the offered row, which is the last member, at its place.
-    fn settle(&mut self, place: usize, row: &[T]) {
-        copy(self.rows, place.saturating_mul(self.dim), row);
+    /// Store the offered row, which is the last member, at its place.
+    fn settle(&mut self, place: usize, row: &[T]) -> Result<(), Error> {
+        copy(self.rows, place.saturating_mul(self.dim), row)?;
         let len = self.len();
-        if let Some(member) = self.members.get_mut(..len).and_then(<[usize]>::last_mut) {
-            *member = place;
-        }
+        *self.members.get_mut(..len).and_then(<[usize]>::last_mut).known()? = place;
+        Ok(())
     }
 
     fn not_finite(&self, column: usize) -> Error {
         Error::NotFinite { row: self.progress.steps as usize, column }
     }
 
-    /// The rows that are landmarks, one after the other.
+    /// Return the rows that are landmarks, one after the other.
     pub fn rows(&self) -> &[T] {
-        self.rows.get(..self.len().saturating_mul(self.dim)).unwrap_or(&[])
+        prefix(self.rows, self.len().saturating_mul(self.dim))
     }
 
-    /// The places of the landmarks among [`rows`](Self::rows), in the factor's order.
+    /// Return the indices of the landmarks in [`rows`](Self::rows), in the factor's order.
     pub fn members(&self) -> &[usize] {
-        self.members.get(..self.len()).unwrap_or(&[])
+        prefix(self.members, self.len())
     }
 
-    /// The factor of their kernel matrix, in its own order.
+    /// Return the factor of their kernel matrix.
     pub fn factor(&self) -> &Cholesky<'a, T> {
         &self.factor
     }
 
-    /// The number of landmarks: `c`, unless fewer independent rows came.
+    /// Return the number of landmarks: `c`, unless fewer independent rows came.
     pub fn len(&self) -> usize {
         self.factor.order()
     }
 
-    /// No row came that could be a landmark.
+    /// Whether there are no landmarks yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The running log-determinant, `log det K_CC`.
+    /// Return `log det K_CC`.
     pub fn log_det(&self) -> T {
         self.factor.log_det()
     }
 
-    /// The counters.
+    /// Return the counters.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 }
 
-/// Writes a row from `start` on.
-fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) {
-    for (slot, &value) in rows.iter_mut().skip(start).zip(row) {
+/// Write a row from `start` on.
+fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) -> Result<(), Error> {
+    let slots = rows.get_mut(start..).and_then(|rows| rows.get_mut(..row.len())).known()?;
+    for (slot, &value) in slots.iter_mut().zip(row) {
         *slot = value;
     }
+    Ok(())
 }

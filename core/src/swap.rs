@@ -1,29 +1,29 @@
-//! The ratio of two determinants that differ by one swap, and the probability of taking it.
+//! The ratio of two determinants that differ by one swap, and the acceptance probability.
 //!
-//! With `Y` the landmarks, `u` the member that leaves and `v` the row that enters,
+//! Let `Y` be the landmarks, `u` the member that leaves and `v` the row that enters. Then
 //! `det K_{Y∪v\u} / det K_Y = s_v / s_u`, where `s` is a residual given the other `c - 1` members:
-//! `s_v = k(v, v) - ‖z‖²` with `z` the forward substitution of `v`'s column. Both are squares of a
-//! last pivot, so no determinant is formed, and none can overflow or cancel.
+//! `s_v = k(v, v) - ‖z‖²`, with `z` the forward substitution of `v`'s column. Each residual is the square of a last
+//! pivot. So no determinant is computed, and none can overflow or cancel.
 //!
-//! The paper calls the leaving member `y_in`, because it is picked inside `Y`; here it leaves.
+//! The paper calls the leaving member `y_in`, since it is picked from `Y`.
 
-use crate::Scalar;
+use crate::scalar::Scalar;
 
-/// How a proposed swap is taken or left. Both rules keep the c-DPP stationary.
+/// The acceptance rule for a proposed swap. The c-DPP is stationary under both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Acceptance {
-    /// `r/(1 + r)`: the paper's, Algorithm 1.
+    /// `r/(1 + r)`: the rule of the paper's Algorithm 1.
     Barker,
-    /// `min(1, r)`: takes more swaps than any other rule of the same stationary law (Peskun 1973).
+    /// `min(1, r)`: accepts more swaps than any other rule with the same stationary law (Peskun 1973).
     Metropolis,
 }
 
 impl Acceptance {
-    /// What the entering residual must exceed for a `uniform` number in [0, 1) to take the swap:
-    /// `uniform < probability` solved for `s_v`. A residual only falls while it is computed, so a
-    /// proposal can be rejected as soon as it has fallen this far.
+    /// Return the threshold that the entering residual must exceed for a `uniform` number in [0, 1) to accept the swap:
+    /// `uniform < probability` solved for `s_v`. A residual only decreases while it is computed, so a proposal is
+    /// rejected as soon as it has reached the threshold.
     pub fn threshold<T: Scalar>(self, uniform: T, leaving: T) -> T {
         match self {
             Self::Barker => leaving * (uniform / (T::ONE - uniform)),
@@ -32,30 +32,30 @@ impl Acceptance {
     }
 }
 
-/// The two residuals whose quotient is the ratio of determinants `r`.
+/// The two residuals whose quotient is the determinant ratio `r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swap<T> {
-    /// `s_v`, of the row that enters; 0 where it is not above the floor of rounding.
+    /// `s_v`, of the row that enters; 0 where it is at or below the rounding error.
     pub entering: T,
     /// `s_u`, of the member that leaves.
     pub leaving: T,
 }
 
 impl<T: Scalar> Swap<T> {
-    /// `r = det K_{Y∪v\u} / det K_Y`.
+    /// Return `r = det K_{Y∪v\u} / det K_Y`.
     pub fn ratio(self) -> T {
         self.entering / self.leaving
     }
 
-    /// `log det K_{Y∪v\u} - log det K_Y`; minus infinity where `v` depends on the others.
+    /// Return `log det K_{Y∪v\u} - log det K_Y`: minus infinity where `v` depends on the others.
     pub fn log_ratio(self) -> T {
         self.entering.ln() - self.leaving.ln()
     }
 
-    /// The probability of taking the swap. The one acceptance function of every chain.
+    /// Return the acceptance probability. Every chain uses this function.
     pub fn probability(self, acceptance: Acceptance) -> T {
-        // Guards are positive, so that a residual that is not a number is never taken.
+        // Written so that a NaN residual is never accepted.
         if !(self.entering > T::ZERO) {
             return T::ZERO;
         }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_dependent_is_never_taken() {
+    fn nan_and_dependent_rows_are_never_accepted() {
         for entering in [0.0, -1.0, f64::NAN] {
             for acceptance in [Acceptance::Barker, Acceptance::Metropolis] {
                 for leaving in [1.0, 0.0] {

@@ -1,4 +1,4 @@
-//! Names the board that a target's images run on, and tells the linker where its `memory.x` is.
+//! Sets the name of the target's board, and tells the linker where its `memory.x` is.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! Files that are either whole or not there.
+//! Atomic writing of files.
 
 use crate::error::Error;
 use std::fs::{File, Metadata};
@@ -6,10 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Writes a file under a temporary name in the same folder and renames it when it is whole and on
-/// disk: a full disk or a kill leaves what was there before, its permissions included. A link leads
-/// to the file that is replaced; a device or a pipe is written to, not replaced. A kill leaves the temporary file
-/// too, `.tmp` and six letters: nothing reads it, and nothing but its owner removes it.
+/// Write a file under a temporary name in the same folder, and rename it once it is complete and on
+/// disk. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
+/// followed; a device or a pipe is written to, not replaced. A kill also leaves the temporary file,
+/// `.tmp` and six letters, which nothing reads or removes.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -30,13 +30,13 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     .map_err(fail)
 }
 
-/// Finds out whether a file can be written there, before the work that it is the result of; leaves nothing behind.
+/// Check that a file can be written, before computing its content. Leaves no file behind.
 ///
 /// # Errors
 /// [`Error::Write`].
 pub fn check_writable(path: &Path) -> Result<(), Error> {
     match fs::metadata(path) {
-        // A device or a pipe is written to as it comes.
+        // A device or a pipe is opened only for writing.
         Ok(found) if !found.is_dir() && !found.is_file() => Ok(()),
         _ => replace_with(path).map(drop),
     }
@@ -55,7 +55,7 @@ fn replace(
     pending.persist()
 }
 
-/// Begins to replace a file by one that is written out of order: nothing is there under the name until it
+/// Begin to replace a file by one that is written out of order. The new file has no name until it
 /// [persists](Pending::persist).
 ///
 /// # Errors
@@ -73,7 +73,7 @@ pub(crate) fn replace_with(path: &Path) -> Result<Pending, Error> {
     .map_err(fail)
 }
 
-/// A file under a temporary name, which goes away unless it persists.
+/// A file under a temporary name, removed on drop unless it persists.
 #[derive(Debug)]
 pub(crate) struct Pending {
     file: tempfile::NamedTempFile,
@@ -88,24 +88,24 @@ impl Pending {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Else the error would name the temporary file, which nobody asked for.
+        // Otherwise the error would name the temporary file instead of the folder.
         if !fs::metadata(folder)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         Ok(Self { file: temporary(folder)?, folder: folder.to_owned(), path: path.to_owned(), found })
     }
 
-    /// The file, to read and write from its beginning.
+    /// Open the file for reading and writing, from its beginning.
     pub(crate) fn file(&self) -> io::Result<File> {
         File::options().read(true).write(true).open(self.file.path())
     }
 
-    /// Another file on the same disk, without a name.
+    /// Create an unnamed file on the same disk.
     pub(crate) fn beside(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
     }
 
-    /// Takes the name, once all is on the disk.
+    /// Sync to disk and rename to the final name.
     pub(crate) fn persist(self) -> io::Result<()> {
         if let Some(found) = self.found {
             self.file.as_file().set_permissions(found.permissions())?;
@@ -116,7 +116,7 @@ impl Pending {
     }
 }
 
-/// Temporary files are their owner's alone; results are for whom the umask lets read them.
+/// Create with the permissions of an ordinary file, which the umask restricts, instead of owner-only.
 #[cfg(unix)]
 fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,33 +1,35 @@
-//! Methods against each other: the same rows, several seeds, every error that the paper plots.
+//! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the paper.
 
 use crate::approximation::gram::Gram;
 use crate::approximation::spectrum::{SPECTRUM_ROWS, Spectrum};
 use crate::approximation::variants::Approximation;
 use crate::data::prepared::{Prepared, keep};
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
-use crate::kernel::bandwidth::Bandwidth;
+use crate::kernel::bandwidth::Sigma;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::selector::{Options, Selector, Task, run};
-use crate::observer::{NoObserver, Observer};
+use crate::landmarks::selector::{Selector, Task, run};
+use crate::observer::{NoObserver, Observer, go_on};
+use crate::regression::fit::fit;
+use crate::regression::params::FitParams;
 use crate::regression::ridge::Ridge;
 use crate::regression::sigma_search::choose_bandwidth;
-use crate::regression::train::{Setting, train_at};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// One selection, measured.
+/// The measurements of one selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The data set's name.
     pub dataset: String,
     /// Rows used, for training and testing together.
     pub rows: usize,
-    /// Rows landmarks were selected from and the regression was fitted to.
+    /// Rows from which landmarks were selected and to which the regression was fitted.
     pub train: usize,
     /// Rows held out.
     pub test: usize,
@@ -37,63 +39,62 @@ pub struct Trial {
     pub landmarks: usize,
     /// The seed.
     pub seed: u64,
-    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent over [`SPECTRUM_ROWS`], and where `K` has rank `c`.
+    /// `‖K - K̃‖_F / ‖K - K_c‖_F`; absent for more than [`SPECTRUM_ROWS`] rows, and if `K` has rank `c`.
     pub fro_rel: Option<f64>,
-    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent as `fro_rel` is.
+    /// `‖K - K̃‖_2 / ‖K - K_c‖_2`; absent if `fro_rel` is.
     pub spec_rel: Option<f64>,
     /// `tr(K - K̃) / tr K`.
     pub trace_fraction: f64,
-    /// Root mean square error on the training rows over the training target's standard deviation.
+    /// Root mean square error on the training rows, divided by the standard deviation of the training target.
     pub train_nrmse: Option<f64>,
-    /// The same on the rows held out.
+    /// The same on the held-out rows.
     pub test_nrmse: Option<f64>,
-    /// Seconds for the selection alone.
+    /// Duration of the selection alone, in seconds.
     pub seconds: f64,
     /// The bandwidth.
     pub sigma: f64,
     /// The ridge.
     pub ridge: Option<f64>,
-    /// The approximation whose errors these are; absent for the Nyström method.
+    /// The approximation measured; absent for the Nyström method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approximation: Option<String>,
 }
 
-/// What is compared.
+/// The parameters of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Methods.
-    pub methods: Vec<&'static dyn Selector>,
-    /// What they are told; given rows are counted as in the file.
-    pub options: Options,
-    /// Numbers of landmarks.
+    /// The selectors, identified by name in the trials.
+    pub selectors: Vec<Arc<dyn Selector>>,
+    /// The numbers of landmarks.
     pub landmarks: Vec<usize>,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds.
+    /// The number of seeds.
     pub seeds: u64,
-    /// Rows to use.
+    /// The number of rows to use.
     pub rows: usize,
-    /// How many of them to hold out.
+    /// The number of those rows to hold out.
     pub test: usize,
     /// The kernel.
     pub kernel: KernelKind,
     /// Its bandwidth.
-    pub bandwidth: Bandwidth,
+    pub bandwidth: Sigma,
     /// The ridge.
     pub ridge: Ridge,
-    /// The arithmetic.
+    /// The precision.
     pub precision: Precision,
-    /// What is made of the landmarks. The regression is Nyström's, and left out for the others.
+    /// The approximation. The regression is Nyström's, and is omitted for other approximations.
     pub approximation: Approximation,
 }
 
-/// Runs every method with every number of landmarks and seed; `each` takes the trials as they come.
-/// Each seed draws its own rows. Given landmarks are always among the training rows. Without a
-/// target the regression is left out.
+/// Run each method with each number of landmarks and seed, and pass each trial to `each` as it completes.
+///
+/// Each seed draws its own rows. Given landmarks are always among the training rows. Without a target the regression is
+/// omitted.
 ///
 /// # Errors
-/// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`] and those of the parts;
-/// what `each` answers.
+/// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`], errors of the bandwidth, the
+/// selection, the approximation and the regression, and those of `each`.
 pub fn evaluate(
     table: &Table,
     comparison: &Comparison,
@@ -108,7 +109,7 @@ pub fn evaluate(
     if test >= rows {
         return Err(Error::NoTrainingRows { test, rows });
     }
-    // Before hours of work and not after.
+    // Check the arguments before hours of work.
     for &landmarks in &comparison.landmarks {
         let reason = match landmarks {
             0 => CoreError::Empty,
@@ -129,39 +130,40 @@ pub fn evaluate(
         } else {
             None
         };
-        let setting = Setting {
-            kernel: KernelSpec { kind: comparison.kernel, sigma: chosen.sigma },
+        let params = FitParams {
+            kernel: gram.kernel(),
+            ridge: comparison.ridge,
             precision: comparison.precision,
             seed,
         };
-        let options = among(comparison, &data)?;
         let ridge = match comparison.ridge {
             Ridge::Value(gamma) => Some(gamma),
             Ridge::CrossValidated => None,
         };
-        let trials = comparison.landmarks.len() * comparison.methods.len();
+        let trials = comparison.landmarks.len() * comparison.selectors.len();
         observer.begin(&format!("seed {seed}"), trials as u64);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
-            for &method in &comparison.methods {
-                // Given landmarks are as many as they are, whatever c is: measured once.
-                let c = match method.fixed(&options) {
+            for selector in &comparison.selectors {
+                // The number of given rows does not depend on c: measure them once.
+                let c = match selector.fixed() {
                     Some(_) if round > 0 => continue,
-                    Some(count) => count,
+                    Some(rows) => rows.len(),
                     None => c,
                 };
-                let task = Task { gram: &gram, c, setting, ridge, options: &options, observer: &NoObserver };
-                let (selected, seconds) = run(method, &task)?;
+                let precision = comparison.precision;
+                let task = Task { precision, seed, ridge, ..Task::new(&gram, c) };
+                let selection = run(selector.as_ref(), &task)?;
                 let (trace, relative) =
-                    approximation.errors(&gram, spectrum.as_ref(), &selected.places, seed)?;
+                    approximation.errors(&gram, spectrum.as_ref(), &selection.landmarks, seed)?;
                 let model = match &data.target {
                     Some(_) if approximation == Approximation::Nystrom => {
-                        Some(train_at(&data, &selected.places, comparison.ridge, setting, &NoObserver)?.model)
+                        Some(fit(&data, &selection.landmarks, params, None, &NoObserver)?.model)
                     }
                     _ => None,
                 };
                 let test_nrmse = match (&model, &data.target) {
                     (Some(model), Some(target)) if comparison.test > 0 => {
-                        Some(root_mean_square(&model.predict(&test)?, &test) / target.deviation)
+                        Some(test.root_mean_square(&model.predict_table(&test)?) / target.deviation)
                     }
                     _ => None,
                 };
@@ -170,7 +172,7 @@ pub fn evaluate(
                     rows: comparison.rows,
                     train: data.len(),
                     test: comparison.test,
-                    method: method.name().to_owned(),
+                    method: selector.name().to_owned(),
                     landmarks: c,
                     seed,
                     fro_rel: relative.map(|relative| relative.frobenius),
@@ -178,13 +180,14 @@ pub fn evaluate(
                     trace_fraction: trace.fraction,
                     train_nrmse: model.as_ref().map(|model| model.train_nrmse),
                     test_nrmse,
-                    seconds,
+                    seconds: selection.seconds,
                     sigma: chosen.sigma,
                     ridge: model.as_ref().map(|model| model.ridge),
                     approximation: (approximation != Approximation::Nystrom)
                         .then(|| approximation.to_string()),
                 })?;
                 observer.advance(1);
+                go_on(observer)?;
             }
         }
         observer.end();
@@ -192,9 +195,10 @@ pub fn evaluate(
     Ok(())
 }
 
-/// Training rows, standardised, and raw rows held out.
+/// Return the standardised training rows and the raw held-out rows.
 fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared, Table), Error> {
-    let mut given = used(comparison).to_vec();
+    let mut given: Vec<usize> =
+        comparison.selectors.iter().filter_map(|selector| selector.fixed()).flatten().copied().collect();
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
@@ -222,30 +226,4 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     let mut data = Prepared::new(part(&train_rows), None, seed)?;
     data.numbers = Some(train_rows);
     Ok((data, part(&test_rows)))
-}
-
-/// The given rows, if a method takes them.
-fn used(comparison: &Comparison) -> &[usize] {
-    let options = &comparison.options;
-    let taken = comparison.methods.iter().any(|method| method.fixed(options).is_some());
-    if taken { &options.given } else { &[] }
-}
-
-/// The options with given rows counted among the prepared ones.
-fn among(comparison: &Comparison, data: &Prepared) -> Result<Options, Error> {
-    let given = used(comparison)
-        .iter()
-        .map(|&number| {
-            let reason = CoreError::OutOfRange { index: number, len: data.len() };
-            data.row_of(number).ok_or(Error::Landmarks { reason })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(Options { given, ..comparison.options.clone() })
-}
-
-/// `√(mean (prediction - target)²)`; 0 without a target.
-pub fn root_mean_square(predictions: &[f64], table: &Table) -> f64 {
-    let targets = table.target.as_deref().unwrap_or(&[]);
-    let squares: f64 = predictions.iter().zip(targets).map(|(x, y)| (x - y) * (x - y)).sum();
-    (squares / targets.len().max(1) as f64).sqrt()
 }

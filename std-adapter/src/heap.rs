@@ -1,10 +1,9 @@
-//! Owners on the heap of the slices that the core's algorithms work on, for any number of
-//! landmarks.
+//! Heap-allocated memory for the core's algorithms, for any number of landmarks.
 
 use crate::error::Error;
 use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
 
-/// Memory for up to `c` landmarks: what [`dpp_nystrom_core::Workspace`] is on the stack.
+/// Memory for up to `c` landmarks; the heap counterpart of [`dpp_nystrom_core::Workspace`].
 ///
 /// ```
 /// use dpp_nystrom::heap::Heap;
@@ -25,10 +24,10 @@ pub struct Heap<T> {
 }
 
 impl<T: Scalar> Heap<T> {
-    /// Room for `c` landmarks.
+    /// Allocate for `c` landmarks: `c²` values.
     ///
     /// # Errors
-    /// [`Error::Memory`] when there is none for `c²` numbers.
+    /// [`Error::Memory`] if the allocation fails.
     pub fn new(c: usize) -> Result<Self, Error> {
         Ok(Self {
             square: zeros(c.saturating_mul(c), T::ZERO)?,
@@ -38,7 +37,7 @@ impl<T: Scalar> Heap<T> {
         })
     }
 
-    /// The slices, for one algorithm at a time.
+    /// Lend the slices to one algorithm.
     pub fn lend(&mut self) -> Memory<'_, T> {
         Memory {
             factor: FactorMemory {
@@ -51,8 +50,8 @@ impl<T: Scalar> Heap<T> {
     }
 }
 
-/// Memory for ridge regression on up to `c` features: what [`dpp_nystrom_core::RidgeWorkspace`] is on
-/// the stack.
+/// Memory for ridge regression on up to `c` features; the heap counterpart of
+/// [`dpp_nystrom_core::RidgeWorkspace`].
 #[derive(Clone, Debug)]
 pub struct RidgeHeap<T> {
     square: Vec<T>,
@@ -62,10 +61,10 @@ pub struct RidgeHeap<T> {
 }
 
 impl<T: Scalar> RidgeHeap<T> {
-    /// Room for `c` features.
+    /// Allocate for `c` features: `c²` values.
     ///
     /// # Errors
-    /// [`Error::Memory`] when there is none for `c²` numbers.
+    /// [`Error::Memory`] if the allocation fails.
     pub fn new(c: usize) -> Result<Self, Error> {
         Ok(Self {
             square: zeros(c.saturating_mul(c), T::ZERO)?,
@@ -75,7 +74,7 @@ impl<T: Scalar> RidgeHeap<T> {
         })
     }
 
-    /// The slices, for one accumulator at a time.
+    /// Lend the slices to one accumulator.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
         RidgeMemory {
             square: &mut self.square,
@@ -86,7 +85,7 @@ impl<T: Scalar> RidgeHeap<T> {
     }
 }
 
-/// `len` copies, or an error where the allocator says no.
+/// Return `len` copies of `zero`, or an error if the allocation fails.
 pub(crate) fn zeros<T: Clone>(len: usize, zero: T) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     values.try_reserve_exact(len).map_err(|_| Error::Memory { bytes: len.saturating_mul(size_of::<T>()) })?;

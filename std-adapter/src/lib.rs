@@ -1,57 +1,58 @@
-//! Landmarks for kernel methods on a desktop or a server: files, heap memory, all threads, and the
-//! command line `dpp-nystrom`.
+//! Landmarks for kernel methods on a desktop or a server: files, heap memory, all threads.
 //!
-//! The algorithms are those of [`core`], which also run on a microcontroller; this crate brings
-//! them rows and memory, and measures what they do.
-//!
-//! | step | where |
-//! | --- | --- |
-//! | a file to rows | [`table`], [`Prepared`] |
-//! | rows that outgrow memory | [`store`] |
-//! | rows in many places | [`partial`], [`Moments`] |
-//! | rows to landmarks | [`methods`], [`select_rows`], or [`select()`] for a ground set of one's own |
-//! | the fewest landmarks within an error | [`fewest`] |
-//! | what landmarks miss | [`trace_error`], [`Spectrum`] |
-//! | landmarks to a model | [`train`], [`Model`], [`model_file`] |
-//! | a model to a device | [`export`] |
-//! | exact samples of the c-DPP | [`ExactKDpp`] |
-//! | bounds, mixing and convergence | [`theory`] |
-//! | bandwidth and ridge together | [`tune()`] |
-//! | methods against each other | [`evaluate()`] |
-//! | other approximations from the same landmarks | [`Approximation`] |
-//!
-//! # Example
+//! The algorithms are those of [`core`], which also run on a microcontroller; this crate brings them rows and memory, and
+//! measures what they do.
 //!
 //! ```
-//! use dpp_nystrom::data::table;
-//! use dpp_nystrom::data::table::Target;
-//! use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-//! use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-//! use dpp_nystrom::data::Prepared;
-//! use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
-//! use dpp_nystrom::observer::NoObserver;
-//! use dpp_nystrom::regression;
+//! use dpp_nystrom::selectors::Refined;
+//! use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Ridge, Sigma};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("waves.csv");
-//! # let text: String = (0..200).map(|i| format!("{},{}\n", f64::from(i) / 20.0, (f64::from(i) / 20.0).sin())).collect();
-//! # std::fs::write(&path, text)?;
-//! let data = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
-//! let kernel = KernelKind::Gaussian;
-//! let sigma = choose_bandwidth(Bandwidth::Median(0.5), kernel, &data, 0, &NoObserver)?.sigma;
-//! let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
+//! # fn main() -> Result<(), dpp_nystrom::Error> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("waves.dpp");
+//! # let x: Vec<f64> = (0..400).map(|i| f64::from(i) / 40.0).collect();
+//! # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+//! let data = Dataset::from_rows(&x, 1)?.with_target(&y)?; // row-major; also Dataset::read, Dataset::open_store
+//! let map = Nystroem::params(12)
+//!     .kernel(Gaussian::new(Sigma::Median(0.5)))
+//!     .selector(Refined::default().sweeps(5))
+//!     .seed(7)
+//!     .fit(&data)?;
+//! let landmarks: &[usize] = map.landmarks();
+//! let phi: Vec<f64> = map.transform(&x)?; // row-major, map.rank() columns
+//! let error: f64 = map.trace_error(&data)?; // tr(K - K̃) / tr K
 //!
-//! let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-//! let selection = select_rows(&data, 12, &method, setting, &NoObserver)?;
-//! let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver)?;
-//! assert!(training.model.train_nrmse < 0.01);
+//! let model = KernelRidge::params(&map).ridge(Ridge::CrossValidated).fit(&data)?;
+//! model.save(&path)?;
+//! let predicted: Vec<f64> = Model::load(&path)?.predict(&x)?; // in the target's units
+//! # assert!(landmarks.len() == 12 && phi.len() == 400 * map.rank() && error < 1e-3);
+//! # assert!(predicted.iter().zip(&y).all(|(found, y)| (found - y).abs() < 0.05));
 //! # Ok(()) }
 //! ```
 //!
+//! | step | where |
+//! | --- | --- |
+//! | rows: in memory, a file, a row store | [`Dataset`], [`data`] |
+//! | features `φ` and landmarks | [`Nystroem`], [`selectors`] |
+//! | a model, its file, its way to a device | [`KernelRidge`], [`Model`], [`model::export`] |
+//! | all of it in one call, with checkpoints, for programs like the command line | [`pipeline`] |
+//! | landmarks of a ground set of one's own | [`landmarks::select`] |
+//! | approximation errors | [`approximation`] |
+//! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
+//! | bandwidth and ridge together | [`regression::tune`] |
+//! | exact samples, bounds, mixing, convergence | [`landmarks::ExactKDpp`], [`theory`] |
+//! | methods against each other | [`benchmark`] |
+//!
+//! # Order of modules
+//!
+//! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `atomic_file`, `framed_file`, `linalg`,
+//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `pipeline`, `estimators`, `theory`,
+//! `benchmark`, `interop`.
+//!
 //! # Features
 //!
-//! `cli` (on): what only the command line needs. A library goes without: `default-features = false`.
+//! - `ndarray`: arrays of `ndarray` 0.16 in and out.
+//! - `linfa`: the traits of `linfa` 0.8, in [`interop`](https://docs.rs/dpp-nystrom).
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
@@ -60,7 +61,11 @@ pub mod atomic_file;
 pub mod benchmark;
 pub mod data;
 pub mod error;
+pub mod estimators;
+mod framed_file;
 pub mod heap;
+#[cfg(any(feature = "ndarray", feature = "linfa"))]
+pub mod interop;
 pub mod kernel;
 pub mod landmarks;
 pub mod linalg;
@@ -73,5 +78,12 @@ pub mod simd;
 pub mod theory;
 
 pub use dpp_nystrom_core as core;
+pub use faer;
 
+pub use data::{Dataset, Scale};
 pub use error::Error;
+pub use estimators::{KernelRidge, Nystroem};
+pub use kernel::{Gaussian, Sigma};
+pub use landmarks::selectors;
+pub use model::Model;
+pub use regression::Ridge;

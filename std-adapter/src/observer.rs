@@ -1,16 +1,30 @@
-//! How long work shows that it is going on.
+//! Progress reports and cancellation of long-running work.
 
-/// Told of work that may take over a second.
+use crate::error::Error;
+
+/// Receives the progress of work that may take over a second, from any thread.
 pub trait Observer: Sync {
-    /// A task of so many steps begins; 0 where nobody knows how many.
-    fn begin(&self, task: &str, steps: u64);
-    /// So many more steps are done; from any thread.
+    /// Called at the start of a phase of `steps` steps; 0 if the number is unknown.
+    fn begin(&self, phase: &str, steps: u64);
+
+    /// Called after `steps` more steps.
     fn advance(&self, steps: u64);
-    /// The task is over.
+
+    /// Called at the end of the phase.
     fn end(&self);
+
+    /// Return whether to stop with [`Error::Cancelled`]. Called between blocks of work.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
-/// Shows nothing.
+/// Return [`Error::Cancelled`] if the observer cancels.
+pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), Error> {
+    if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 

@@ -1,236 +1,333 @@
-//! Landmarks and models from a row store, without its rows in memory.
+//! The full pipeline: source, kernel, landmarks, regression, model.
+//!
+//! [`fit`] runs all of it, [`select`] stops after the landmarks, and [`fit_batches`] fits to rows that are read in
+//! batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set the parameters
+//! and report results.
 
+use crate::approximation::curve::CurvePoint;
 use crate::approximation::errors::{TraceError, trace_error_of_points};
+use crate::approximation::gram::Gram;
 use crate::approximation::landmark_set::LandmarkSet;
+use crate::data::columns::RowSlices;
 use crate::data::prepared::Prepared;
-use crate::data::store::open::{Store, Stored};
+use crate::data::source::{Order, RowSource};
 use crate::error::Error;
-
+use crate::kernel::params::KernelParams;
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::chain::{Method, Selection, select_with};
-use crate::model::trained::{AnyCoefficients, Coefficients};
+use crate::landmarks::chain::select_with;
+use crate::landmarks::procedure::Procedure;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{RowAccess, Selector, Task, run};
+use crate::landmarks::tolerance::{Tolerance, fewest};
 use crate::observer::Observer;
-use crate::regression::checkpoint::{Checkpoint, Key};
-use crate::regression::fit::{RegressionInput, Targets, fit_observed};
-use crate::regression::observer::FitObserver;
-use crate::regression::ridge::{Ridge, ridge_grid};
-use crate::regression::train::{Setting, Training, assemble};
-use crate::rng::{RngStream, stream};
+use crate::regression::checkpoint::Checkpoint;
+use crate::regression::distributed::{BatchSource, FitSpec};
+use crate::regression::fit::{self as regression, Fitted};
+use crate::regression::params::FitParams;
+use crate::regression::ridge::Ridge;
+use crate::regression::sigma_search::choose_bandwidth;
 use crate::simd::lane::Lane;
 use crate::simd::lanes::Lanes;
-use dpp_nystrom_core::{Points, RidgeRegression};
-use rand::seq::index;
+use dpp_nystrom_core::Points;
+use std::borrow::Cow;
+use std::time::Instant;
 
-/// Rows that a trace error is measured on where there are more: its standard error is under a half per cent of the
-/// rows' own spread.
-const MEASURED_ROWS: usize = 1 << 16;
+/// Rows of the pilot sample from which the bandwidth is estimated if the rows are not in memory.
+const PILOT_ROWS: usize = 2_000;
 
-/// A trace error of all rows, or its estimate from some.
+/// The maximum number of rows on which the trace error of rows outside memory is measured. The standard error is below
+/// half a per cent of the standard deviation over rows.
+pub(crate) const MEASURED_ROWS: usize = 1 << 16;
+
+/// The landmarks to select.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Landmarks {
+    /// This number of landmarks.
+    Count(usize),
+    /// The fewest landmarks whose error is within a tolerance.
+    Within(Tolerance),
+    /// These rows of the source.
+    Rows(Vec<usize>),
+}
+
+/// The parameters of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Params<'a> {
+    /// The kernel, and how its bandwidth is chosen.
+    pub kernel: KernelParams,
+    /// The landmarks to select.
+    pub landmarks: Landmarks,
+    /// How they are selected.
+    pub selector: &'a dyn Selector,
+    /// The ridge γ of the regression.
+    pub ridge: Ridge,
+    /// The precision; for a row store, that of the store is used.
+    pub precision: Precision,
+    /// The random seed.
+    pub seed: u64,
+}
+
+/// Selected landmarks and the resolved parameters.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Selected<'s> {
+    working: Working<'s>,
+    /// The kernel with its bandwidth.
+    pub kernel: KernelSpec,
+    /// Whether a cross-validated bandwidth is at an end of its grid.
+    pub sigma_at_edge: bool,
+    /// The precision.
+    pub precision: Precision,
+    /// The landmarks: rows of [`source`](Self::source), or points.
+    pub selection: Selection,
+    /// The sample that landmarks were selected from; `None` if they were selected from all rows.
+    pub sample: Option<Cow<'s, Prepared>>,
+    /// The errors by number of landmarks, if the number was chosen by a tolerance.
+    pub curve: Option<Vec<CurvePoint>>,
+}
+
+#[derive(Debug)]
+enum Working<'s> {
+    Source(&'s dyn RowSource),
+    Memory(Cow<'s, Prepared>),
+}
+
+impl Selected<'_> {
+    /// Return the rows used: the source itself, or its rows read into memory.
+    pub fn source(&self) -> &dyn RowSource {
+        match &self.working {
+            Working::Source(source) => *source,
+            Working::Memory(prepared) => prepared.as_ref(),
+        }
+    }
+
+    /// Specify the regression on the landmarks, for rows that are accumulated where they are.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; those of the source.
+    pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
+        let landmarks = match &self.sample {
+            // Without slices, rows are numbered as in the sample.
+            Some(sample) if self.source().slices().is_none() => {
+                self.selection.landmarks.features(sample.as_ref())?
+            }
+            _ => self.selection.landmarks.features(self.source())?,
+        };
+        FitSpec::new(self.source().columns(), landmarks, self.kernel, ridge, seed)
+    }
+
+    /// Measure the trace error of the landmarks.
+    ///
+    /// # Errors
+    /// Those of [`trace_error`].
+    pub fn trace_error(&self, seed: u64) -> Result<MeasuredError, Error> {
+        trace_error(self.source(), &self.selection.landmarks, self.kernel, seed)
+    }
+}
+
+/// A model and the landmarks it is fitted on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome<'s> {
+    /// The landmarks.
+    pub selected: Selected<'s>,
+    /// The model.
+    pub fitted: Fitted,
+    /// Duration of the regression in seconds.
+    pub fit_seconds: f64,
+}
+
+/// Choose the bandwidth and select landmarks.
+///
+/// A selector that works in place reads rows where they are stored. For others the rows are read into memory, or a
+/// sample of them if the selector accepts one.
+///
+/// # Errors
+/// [`Error::InMemory`] for more rows than fit; errors of the bandwidth, the selector and the source;
+/// [`Error::Cancelled`].
+pub fn select<'s>(
+    source: &'s dyn RowSource,
+    params: &Params<'_>,
+    observer: &dyn Observer,
+) -> Result<Selected<'s>, Error> {
+    let seed = params.seed;
+    let working = match source.as_prepared() {
+        Some(prepared) => Working::Memory(Cow::Borrowed(prepared)),
+        None => match in_memory(source, params) {
+            Some(what) => Working::Memory(source.in_memory(&what, seed)?),
+            None => Working::Source(source),
+        },
+    };
+    let precision = match &working {
+        Working::Source(source) => source.precision().unwrap_or(params.precision),
+        Working::Memory(_) => params.precision,
+    };
+    let pilot = match &working {
+        Working::Source(source) => source.sample(PILOT_ROWS, seed)?,
+        Working::Memory(prepared) => Cow::Borrowed(prepared.as_ref()),
+    };
+    let KernelParams { kind, sigma } = params.kernel;
+    let chosen = choose_bandwidth(sigma, kind, &pilot, seed, observer)?;
+    let kernel = KernelSpec { kind, sigma: chosen.sigma };
+    let ridge = match params.ridge {
+        Ridge::Value(gamma) => Some(gamma),
+        Ridge::CrossValidated => None,
+    };
+    let among = |rows: &Prepared, c: usize| {
+        let gram = Gram::new(rows, kernel)?;
+        run(params.selector, &Task { gram: &gram, c, precision, seed, ridge, observer })
+    };
+    let (mut sample, mut curve) = (None, None);
+    let selection = match (&params.landmarks, &working) {
+        (Landmarks::Rows(rows), _) => Selection::given(rows.clone()),
+        (Landmarks::Within(tolerance), Working::Memory(rows)) => {
+            let gram = Gram::new(rows, kernel)?;
+            let task = Task { gram: &gram, c: 0, precision, seed, ridge, observer };
+            let found = fewest(params.selector, &task, *tolerance)?;
+            curve = Some(found.curve);
+            found.selection
+        }
+        (&Landmarks::Count(c), Working::Memory(rows)) => among(rows, c)?,
+        (&Landmarks::Count(c), Working::Source(source)) => match params.selector.in_place() {
+            Some(procedure) if source.slices().is_some() => {
+                select_in_place(*source, c, &procedure, kernel, seed, observer)?
+            }
+            _ => {
+                let rows = source.sample(sample_rows(params.selector), seed)?;
+                let mut selection = among(&rows, c)?;
+                if let (LandmarkSet::Indices(indices), Some(_)) = (&mut selection.landmarks, source.slices())
+                {
+                    indices.iter_mut().for_each(|row| *row = rows.number(*row));
+                }
+                sample = Some(rows);
+                selection
+            }
+        },
+        (Landmarks::Within(_), Working::Source(source)) => {
+            return Err(Error::InMemory { what: TOLERANCE.to_owned(), rows: source.len() });
+        }
+    };
+    Ok(Selected { working, kernel, sigma_at_edge: chosen.at_edge, precision, selection, sample, curve })
+}
+
+const TOLERANCE: &str = "--tolerance";
+
+/// Return what requires the rows in memory, if anything does.
+fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
+    source.slices()?;
+    match (&params.landmarks, params.selector.needs().rows) {
+        (Landmarks::Rows(_), _) | (Landmarks::Count(_), RowAccess::InPlace) => None,
+        (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
+        (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
+        (Landmarks::Count(_), _) => Some(params.selector.reader()),
+    }
+}
+
+fn sample_rows(selector: &dyn Selector) -> usize {
+    match selector.needs().rows {
+        RowAccess::Sample(most) => most,
+        RowAccess::InMemory | RowAccess::InPlace => usize::MAX,
+    }
+}
+
+/// Select landmarks and fit ridge regression on them to all rows.
+///
+/// # Errors
+/// Those of [`select`] and of [`crate::regression::fit`].
+pub fn fit<'s>(
+    source: &'s dyn RowSource,
+    params: &Params<'_>,
+    checkpoint: Option<&mut Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Outcome<'s>, Error> {
+    source.columns().learnable()?;
+    let selected = select(source, params, observer)?;
+    let begin = Instant::now();
+    let Selected { kernel, precision, .. } = selected;
+    let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
+    let landmarks = &selected.selection.landmarks;
+    let fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
+}
+
+/// [`fit`] to rows that are read in batches: landmarks are selected from the source's sample, and rows are accumulated
+/// where they are stored.
+///
+/// # Errors
+/// Those of [`select`] and of the source.
+pub fn fit_batches<'s>(
+    source: &'s dyn BatchSource,
+    params: &Params<'_>,
+    observer: &dyn Observer,
+) -> Result<Outcome<'s>, Error> {
+    let columns = source.columns();
+    columns.learnable()?;
+    let selected = select(source, params, observer)?;
+    let begin = Instant::now();
+    let spec = selected.fit_spec(params.ridge, params.seed)?;
+    let folds = source.accumulate(&spec, observer)?;
+    let fitted = spec.conclude(&folds, params.ridge, &columns.name, observer)?;
+    Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
+}
+
+/// The trace error over a source, measured on all rows or estimated from a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredError {
-    /// Over all rows: measured, or scaled up from those that were.
+    /// Over all rows: measured, or extrapolated from a sample.
     pub of_all: TraceError,
-    /// The rows that it was measured on.
+    /// The number of rows it was measured on.
     pub rows: usize,
 }
 
-impl Store {
-    /// So many rows in memory, drawn at random, standardised anew as if they were all: for methods that want their
-    /// rows in memory. All of them for none, and these are compared with their checksum.
-    ///
-    /// # Errors
-    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
-    pub fn sample(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
-        if rows.is_none() {
-            self.verify()?;
-        }
-        let numbers = self.draw(rows.unwrap_or(self.len()), seed)?;
-        let mut sample = Prepared::new(self.table_of(&numbers)?, None, seed)?;
-        sample.numbers = (numbers.len() < self.len()).then_some(numbers);
-        Ok(sample)
-    }
+/// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row store.
+///
+/// # Errors
+/// [`Error::Landmarks`], [`Error::Memory`], and errors of the source.
+pub fn trace_error(
+    source: &dyn RowSource,
+    landmarks: &LandmarkSet,
+    kernel: KernelSpec,
+    seed: u64,
+) -> Result<MeasuredError, Error> {
+    let points = landmarks.features(source)?;
+    let measured = source.sample(MEASURED_ROWS, seed)?;
+    let TraceError { error, fraction } = trace_error_of_points(&measured.ground(kernel)?, &points)?;
+    let error = error * (source.len() as f64 / measured.len() as f64);
+    Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
+}
 
-    /// So many rows drawn at random, in the units of the file that the store was made from.
-    ///
-    /// # Errors
-    /// [`Error::TooFewRows`], and as [`Store::check`].
-    pub fn table_of_sample(
-        &self,
-        rows: usize,
-        seed: u64,
-    ) -> Result<crate::data::table::reader::Table, Error> {
-        self.table_of(&self.draw(rows, seed)?)
-    }
-
-    /// So many rows drawn at random with the statistics of all: for what is estimated, such as a bandwidth.
-    ///
-    /// # Errors
-    /// As [`Store::check`].
-    pub fn pilot(&self, rows: usize, seed: u64) -> Result<Prepared, Error> {
-        self.gather(&self.draw(rows.min(self.len()), seed)?)
-    }
-
-    fn draw(&self, wanted: usize, seed: u64) -> Result<Vec<usize>, Error> {
-        if wanted > self.len() || wanted == 0 {
-            return Err(Error::TooFewRows { wanted, rows: self.len() });
-        }
-        if wanted == self.len() {
-            return Ok((0..wanted).collect());
-        }
-        let mut numbers = index::sample(&mut stream(seed, RngStream::Rows), self.len(), wanted).into_vec();
-        numbers.sort_unstable();
-        Ok(numbers)
-    }
-
-    /// Selects landmarks among all rows of the store, in its precision, by what does not need them in memory.
-    ///
-    /// # Errors
-    /// Those of [`crate::landmarks::chain::select()`], and of [`Store::check`].
-    pub fn select(
-        &self,
-        c: usize,
-        method: &Method,
-        kernel: KernelSpec,
-        seed: u64,
-        observer: &dyn Observer,
-    ) -> Result<Selection, Error> {
-        self.expect_jumps();
-        let selection = match self.numbers() {
-            Stored::F32(rows, _) => select_in(rows, self.features(), c, method, kernel, seed, observer),
-            Stored::F64(rows, _) => select_in(rows, self.features(), c, method, kernel, seed, observer),
-        };
-        // Rows that are gone read as zeros, and may have been refused for that.
-        self.check()?;
-        selection
-    }
-
-    /// What landmarks miss, on all rows or on 65,536 drawn at random.
-    ///
-    /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], and as [`Store::check`].
-    pub fn trace_error(
-        &self,
-        landmarks: &[usize],
-        kernel: KernelSpec,
-        seed: u64,
-    ) -> Result<MeasuredError, Error> {
-        let points = self.gather(landmarks)?.rows;
-        let measured = self.pilot(MEASURED_ROWS, seed)?;
-        let TraceError { error, fraction } = trace_error_of_points(&measured.ground(kernel)?, &points)?;
-        let error = error * (self.len() as f64 / measured.len() as f64);
-        Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
-    }
-
-    /// Fits ridge regression on these rows of the store to all of them, in blocks: `O(c²)` memory, and a byte a row
-    /// where the ridge is cross-validated. With a checkpoint, a fit that was cut off goes on where that was
-    /// written, to the same model bit for bit.
-    ///
-    /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`], those of [`crate::regression::fit::fit`], of [`Store::verify`] and of the checkpoint.
-    pub fn train(
-        &self,
-        landmarks: &[usize],
-        ridge: Ridge,
-        setting: Setting,
-        checkpoint: Option<&mut Checkpoint>,
-        observer: &dyn Observer,
-    ) -> Result<Training, Error> {
-        self.verify()?;
-        let home = self.gather(landmarks)?;
-        home.learnable()?;
-        let work = Work { store: self, home: &home, landmarks, ridge, setting };
-        match self.numbers() {
-            Stored::F32(rows, Some(targets)) => work.train(
-                rows,
-                Targets::F32(targets),
-                Precision::F32,
-                AnyCoefficients::F32,
-                checkpoint,
-                observer,
-            ),
-            Stored::F64(rows, Some(targets)) => work.train(
-                rows,
-                Targets::F64(targets),
-                Precision::F64,
-                AnyCoefficients::F64,
-                checkpoint,
-                observer,
-            ),
-            Stored::F32(..) | Stored::F64(..) => Err(Error::NoTarget),
-        }
-    }
+/// Select landmarks among all rows of a source in place, in the precision in which they are stored.
+fn select_in_place(
+    source: &dyn RowSource,
+    c: usize,
+    procedure: &Procedure,
+    kernel: KernelSpec,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Selection, Error> {
+    source.expect(Order::Random);
+    let dim = source.features();
+    let selection = match source.slices() {
+        Some(RowSlices::F32(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
+        Some(RowSlices::F64(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
+        None => Err(Error::InMemory { what: "selecting in place".to_owned(), rows: source.len() }),
+    };
+    // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
+    source.check()?;
+    selection
 }
 
 fn select_in<T: Lane>(
     rows: &[T],
     dim: usize,
     c: usize,
-    method: &Method,
+    procedure: &Procedure,
     kernel: KernelSpec,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
-    // Conversion let no other number in.
+    // Scaling has already rejected non-finite values.
     let ground = Points::assumed_finite(rows, dim, kernel.build::<T>()?)?;
-    select_with(&ground, c, method, seed, observer, || Lanes::new(c, dim))
-}
-
-/// What a fit is asked.
-struct Work<'s> {
-    store: &'s Store,
-    /// The landmarks, standardised.
-    home: &'s Prepared,
-    landmarks: &'s [usize],
-    ridge: Ridge,
-    setting: Setting,
-}
-
-impl Work<'_> {
-    fn train<T: Lane>(
-        &self,
-        rows: &[T],
-        targets: Targets<'_>,
-        precision: Precision,
-        numbers: fn(Coefficients<T>) -> AnyCoefficients,
-        checkpoint: Option<&mut Checkpoint>,
-        observer: &dyn Observer,
-    ) -> Result<Training, Error> {
-        let Self { store, home, landmarks, ridge, setting } = *self;
-        let setting = Setting { precision, ..setting };
-        let points: Vec<T> = home.rows.iter().map(|&value| T::from_f64(value)).collect();
-        let problem = RegressionInput {
-            rows,
-            dim: store.features(),
-            targets,
-            landmarks: &points,
-            kernel: &setting.kernel.build()?,
-        };
-        let key = Key::new(store.description().checksum, store.len(), &home.rows, ridge, setting);
-        let mut rounds = Watched { store, checkpoint: checkpoint.map(|checkpoint| checkpoint.of(key)) };
-        let grid: Vec<f64> = ridge_grid().collect();
-        let fitted = fit_observed(problem, ridge, &grid, setting.seed, &mut rounds, observer);
-        store.check()?;
-        let places = LandmarkSet::Indices((0..landmarks.len()).collect());
-        let mut training = assemble(home, &places, &points, fitted?.0, setting, numbers)?;
-        training.model.trained_rows = store.len() as u64;
-        Ok(training)
-    }
-}
-
-/// Stops a fit whose rows are no longer there, and keeps what it has learned.
-struct Watched<'s> {
-    store: &'s Store,
-    checkpoint: Option<crate::regression::checkpoint::Kept<'s>>,
-}
-
-impl FitObserver for Watched<'_> {
-    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
-        self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
-    }
-
-    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
-        self.store.check()?;
-        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.after_round(rounds, accumulators))
-    }
+    select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, dim))
 }

@@ -1,40 +1,40 @@
-//! One seed from the user, a stream of its own for each use: changing one choice leaves the other
-//! draws as they were.
+//! Random number generators: one per purpose, all derived from the user's seed, so that changing one choice
+//! leaves the other draws unchanged.
 
 use dpp_nystrom_core::Random;
 
-/// What random numbers are drawn for.
+/// The purpose of a random number generator.
 #[derive(Clone, Copy, Debug)]
 pub enum RngStream {
-    /// Which rows are used, and which are held out.
+    /// Subsampling and holding out rows.
     Rows,
-    /// The landmarks.
+    /// Landmark selection.
     Landmarks,
-    /// The chain that the landmarks' chain is compared with.
+    /// The second chain, for split R̂.
     OtherChain,
-    /// The sample that the bandwidth is taken from.
+    /// The sample for the median distance.
     Bandwidth,
-    /// The folds of cross-validation.
+    /// Cross-validation folds.
     Folds,
-    /// Which landmarks an expert gets.
+    /// Assignment of landmarks to experts.
     Experts,
-    /// Rows that are pilot_rows at before a method is chosen.
+    /// The pilot sample from which a method is chosen.
     Pilot,
-    /// Rows that refinement draws.
+    /// Candidates of refinement.
     Refinement,
-    /// Rows that refinement by targets draws.
+    /// Candidates of refinement by the leave-one-out error.
     Supervised,
-    /// Exact samples.
+    /// Exact c-DPP samples.
     Exact,
-    /// Pairs of states to bound the contraction with.
+    /// Triples `(S, r, t)` for the contraction.
     Triples,
     /// Coupled chains.
     Coupling,
-    /// Chains that are looked at for themselves.
+    /// Chains run for diagnostics.
     Chains,
 }
 
-/// The generator of this seed for this use.
+/// Return the generator for this seed and purpose.
 pub fn stream(seed: u64, stream: RngStream) -> Random {
     let tag: u64 = match stream {
         RngStream::Landmarks => 0,

@@ -1,4 +1,4 @@
-//! The exact sampler against the enumerated law.
+//! The exact sampler compared with the enumerated law.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::landmarks::ExactKDpp;
@@ -24,7 +24,7 @@ fn counts(entries: &[f64], law: &Law, c: usize, seed: u64) -> Vec<u64> {
     counts
 }
 
-/// Every set of rows, every row and every pair come as often as they should.
+/// Check the frequencies of every set of rows, every row and every pair.
 fn assert_law(entries: &[f64], law: &Law, c: usize, seed: u64) {
     let counts = counts(entries, law, c, seed);
     let fit = Fit::new(&counts, &law.probabilities);
@@ -44,7 +44,7 @@ fn assert_law(entries: &[f64], law: &Law, c: usize, seed: u64) {
             let found: u64 =
                 law.states.iter().zip(&counts).filter(|(state, _)| holds(state)).map(|(_, n)| n).sum();
             let deviation = (total * expected * (1.0 - expected)).sqrt();
-            // 36 frequencies, each within four and a half standard deviations: once in 4,000 seeds not.
+            // 36 frequencies, each within 4.5 standard deviations: about one seed in 4,000 fails.
             let off = (found as f64 - total * expected).abs();
             assert!(off <= 4.5 * deviation + 1e-6, "rows {i} {j}: {found} of {total}, expected {expected}");
         }
@@ -65,7 +65,7 @@ fn every_size_follows_its_law() {
     }
 }
 
-/// Eigenvalues over twelve powers of ten: the residuals of phase 2 do not know.
+/// Eigenvalues over twelve powers of ten, which must not affect the residuals of phase 2.
 #[test]
 fn a_decaying_spectrum_follows_its_law() {
     let spectrum: Vec<f64> = (0..N).map(|k| 10.0_f64.powf(-1.7 * k as f64)).collect();
@@ -74,7 +74,7 @@ fn a_decaying_spectrum_follows_its_law() {
 }
 
 #[test]
-fn what_cannot_be_sampled_is_refused() {
+fn sizes_above_the_rank_are_rejected() {
     // Rank 2.
     let entries: Vec<f64> = (0..N * N).map(|at| 1.0 + ((at / N) * (at % N)) as f64).collect();
     let exact = ExactKDpp::new(&Matrix::new(&entries).unwrap()).unwrap();
@@ -90,7 +90,7 @@ fn what_cannot_be_sampled_is_refused() {
     assert!(sample.len() == 2 && sample[0] < sample[1]);
 }
 
-/// Brownian motion: more rows than a decomposition is made of, and none of them stored.
+/// The covariance of Brownian motion: more rows than the limit of a decomposition, none of them stored.
 struct Long;
 
 impl dpp_nystrom_core::GroundSet<f64> for Long {
@@ -103,8 +103,8 @@ impl dpp_nystrom_core::GroundSet<f64> for Long {
 }
 
 #[test]
-fn too_many_rows_are_refused() {
+fn too_many_rows_are_rejected() {
     let error = ExactKDpp::new(&Long).unwrap_err();
-    assert!(matches!(error, Error::SpectrumRows { rows: 10_001 }));
-    assert!(error.to_string().contains("use at most 10000 of them"), "{error}");
+    assert!(matches!(error, Error::SpectrumRows { rows: 10_001, most: 10_000 }));
+    assert!(error.to_string().contains("at most 10000; use fewer"), "{error}");
 }

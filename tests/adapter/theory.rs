@@ -1,5 +1,6 @@
-//! Every bound of the theory on kernels small enough to go through every set of rows: laws, expectations and
-//! couplings are enumerated, residuals eliminated, determinants expanded. Some kernels are nearly singular.
+//! Every bound of the theory on kernels small enough to enumerate every set of rows: laws, expectations and
+//! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are nearly
+//! singular.
 
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
@@ -7,7 +8,7 @@ use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Ridge, Setting};
+use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::theory::bounds;
 use dpp_nystrom::theory::bounds::Norms;
 use dpp_nystrom::theory::contraction::{contraction, enumerated, step_factor, theorem_3, unconditional};
@@ -19,11 +20,10 @@ use dpp_nystrom_tests::dense::{eigenvalues, product, solve};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};
 use dpp_nystrom_tests::law::Law;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::transition::{advance, transition};
 
-/// Kernels of `n` rows: what is tested, its name, and how far rounding lets an expectation be off,
-/// relatively.
+/// Return kernels of `n` rows: name, entries, and the relative tolerance for rounding in an expectation.
 fn kernels(n: usize) -> Vec<(String, Vec<f64>, f64)> {
     let mut kernels = vec![
         ("integers".to_owned(), Gram::well_conditioned(n).to(), 1e-10),
@@ -39,8 +39,8 @@ fn kernels(n: usize) -> Vec<(String, Vec<f64>, f64)> {
         ));
     }
     for (seed, sigma) in [(1, 0.3), (2, 1.0), (3, 3.0)] {
-        let mut numbers = Numbers::seeded(100 * seed + n as u64);
-        let points: Vec<f64> = (0..2 * n).map(|_| numbers.normal()).collect();
+        let mut random = SplitMix64::seeded(100 * seed + n as u64);
+        let points: Vec<f64> = (0..2 * n).map(|_| random.normal()).collect();
         let entry = |i: usize, j: usize| {
             let squares = (0..2).map(|d| (points[2 * i + d] - points[2 * j + d]).powi(2)).sum::<f64>();
             (-squares / (2.0 * sigma * sigma)).exp()
@@ -51,7 +51,7 @@ fn kernels(n: usize) -> Vec<(String, Vec<f64>, f64)> {
     kernels
 }
 
-/// `K - K̃`, by eliminating one landmark after the other.
+/// Return `K - K̃`, eliminating one landmark after the other.
 fn residual(matrix: &[f64], n: usize, members: &[usize]) -> Vec<f64> {
     let mut left = matrix.to_vec();
     for &member in members {
@@ -98,7 +98,7 @@ fn lemma_1_theorem_1_and_corollary_1_hold() {
                 let mean = expectation(&law, traces);
                 let slack = off * mean + 1e-13 * values[0];
                 assert!((mean - expected).abs() <= slack, "{name}, {n}, {c}: {mean} {expected}");
-                let missed: Vec<Norms> = residuals.iter().map(|left| norms(left, n)).collect();
+                let errors: Vec<Norms> = residuals.iter().map(|left| norms(left, n)).collect();
                 for k in 1..=c {
                     let lemma = bounds::lemma_1(&values, c, k);
                     let ratio = expected / (c + 1) as f64;
@@ -112,14 +112,14 @@ fn lemma_1_theorem_1_and_corollary_1_hold() {
                     }
                     let bound = bounds::theorem_1(n, c, k);
                     let frobenius =
-                        expectation(&law, missed.iter().map(|norms| norms.frobenius / best.frobenius));
+                        expectation(&law, errors.iter().map(|norms| norms.frobenius / best.frobenius));
                     let spectral =
-                        expectation(&law, missed.iter().map(|norms| norms.spectral / best.spectral));
+                        expectation(&law, errors.iter().map(|norms| norms.spectral / best.spectral));
                     assert!(
                         frobenius <= bound.frobenius && spectral <= bound.spectral,
                         "{name}, {n}, {c}, {k}"
                     );
-                    corollary_1_holds(&values, c, k, &law, &missed);
+                    corollary_1_holds(&values, c, k, &law, &errors);
                     checked += 1;
                 }
             }
@@ -128,12 +128,12 @@ fn lemma_1_theorem_1_and_corollary_1_hold() {
     assert!(checked > 500, "{checked}");
 }
 
-fn corollary_1_holds(values: &[f64], c: usize, k: usize, law: &Law, missed: &[Norms]) {
+fn corollary_1_holds(values: &[f64], c: usize, k: usize, law: &Law, errors: &[Norms]) {
     let (best, trivial) = (bounds::best(values, k), bounds::corollary_1_trivial(values, k));
     for delta in [0.01, 0.5, 0.95, 0.999] {
         let bound = bounds::corollary_1(values, c, k, delta);
         let over = |exceeds: &dyn Fn(&Norms) -> bool| {
-            expectation(law, missed.iter().map(|norms| f64::from(u8::from(exceeds(norms)))))
+            expectation(law, errors.iter().map(|norms| f64::from(u8::from(exceeds(norms)))))
         };
         assert!(over(&|norms| norms.frobenius / best.frobenius > bound.frobenius) <= delta);
         assert!(over(&|norms| norms.spectral / best.spectral > bound.spectral) <= delta);
@@ -141,13 +141,13 @@ fn corollary_1_holds(values: &[f64], c: usize, k: usize, law: &Law, missed: &[No
             assert!(bound.frobenius >= trivial.frobenius && bound.spectral >= trivial.spectral);
         }
     }
-    for norms in missed {
+    for norms in errors {
         assert!(norms.frobenius / best.frobenius <= trivial.frobenius * (1.0 + 1e-9));
         assert!(norms.spectral / best.spectral <= trivial.spectral * (1.0 + 1e-9));
     }
 }
 
-/// `M (M + μ I)⁻¹ v` and `(M + μ I)⁻¹ v`.
+/// Return `M (M + μ I)⁻¹ v` and `(M + μ I)⁻¹ v`.
 fn shrunk(matrix: &[f64], n: usize, penalty: f64, v: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut shifted = matrix.to_vec();
     (0..n).for_each(|i| shifted[i * (n + 1)] += penalty);
@@ -159,7 +159,7 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|x| x * x).sum()
 }
 
-/// The risk by its definition, column by column.
+/// Return the risk by its definition, column by column.
 fn risk_of(matrix: &[f64], n: usize, noise: Noise<'_>) -> Risk {
     let penalty = n as f64 * noise.ridge;
     let (_, x) = shrunk(matrix, n, penalty, noise.signal);
@@ -175,7 +175,7 @@ fn risk_of(matrix: &[f64], n: usize, noise: Noise<'_>) -> Risk {
 
 #[test]
 fn theorem_2_and_corollary_2_hold_for_white_noise() {
-    let mut numbers = Numbers::seeded(8);
+    let mut random = SplitMix64::seeded(8);
     let mut checked = 0;
     for n in 6..=8 {
         for (name, matrix, off) in kernels(n) {
@@ -186,7 +186,7 @@ fn theorem_2_and_corollary_2_hold_for_white_noise() {
                 let law = Law::new(&matrix, n, c);
                 let expected = expected_trace_error(&values, c).unwrap();
                 for (variance, ridge) in [(0.0, 1e-2), (1.0, 1e-4), (0.3, 1.0), (1e4, 1e-2)] {
-                    let signal: Vec<f64> = (0..n).map(|_| numbers.normal()).collect();
+                    let signal: Vec<f64> = (0..n).map(|_| random.normal()).collect();
                     let noise = Noise { signal: &signal, variance, ridge };
                     let exact = risk::full(&ground, noise).unwrap();
                     let oracle = risk_of(&matrix, n, noise);
@@ -238,8 +238,8 @@ fn theorem_2_and_corollary_2_hold_for_white_noise() {
     assert!(checked > 500, "{checked}");
 }
 
-/// Why the interface takes white noise alone: three rows, two landmarks and a noise of rank one, and the
-/// expectation is 1.232 where Theorem 2 as printed promises 1.00002.
+/// A counterexample, the reason why the interface takes white noise only: for three rows, two landmarks and noise of
+/// rank one the expectation is 1.232, and Theorem 2 as printed gives 1.00002.
 #[test]
 fn theorem_2_is_false_for_other_noise() {
     let (n, c, penalty) = (3, 2, 51.28);
@@ -261,7 +261,7 @@ fn theorem_2_is_false_for_other_noise() {
     assert!((printed - 1.000_02).abs() < 5e-6, "{printed}");
 }
 
-/// Two neighbouring states, in the coupling's slots: `r` and `t` in the last, `S` before.
+/// Two neighbouring states in the coupling's slots: `S`, and `r` or `t` in the last slot.
 struct Neighbours<'a> {
     gram: &'a Gram,
     shared: Vec<usize>,
@@ -278,7 +278,7 @@ impl Neighbours<'_> {
         [self.r, self.t].map(|last| [self.shared.as_slice(), &[last]].concat())
     }
 
-    /// `q`, from determinants of integers.
+    /// Return `q`, from determinants of integer matrices.
     fn probability(&self, state: &[usize], slot: usize, entering: usize) -> f64 {
         let mut next = state.to_vec();
         next[slot] = entering;
@@ -286,26 +286,26 @@ impl Neighbours<'_> {
         after / (after + before)
     }
 
-    /// The expected distance after one step, and what it would be without the turned number in case C1.
+    /// Return the expected distance after one step, with `1 - u` for the second chain in case C1 and with the same `u`.
     fn expected_distance(&self) -> (f64, f64) {
         let states = self.states();
         let (n, c) = (self.gram.n, self.shared.len() + 1);
         let share = 0.5 / (c * (n - c)) as f64;
-        let (mut turned, mut straight) = (0.5, 0.5);
+        let (mut reflected, mut same) = (0.5, 0.5);
         for slot in 0..c {
             for entering in (0..n).filter(|row| !states[0].contains(row)) {
                 let partner = if entering == self.t { self.r } else { entering };
                 let of_r = self.probability(&states[0], slot, entering);
                 let of_t = self.probability(&states[1], slot, partner);
                 let crossing = slot == c - 1 && entering == self.t;
-                // The shares of numbers by which both move.
+                // The probability of `u` for which both chains move.
                 let together = of_r.min(of_t);
                 let both = if crossing { (of_r + of_t - 1.0).max(0.0) } else { together };
-                turned += share * self.mean_distance(slot, [entering, partner], of_r, of_t, both);
-                straight += share * self.mean_distance(slot, [entering, partner], of_r, of_t, together);
+                reflected += share * self.mean_distance(slot, [entering, partner], of_r, of_t, both);
+                same += share * self.mean_distance(slot, [entering, partner], of_r, of_t, together);
             }
         }
-        (turned, straight)
+        (reflected, same)
     }
 
     fn mean_distance(&self, slot: usize, entering: [usize; 2], of_r: f64, of_t: f64, both: f64) -> f64 {
@@ -328,9 +328,9 @@ impl Neighbours<'_> {
     }
 }
 
-/// One step of the coupling takes neighbours to the distance `1 - (1 - α(S, r, t))/(2c(N - c))`, exactly.
+/// One step of the coupling takes neighbours to the expected distance `1 - (1 - α(S, r, t))/(2c(N - c))`, exactly.
 #[test]
-fn the_coupling_contracts_as_alpha_says() {
+fn the_coupling_contracts_by_the_factor_of_alpha() {
     for n in 6..=8 {
         for (gram, tolerance) in [(Gram::well_conditioned(n), 1e-12), (Gram::near_duplicates(n, 8), 1e-9)] {
             let entries: Vec<f64> = gram.to();
@@ -345,19 +345,19 @@ fn the_coupling_contracts_as_alpha_says() {
                         for &t in &outside[..at] {
                             let alpha = contraction(&ground, &shared, r, t).unwrap().unwrap();
                             let neighbours = Neighbours { gram: &gram, shared: shared.clone(), r, t };
-                            let (turned, straight) = neighbours.expected_distance();
+                            let (reflected, same) = neighbours.expected_distance();
                             let beta = step_factor(alpha, n, c);
                             assert!(
-                                (turned - beta).abs() <= tolerance,
-                                "{n} {c} {shared:?} {r} {t}: {turned} {beta}"
+                                (reflected - beta).abs() <= tolerance,
+                                "{n} {c} {shared:?} {r} {t}: {reflected} {beta}"
                             );
-                            worse += u32::from(straight > beta + 1e-3);
+                            worse += u32::from(same > beta + 1e-3);
                             most = most.max(alpha);
                             assert!(alpha >= -((n - 2) as f64) - 1e-9);
                         }
                     }
                 }
-                // With one number for both in case C1, as the paper has it, it is not so.
+                // With the same `u` for both chains in case C1, as in the paper, this does not hold.
                 assert!(worse > 0, "{n} {c}");
                 assert_eq!(enumerated(&ground, c).unwrap().unwrap(), most);
             }
@@ -365,7 +365,7 @@ fn the_coupling_contracts_as_alpha_says() {
     }
 }
 
-/// The law of a chain after so many steps, from each start: by squaring.
+/// Return the law of a chain after `steps` steps from each start, by repeated squaring.
 fn power(matrix: &[Vec<f64>], mut steps: u64) -> Vec<Vec<f64>> {
     let times = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().map(|row| advance(row, b)).collect::<Vec<_>>();
     let size = matrix.len();
@@ -392,7 +392,7 @@ fn divergence(law: &[f64], other: &[f64]) -> f64 {
 
 #[test]
 fn the_chain_mixes_within_both_bounds() {
-    let mut numbers = Numbers::seeded(2);
+    let mut random = SplitMix64::seeded(2);
     let (mut conditional, mut contracted) = (0, f64::INFINITY);
     for n in 6..=7 {
         let mut grams: Vec<(Vec<f64>, Law)> = Vec::new();
@@ -422,12 +422,12 @@ fn the_chain_mixes_within_both_bounds() {
                     assert!(distance(row, &law.probabilities) <= epsilon, "{n} {c}: {start}");
                 }
             }
-            // Entropy contracts in one step, from laws near and far.
+            // Relative entropy contracts in one step, from laws near the stationary one and far from it.
             let factor = 1.0 - 1.0 / (2 * c * (n - c)) as f64;
             for trial in 0..200 {
                 let sharpness = [0.01, 0.3, 2.0, 8.0][trial % 4];
                 let mut start: Vec<f64> =
-                    law.probabilities.iter().map(|p| p * (sharpness * numbers.normal()).exp()).collect();
+                    law.probabilities.iter().map(|p| p * (sharpness * random.normal()).exp()).collect();
                 let total: f64 = start.iter().sum();
                 start.iter_mut().for_each(|p| *p /= total);
                 let before = divergence(&start, &law.probabilities);
@@ -437,31 +437,27 @@ fn the_chain_mixes_within_both_bounds() {
             }
         }
     }
-    println!("the least gain of a step is {contracted:.3} of what is promised");
+    println!("the smallest contraction in a step is {contracted:.3} of the bound");
     assert!(conditional > 50, "{conditional}");
 }
 
-/// Nine rows, of which every set of three is known: what the chains and the samples measured must agree with
-/// the law, within what their effective sample sizes allow.
+/// Nine rows, of which every set of three is enumerated: the measurements of chains and samples agree with the
+/// law within the errors given by their effective sample sizes.
 #[test]
 fn a_diagnosis_agrees_with_the_enumerated_law() {
     let (n, c) = (9, 3);
-    let mut numbers = Numbers::seeded(17);
+    let mut random = SplitMix64::seeded(17);
     let table = Table {
         name: "normal".to_owned(),
         feature_names: vec!["a".to_owned(), "b".to_owned()],
         dim: 2,
-        features: (0..2 * n).map(|_| numbers.normal()).collect(),
-        target: Some((0..n).map(|_| numbers.normal()).collect()),
+        features: (0..2 * n).map(|_| random.normal()).collect(),
+        target: Some((0..n).map(|_| random.normal()).collect()),
         target_name: Some("y".to_owned()),
     };
     let data = Prepared::new(table, None, 0).unwrap();
-    let setting = Setting {
-        kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
-        precision: Precision::F64,
-        seed: 5,
-    };
-    let ground = data.ground(setting.kernel).unwrap();
+    let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+    let ground = data.ground(kernel).unwrap();
     let matrix: Vec<f64> = (0..n * n).map(|at| ground.entry(at / n, at % n)).collect();
     let law = Law::new(&matrix, n, c);
     let log_dets: Vec<f64> =
@@ -469,12 +465,12 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
     let mean = expectation(&law, log_dets.iter().copied());
     let deviation = expectation(&law, log_dets.iter().map(|log| (log - mean).powi(2))).sqrt();
     let effort = Effort { samples: 400, steps: 40_000, pairs: 40, ..Effort::default() };
-    let diagnostics = Diagnostics::new(&data, setting, &NoObserver).unwrap();
+    let diagnostics = Diagnostics::new(&data, kernel, Precision::F64, 5, &NoObserver).unwrap();
     let found = diagnostics.of(c, Ridge::Value(1e-2), &effort, &NoObserver).unwrap();
     for chain in &found.chains {
-        let worth = chain.effective_samples.unwrap();
-        let off = (chain.log_det - mean).abs() / (deviation / worth.sqrt());
-        println!("{}: {off:.2} standard errors, worth {worth:.0}", chain.chain);
+        let size = chain.effective_samples.unwrap();
+        let off = (chain.log_det - mean).abs() / (deviation / size.sqrt());
+        println!("{}: {off:.2} standard errors, effective sample size {size:.0}", chain.chain);
         assert!(off < 4.0 && chain.r_hat.unwrap() < 1.02, "{chain:?}");
     }
     assert!((found.log_det.mean - mean).abs() < 4.0 * found.log_det.error);

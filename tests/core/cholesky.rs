@@ -1,15 +1,14 @@
-//! The factor against an independent one, over sizes and conditions, and through members that come
-//! and go.
+//! The factor compared with an independent one, over sizes and conditions, and after members were added and removed.
 
 use dpp_nystrom_core::{Cholesky, Error, FactorMemory, Scalar, Workspace};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::determinant::principal;
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::{FactorSnapshot, bits};
 
-/// Appends the members of a row-major matrix.
+/// Append the members of a row-major matrix.
 fn append_all<T: Scalar>(factor: &mut Cholesky<'_, T>, matrix: &[T], n: usize, members: &[usize]) {
     for (place, &member) in members.iter().enumerate() {
         let column: Vec<T> = members[..place].iter().map(|&other| matrix[other * n + member]).collect();
@@ -35,9 +34,8 @@ fn residual(rows: &[Vec<f64>], matrix: &[f64]) -> f64 {
     worst
 }
 
-/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries
-/// are at most `√(k_ii k_jj)`; `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, and a little for the residual's
-/// own rounding in `f64`.
+/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries are at most
+/// `√(k_ii k_jj)`. `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, with a margin for the rounding of the residual in `f64`.
 fn backward_error<T: Scalar>(n: usize) -> f64 {
     (n + 1) as f64 * (T::EPSILON.to_f64() / 2.0) * 1.01 + n as f64 * f64::EPSILON
 }
@@ -54,7 +52,7 @@ fn against_faer<T: Scalar>(conditions: &[f64]) {
             assert!(residual(&appended, &exact) <= backward_error::<T>(n), "{n} {condition:e}");
 
             // The factor itself: a backward error δ moves L by δ κ ‖L‖ at most (Sun 1991), to first
-            // order; that of the reference is no larger, and δ in the norm is n times that of an entry.
+            // order; that of the reference is not larger, and δ in the norm is n times that of an entry.
             let reference = dense::cholesky(&exact, n);
             let mut apart = 0.0;
             let mut norm = 0.0;
@@ -72,7 +70,7 @@ fn against_faer<T: Scalar>(conditions: &[f64]) {
             let slack = 2.0 * n as f64 * bound + T::EPSILON.to_f64() * n as f64 * log_det.abs();
             assert!((factor.log_det().to_f64() - log_det).abs() <= slack, "{n} {condition:e}");
 
-            // Refactoring meets the same bound.
+            // The refactored one satisfies the same bound.
             factor.refactor(|i, j| entries[i * n + j]).unwrap();
             assert!(residual(&rows(&factor), &exact) <= backward_error::<T>(n), "{n} {condition:e}");
 
@@ -83,7 +81,7 @@ fn against_faer<T: Scalar>(conditions: &[f64]) {
 
 /// Higham, theorem 10.4: the solution is exact for a matrix perturbed by `γ_{3n+1} |L| |L|ᵀ`.
 fn solves_to_a_small_residual<T: Scalar>(factor: &Cholesky<'_, T>, matrix: &[f64], n: usize) {
-    let mut numbers = Numbers::seeded(n as u64);
+    let mut numbers = SplitMix64::seeded(n as u64);
     let right: Vec<T> = (0..n).map(|_| T::from_f64(numbers.normal())).collect();
     let mut x = right.clone();
     factor.solve(&mut x).unwrap();
@@ -96,7 +94,7 @@ fn solves_to_a_small_residual<T: Scalar>(factor: &Cholesky<'_, T>, matrix: &[f64
         let bound = gamma * matrix[i * n + i].sqrt() * scale;
         assert!((product - right[i].to_f64()).abs() <= bound, "{n}");
     }
-    // And the two halves are the whole, bit for bit.
+    // The two halves give the same bits as the whole.
     let mut halves = right.clone();
     factor.solve_lower(&mut halves).unwrap();
     factor.solve_upper(&mut halves).unwrap();
@@ -115,13 +113,13 @@ fn the_factor_is_the_reference_in_f32() {
     against_faer::<f32>(&[1.0, 1e2, 1e4, 1e5]);
 }
 
-/// Random comings and goings, the members tracked in a plain list.
+/// Add and remove random members, and compare with a plain list.
 fn through_comings_and_goings<T: Scalar>(condition: f64) {
     const N: usize = 20;
     const CAPACITY: usize = 12;
     let entries: Vec<T> = converted(&with_spectrum(&geometric(N, condition), 7));
     let exact: Vec<f64> = entries.iter().map(|entry| entry.to_f64()).collect();
-    let mut numbers = Numbers::seeded(8);
+    let mut numbers = SplitMix64::seeded(8);
     let mut room = Room::new(CAPACITY);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     let mut members: Vec<usize> = Vec::new();
@@ -143,15 +141,13 @@ fn through_comings_and_goings<T: Scalar>(condition: f64) {
                 members.push(outside);
             }
             2 if !members.is_empty() => {
-                factor.remove(place);
+                factor.remove(place).unwrap();
                 members.remove(place);
             }
-            3 => {
-                factor.move_to_last(place);
-                if !members.is_empty() {
-                    let moved = members.remove(place);
-                    members.push(moved);
-                }
+            3 if !members.is_empty() => {
+                factor.move_to_last(place).unwrap();
+                let moved = members.remove(place);
+                members.push(moved);
             }
             4 if !members.is_empty() => {
                 let before = factor.log_det().to_f64();
@@ -167,7 +163,7 @@ fn through_comings_and_goings<T: Scalar>(condition: f64) {
         calls[kind] += 1;
         assert_eq!(factor.order(), members.len());
         assert!((0..members.len()).all(|i| factor.pivot(i) > T::ZERO && factor.row(i).len() == i + 1));
-        // A member stays for some twenty calls, each of which turns its row by c/2 rotations: a
+        // A member remains for some twenty calls, each of which applies c/2 rotations to its row: a random
         // walk of 100 steps of ε/2, well within twice the bound of a fresh factor.
         let of_members = principal(&exact, N, &members);
         let error = residual(&rows(&factor), &of_members);
@@ -185,18 +181,18 @@ fn members_come_and_go() {
 }
 
 #[test]
-fn moving_the_last_to_the_last_or_one_past_the_end_changes_nothing() {
+fn moving_the_last_to_the_last_changes_nothing_and_past_the_end_is_an_error() {
     let entries = with_spectrum(&geometric(5, 100.0), 3);
     let mut room = Room::new(5);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     append_all(&mut factor, &entries, 5, &[0, 1, 2, 3, 4]);
     let before = FactorSnapshot::new(&factor);
-    for place in [4, 5, usize::MAX] {
-        factor.move_to_last(place);
-        assert_eq!(FactorSnapshot::new(&factor), before);
+    factor.move_to_last(4).unwrap();
+    assert_eq!(FactorSnapshot::new(&factor), before);
+    for index in [5, usize::MAX] {
+        assert_eq!(factor.move_to_last(index), Err(Error::OutOfRange { index, len: 5 }));
+        assert_eq!(factor.remove(index), Err(Error::OutOfRange { index, len: 5 }));
     }
-    factor.remove(5);
-    factor.remove(usize::MAX);
     factor.truncate(5);
     factor.truncate(usize::MAX);
     assert_eq!(FactorSnapshot::new(&factor), before);
@@ -214,7 +210,7 @@ fn a_truncated_factor_is_that_of_the_first_members_bit_for_bit() {
     assert_eq!(FactorSnapshot::new(&factor), three);
     // Removing the last is the same.
     factor.append(&[entries[4], entries[1], entries[3]], entries[0]).unwrap();
-    factor.remove(3);
+    factor.remove(3).unwrap();
     assert_eq!(FactorSnapshot::new(&factor), three);
 }
 
@@ -258,7 +254,7 @@ fn the_pivot_in_the_error_is_the_dependent_one() {
         assert_eq!(refused, Err(Error::NotPositive { pivot: place }));
         assert_eq!(FactorSnapshot::new(&factor), before);
     }
-    // An entering member that depends on those that stay is at the last place.
+    // An entering member that depends on those that remain is at the last place.
     let mut room = Room::new(3);
     let mut factor = Cholesky::new(room.lend().factor).unwrap();
     append_all(&mut factor, &singular_at(2, 3), 3, &[0, 2]);
@@ -267,7 +263,7 @@ fn the_pivot_in_the_error_is_the_dependent_one() {
     assert_eq!(FactorSnapshot::new(&factor), before);
 }
 
-/// Pivots on either side of the floor `(k + 1) ε k(v, v)`: noise is refused, a small number is not.
+/// Pivots on both sides of the bound `(k + 1) ε k(v, v)`: rounding errors are refused, small numbers are not.
 fn the_floor_is_where_rounding_is<T: Scalar>() {
     let unit = T::EPSILON.to_f64();
     for (factor_of_floor, fits) in [(0.5, false), (2.0, true)] {
@@ -278,7 +274,7 @@ fn the_floor_is_where_rounding_is<T: Scalar>() {
         factor.append(&[], T::ONE).unwrap();
         assert_eq!(factor.append(&[T::ONE], T::from_f64(1.0 + s)).is_ok(), fits, "{factor_of_floor}");
     }
-    // The floor is relative: a matrix of tiny entries is as good as any.
+    // The bound is relative: a matrix of tiny entries is factored like any other.
     let mut room = Room::new(2);
     let mut factor = Cholesky::<T>::new(room.lend().factor).unwrap();
     factor.append(&[], T::from_f64(1e-30)).unwrap();
@@ -300,8 +296,8 @@ fn odd_inputs_are_refused_and_nothing_panics() {
     assert_eq!(factor.append(&[1.0], 1.0), Err(length(0, 1)));
     assert_eq!(factor.swap(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
     assert_eq!(factor.replace(0, &[], 1.0), Err(Error::OutOfRange { index: 0, len: 0 }));
-    factor.remove(0);
-    factor.move_to_last(0);
+    assert_eq!(factor.remove(0), Err(Error::OutOfRange { index: 0, len: 0 }));
+    assert_eq!(factor.move_to_last(0), Err(Error::OutOfRange { index: 0, len: 0 }));
     factor.refactor(|_, _| f64::NAN).unwrap();
     factor.solve(&mut []).unwrap();
     assert_eq!((factor.log_det(), factor.pivot(0), factor.row(0)), (0.0, 0.0, &[][..]));
@@ -348,13 +344,13 @@ fn memory_is_checked_where_it_enters() {
     assert_eq!(memory(9, 3, 2), Err(Error::Capacity { needed: 3, have: 2 }));
     assert_eq!(memory(0, 0, 0), Ok(0));
 
-    // A factor without capacity takes no member and does everything else.
+    // A factor without capacity refuses members and does everything else.
     let mut none = Workspace::<f64, 0>::new();
     let mut factor = Cholesky::new(none.lend().factor).unwrap();
     assert_eq!(factor.append(&[], 1.0), Err(Error::Capacity { needed: 1, have: 0 }));
     assert!(factor.replace(0, &[], 1.0).is_err());
     factor.refactor(|_, _| 1.0).unwrap();
-    factor.move_to_last(0);
-    factor.remove(0);
+    assert_eq!(factor.remove(0), Err(Error::OutOfRange { index: 0, len: 0 }));
+    assert_eq!(factor.move_to_last(0), Err(Error::OutOfRange { index: 0, len: 0 }));
     assert_eq!(factor.log_det(), 0.0);
 }

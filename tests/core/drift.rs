@@ -1,16 +1,15 @@
-//! A factor that has seen many swaps is still the factor of its matrix; and what was refused has
-//! changed nothing.
+//! After many swaps the factor is still that of its matrix, and a call that failed has changed nothing.
 
 use dpp_nystrom_core::{Error, GroundSet, Landmarks, Matrix, Scalar, start};
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::Snapshot;
 
 const N: usize = 48;
 const C: usize = 24;
 
-/// `‖L Lᵀ - K‖ / ‖K‖` in the Frobenius norm, computed in `f64`.
+/// Return `‖L Lᵀ - K‖ / ‖K‖` in the Frobenius norm, computed in `f64`.
 fn residual<T: Scalar, G: GroundSet<T>>(landmarks: &Landmarks<'_, T, G>) -> f64 {
     let (mut difference, mut norm) = (0.0, 0.0);
     let rows: Vec<Vec<f64>> = (0..landmarks.len())
@@ -27,7 +26,7 @@ fn residual<T: Scalar, G: GroundSet<T>>(landmarks: &Landmarks<'_, T, G>) -> f64 
     (difference / norm).sqrt()
 }
 
-/// What `δ ‖K‖` can do to `log det K`: `δ ‖K‖ tr(K⁻¹)` to first order, from the fresh factor.
+/// Return the effect of `δ ‖K‖` on `log det K`, `δ ‖K‖ tr(K⁻¹)` to first order, from the fresh factor.
 fn log_det_condition<T: Scalar, G: GroundSet<T>>(landmarks: &Landmarks<'_, T, G>) -> f64 {
     let count = landmarks.len();
     let mut trace = 0.0;
@@ -41,21 +40,21 @@ fn log_det_condition<T: Scalar, G: GroundSet<T>>(landmarks: &Landmarks<'_, T, G>
     trace
 }
 
-/// Residuals in units of `c ε` that a factor may have. A row of the factor is turned by `c/2`
-/// rotations with every swap, and stays for some `c` swaps: `c²/2` roundings of random sign, which
-/// add up to less than `c ε` whatever the number of swaps. The most that was seen is 0.07.
+/// The residuals that a factor may have, in units of `c ε`. With every swap `c/2` rotations are applied to a row of the
+/// factor, and it remains for some `c` swaps: `c²/2` roundings of random sign, which add up to less than `c ε`,
+/// independent of the number of swaps. The largest observed is 0.07.
 const BOUND: f64 = 0.25;
 
 fn drifts_no_further<T: Scalar>(condition: f64, seed: u64) {
     let entries: Vec<T> = converted(&with_spectrum(&geometric(N, condition), seed));
     let ground = Matrix::new(&entries).unwrap();
     let unit = C as f64 * T::EPSILON.to_f64();
-    let mut numbers = Numbers::seeded(seed);
+    let mut numbers = SplitMix64::seeded(seed);
     let mut room = Room::new(C);
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::uniform(&mut landmarks, C, &mut numbers).unwrap();
     let mut accepted = 0;
-    // Swaps of any ratio, good or bad: harsher than a chain, which avoids the ill-conditioned.
+    // Swaps of any ratio: harsher than a chain, which avoids the ill-conditioned.
     for goal in [1_000, 20_000] {
         while accepted < goal {
             let (slot, entering) = (numbers.below(C), numbers.below(N));
@@ -82,14 +81,14 @@ fn drifts_no_further<T: Scalar>(condition: f64, seed: u64) {
         let logs = unit * (2.0 + fresh.log_det().to_f64().abs() / C as f64);
         assert!(apart < BOUND * log_unit + logs, "{apart}");
     }
-    // Refactoring forgets all of it: the residual is a fresh factor's, classically under
-    // (c + 1) ε/2 √(k_ii k_jj) for each entry; and twice is as once, bit for bit.
+    // Refactoring removes it: the residual is a fresh factor's, bounded by (c + 1) ε/2 √(k_ii k_jj) for each
+    // entry. Refactoring twice gives the same bits as once.
     landmarks.refactor().unwrap();
     assert!(residual(&landmarks) < 0.5 * unit, "{}", residual(&landmarks));
     let once = Snapshot::new(&landmarks);
     landmarks.refactor().unwrap();
     assert_eq!(Snapshot::new(&landmarks), once);
-    // And landmarks that were refactored go on swapping like any.
+    // Refactored landmarks can be swapped like any others.
     let entering = (0..N).find(|&row| !landmarks.contains(row)).unwrap();
     let announced = landmarks.swap(0, entering).unwrap();
     assert!(announced.leaving > T::ZERO);
@@ -107,7 +106,7 @@ fn swaps_do_not_wear_out_the_factor_in_f32() {
     drifts_no_further::<f32>(1e4, 4);
 }
 
-/// A matrix in which one row, if armed, answers NaN; rows 0 and 6 are the same.
+/// A matrix in which one row, if armed, reads as NaN; rows 0 and 6 are the same.
 struct Faulty {
     entries: Vec<f64>,
     armed: std::cell::Cell<Option<usize>>,
@@ -137,7 +136,7 @@ impl GroundSet<f64> for Faulty {
     }
 }
 
-/// A call on a set of landmarks, whatever it answers besides errors dropped.
+/// A call on a set of landmarks whose result, except for errors, is dropped.
 type Call<'c> = &'c dyn Fn(&mut Landmarks<'_, f64, Faulty>) -> Result<(), Error>;
 
 #[test]
@@ -164,21 +163,21 @@ fn refused_calls_leave_no_trace() {
     refused(double, &|landmarks| landmarks.swap(1, 0).map(drop));
     refused(double, &|landmarks| landmarks.replace(0, 0).map(drop));
     refused(double, &|landmarks| start::given(landmarks, &[4, 0]));
-    // Row 6 is row 0 again.
+    // Row 6 is a copy of row 0.
     refused(Error::NotPositive { pivot: 3 }, &|landmarks| landmarks.push(6));
     refused(Error::NotPositive { pivot: 2 }, &|landmarks| landmarks.replace(0, 6).map(drop));
-    // Given: row 1 fits, row 6 does not any more.
+    // `given`: row 1 fits, row 6 does not.
     let room_for_two = Error::Capacity { needed: 5, have: 4 };
     refused(room_for_two, &|landmarks| start::given(landmarks, &[1, 2]));
-    refused(Error::Empty, &|landmarks| start::uniform(landmarks, 0, &mut Numbers::seeded(1)));
+    refused(Error::Empty, &|landmarks| start::uniform(landmarks, 0, &mut SplitMix64::seeded(1)));
     let too_many = Error::TooManyLandmarks { landmarks: 9, rows: 8 };
-    refused(too_many, &|landmarks| start::uniform(landmarks, 9, &mut Numbers::seeded(1)));
-    refused(room_for_two, &|landmarks| start::uniform(landmarks, 5, &mut Numbers::seeded(1)));
+    refused(too_many, &|landmarks| start::uniform(landmarks, 9, &mut SplitMix64::seeded(1)));
+    refused(room_for_two, &|landmarks| start::uniform(landmarks, 5, &mut SplitMix64::seeded(1)));
     refused(room_for_two, &|landmarks| {
-        start::kmeans_plus_plus(landmarks, 5, &mut [0.0; 8], &mut Numbers::seeded(1))
+        start::kmeans_plus_plus(landmarks, 5, &mut [0.0; 8], &mut SplitMix64::seeded(1))
     });
     refused(Error::Capacity { needed: 8, have: 7 }, &|landmarks| {
-        start::kmeans_plus_plus(landmarks, 4, &mut [0.0; 7], &mut Numbers::seeded(1))
+        start::kmeans_plus_plus(landmarks, 4, &mut [0.0; 7], &mut SplitMix64::seeded(1))
     });
 
     // From here on row 1 reads as NaN.
@@ -194,14 +193,13 @@ fn refused_calls_leave_no_trace() {
     assert_eq!(armed(1, &|landmarks| landmarks.swap(2, 1).map(drop)), unread);
     assert_eq!(armed(1, &|landmarks| landmarks.replace(2, 1).map(drop)), unread);
     assert_eq!(armed(1, &|landmarks| start::given(landmarks, &[1])), unread);
-    // A landmark that cannot be read any more: the first two rows of the new factor are there when
-    // the third fails.
+    // A landmark that can no longer be read: the first two rows of the new factor are complete when the
+    // third fails.
     assert_eq!(armed(3, &|landmarks| landmarks.refactor()), Error::NotFinite { row: 2, column: 2 });
     assert_eq!(armed(5, &|landmarks| landmarks.refactor()), Error::NotFinite { row: 0, column: 0 });
 }
 
-/// A matrix that turns singular under the factor: refactoring finds out, names the pivot and keeps
-/// the factor.
+/// A matrix that becomes singular under the factor: refactoring names the pivot and leaves the factor unchanged.
 #[test]
 fn refactoring_a_matrix_that_became_singular_keeps_the_factor() {
     struct Shrinking(std::cell::Cell<bool>);
@@ -210,7 +208,7 @@ fn refactoring_a_matrix_that_became_singular_keeps_the_factor() {
             4
         }
         fn entry(&self, i: usize, j: usize) -> f64 {
-            // Row 2 becomes row 0 again.
+            // Row 2 becomes a copy of row 0.
             let fold = |row: usize| if self.0.get() && row == 2 { 0 } else { row };
             if fold(i) == fold(j) { 2.0 } else { 1.0 }
         }

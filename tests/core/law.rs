@@ -1,5 +1,5 @@
-//! The chain's law, by enumeration: its transition matrix is reversible for the c-DPP and reaches
-//! every state. `P` is built from the acceptance function that the chain calls.
+//! The chain's law, by enumeration: its transition matrix is reversible with respect to the c-DPP and reaches every
+//! state. `P` is built from the acceptance function that the chain calls.
 
 use dpp_nystrom_core::{Matrix, Scalar};
 use dpp_nystrom_tests::determinant::swap_condition;
@@ -18,14 +18,14 @@ fn check<T: Scalar>(gram: &Gram, c: usize) {
     let exact: Vec<f64> = gram.to();
     for rule in RULES {
         let p = transition(&ground, c, rule);
-        // A row's diagonal is what the others leave: it sums to one, up to the rounding of a dozen
-        // additions, and must not be negative.
+        // A row's diagonal is one minus the others, up to the rounding of a dozen additions, and must not be
+        // negative.
         for row in &p {
             assert!(row.iter().all(|&probability| (-1e-14..=1.0).contains(&probability)), "{rule:?}");
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-14);
         }
         if rule.lazy {
-            // Up to the rounding of the sum of what leaves.
+            // Up to the rounding of the sum of the other entries.
             assert!((0..p.len()).all(|i| p[i][i] >= 0.5 - 1e-14), "a lazy chain holds half the time");
         }
         // π_i P_ij = π_j P_ji, within the rounding of the two ratios that enter.
@@ -47,14 +47,14 @@ fn check<T: Scalar>(gram: &Gram, c: usize) {
                 );
             }
         }
-        // πP = π. Here the conditions drop out: a state whose ratios are ill-conditioned is as much
-        // less probable. What is left is a few c ε of each entry's own flow, which is at most one.
+        // πP = π. The conditions cancel: a state whose ratios are ill-conditioned is less probable by the same factor.
+        // There remain a few c ε of each entry's own flow, which is at most one.
         for (&probability, next) in pi.iter().zip(advance(pi, &p)) {
             let bound = 100.0 * c as f64 * T::EPSILON.to_f64();
             assert!((next - probability).abs() <= bound, "{rule:?}: {probability} {next}");
         }
-        // Every state is reached from the first, and by reversibility the other way round. All
-        // probabilities of swaps are positive, so c steps suffice.
+        // Every state is reached from the first, and by reversibility the first from every state. All swap
+        // probabilities are positive, so c steps suffice.
         let mut reached = vec![0.0; pi.len()];
         reached[0] = 1.0;
         for _ in 0..c {

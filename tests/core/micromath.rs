@@ -1,4 +1,4 @@
-//! What predictions with the exponential of `micromath` are worth.
+//! The accuracy of predictions with the exponential of `micromath`.
 
 use dpp_nystrom_core::Predictor;
 use dpp_nystrom_core::kernel::Gaussian;

@@ -1,5 +1,5 @@
-//! Models that take raw rows: against the predictor on rows that were standardised by hand, and everything that is
-//! refused.
+//! Models that take raw rows: compared with the predictor on rows that were standardised by hand, and all inputs that
+//! are refused.
 
 use dpp_nystrom_core::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
 use dpp_nystrom_core::{Error, Model, Parts, Predictor};
@@ -33,7 +33,7 @@ fn kernels() -> [ChosenKernel<f32>; 6] {
 }
 
 #[test]
-fn raw_rows_are_standardised_and_turned_back() {
+fn raw_rows_are_standardised_and_predictions_scaled_back() {
     for kernel in kernels() {
         let model = Model::new(kernel, parts()).unwrap();
         let predictor = Predictor::new(kernel, &LANDMARKS, 3, &WEIGHTS).unwrap();
@@ -41,14 +41,14 @@ fn raw_rows_are_standardised_and_turned_back() {
         for raw in [[10.0, -2.0, 7.0], [12.5, -1.75, 7.0], [3.0, 0.0, 1e30], [f32::MAX, -2.0, 7.0]] {
             let standard = [(raw[0] - 10.0) * 0.5, (raw[1] + 2.0) * 4.0, 0.0];
             let expected = 100.0 + 3.0 * predictor.predict(&standard).unwrap();
-            // Room may be longer than the row, and what is in it does not matter.
+            // The buffer may be longer than the row, and its content does not matter.
             let found = model.predict(&raw, &mut [f32::NAN; 5]).unwrap();
             assert_eq!(found.to_bits(), expected.to_bits(), "{kernel:?} {raw:?}");
         }
     }
 }
 
-/// The constant constructors make the kernels that the others make.
+/// The constant constructors create the same kernels as the others.
 #[test]
 fn constant_kernels_are_the_same() {
     let mut room = [0.0; 3];
@@ -110,6 +110,6 @@ fn rows_that_cannot_be_predicted_are_refused() {
             assert_eq!(refused(&raw, &mut [0.0; 3]), Error::NotFinite { row: 0, column });
         }
     }
-    // Finite, but its distance from the mean is not.
+    // Finite, but its difference from the mean overflows.
     assert_eq!(refused(&[1.0, f32::MAX, 1.0], &mut [0.0; 3]), Error::NotFinite { row: 0, column: 1 });
 }

@@ -1,4 +1,4 @@
-//! The approximation against `K_{·,C} K_CC† K_{C,·}` with an independent pseudo-inverse.
+//! The approximation compared with `K_{·,C} K_CC† K_{C,·}` from an independent pseudo-inverse.
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{Error, GroundSet, Landmarks, Matrix, Nystrom, Points, Scalar, start};
@@ -9,7 +9,7 @@ use dpp_nystrom_tests::room::Room;
 
 const N: usize = 24;
 
-/// `K̃` of these landmarks, repeated and dependent ones included.
+/// Return `K̃` of these landmarks, repeated and dependent ones included.
 fn reference(matrix: &[f64], n: usize, landmarks: &[usize]) -> Vec<f64> {
     let c = landmarks.len();
     let inverse = pseudo_inverse(&principal(matrix, n, landmarks), c, 1e-10);
@@ -19,7 +19,7 @@ fn reference(matrix: &[f64], n: usize, landmarks: &[usize]) -> Vec<f64> {
     product(&product(&columns, c, &inverse, c), c, &across, n)
 }
 
-/// Pushes what is independent, leaves out what is not.
+/// Push the independent rows and skip the others.
 fn push_independent<T: Scalar, G: GroundSet<T>>(landmarks: &mut Landmarks<'_, T, G>, rows: &[usize]) {
     for &row in rows {
         match landmarks.push(row) {
@@ -36,7 +36,7 @@ fn agrees_with_the_reference<T: Scalar, G: GroundSet<T>>(
     bound: f64,
 ) {
     let n = ground.len();
-    // The production code's own entries: the kernel's rounding is not at issue.
+    // With the production code's own entries: the rounding of the kernel is not under test.
     let matrix: Vec<f64> = (0..n * n).map(|at| ground.entry(at / n, at % n).to_f64()).collect();
     let expected = reference(&matrix, n, rows);
     let mut room = Room::new(rows.len());
@@ -72,7 +72,7 @@ fn agrees_with_the_reference<T: Scalar, G: GroundSet<T>>(
 fn independent_landmarks_give_the_approximation() {
     let rows: Vec<f64> = normal_points(N, 3, 91);
     let ground = Points::new(&rows, 3, Gaussian::new(1.0).unwrap()).unwrap();
-    // Conditions of K_CC are under 10³, so 10³ c ε is what both sides may be off by.
+    // Conditions of K_CC are below 10³, so both sides may be off by 10³ c ε.
     agrees_with_the_reference(&ground, &[3, 20, 0, 11, 7, 15], 6, 1e-12);
     agrees_with_the_reference(&ground, &[5], 1, 1e-12);
     let all: Vec<usize> = (0..N).collect();
@@ -83,7 +83,7 @@ fn independent_landmarks_give_the_approximation() {
     agrees_with_the_reference(&ground, &[3, 20, 0, 11, 7, 15], 6, 1e-4);
 }
 
-/// Eight rows of integers in four dimensions: 3 is row 0 again, 4 the sum of 0 and 1, 7 zero.
+/// Eight rows of integers in four dimensions: 3 is a copy of row 0, 4 the sum of 0 and 1, 7 zero.
 fn dependent_rows<T: Scalar>() -> Vec<T> {
     let rows = [
         [2, 0, 1, 1],
@@ -109,17 +109,17 @@ fn a_dependent_landmark_left_out_is_the_pseudo_inverse() {
         (&[0, 3, 1, 4, 2][..], 3),
         (&[4, 3, 1, 0], 2),
         (&[7, 3, 0], 1),
-        // More landmarks than the matrix has rank: K itself.
+        // More landmarks than the rank of the matrix: K itself.
         (&[7, 6, 5, 4, 3, 2, 1, 0], 4),
     ] {
         agrees_with_the_reference(&double, rows, rank, 1e-12);
-        // Conditions under 100: 100 c ε.
+        // Conditions below 100: 100 c ε.
         agrees_with_the_reference(&single, rows, rank, 1e-4);
     }
 }
 
-/// Under a kernel of rank two a third landmark is noise. Where its pivot is just above the floor it
-/// is taken, and does no harm: its features are the noise over the root of the noise, about `√ε`.
+/// Under a kernel of rank two a third landmark is rounding error. Where its pivot is just above the bound it is accepted
+/// and does no harm: its features are the error divided by the square root of the error, about `√ε`.
 #[test]
 fn a_landmark_of_noise_does_no_harm() {
     let mut taken = 0;
@@ -135,7 +135,7 @@ fn a_landmark_of_noise_does_no_harm() {
         }
         let rank = landmarks.len();
         taken += usize::from(rank == 3);
-        // The pair's own condition, not the noise, is what enters: the worst of these is 10⁴.
+        // The condition of the pair, not the rounding error, determines the accuracy: the worst of these is 10⁴.
         let (mut phi, mut other) = (vec![0.0; rank], vec![0.0; rank]);
         let nystrom = Nystrom::new(&landmarks);
         for i in 0..40 {
@@ -146,7 +146,7 @@ fn a_landmark_of_noise_does_no_harm() {
             assert!(apart < 1e-10, "seed {seed}: {apart:e}");
         }
     }
-    assert!(taken > 0, "no noise was met, so nothing was tested");
+    assert!(taken > 0, "no pivot was just above the bound, so nothing was tested");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_new_point_has_the_features_of_its_kernel_column() {
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::given(&mut landmarks, &[2, 9, 4, 17, 21]).unwrap();
     let nystrom = Nystrom::new(&landmarks);
-    // A row of the set, come as a new point, has the same features bit for bit.
+    // A row of the set, passed as a new point, has the same features bit for bit.
     let (mut as_row, mut as_point) = ([0.0; 5], [0.0; 5]);
     nystrom.features(13, &mut as_row).unwrap();
     ground.column_at(ground.row(13), landmarks.members(), &mut as_point);
@@ -187,7 +187,7 @@ fn a_new_point_has_the_features_of_its_kernel_column() {
         nystrom.transform(&mut phi).unwrap();
         let by_features: f64 = phi.iter().zip(beta).map(|(phi, beta)| phi * beta).sum();
         let by_kernel: f64 = column.iter().zip(weights).map(|(k, w)| k * w).sum();
-        // Weights under 10: a hundred ε for two triangular solves of five.
+        // Weights below 10: a hundred ε for two triangular solves of five.
         assert!((by_features - by_kernel).abs() < 1e-13, "{by_features} {by_kernel}");
     }
 }
@@ -224,6 +224,6 @@ fn odd_inputs_are_refused() {
         assert_eq!(nystrom.transform(&mut wrong), Err(error));
         assert_eq!(nystrom.kernel_weights(&mut wrong), Err(error));
     }
-    // A landmark's own residual is nothing but rounding.
+    // A landmark's own residual is only rounding.
     assert!(nystrom.residual(0, &mut phi).unwrap() < 1e-15);
 }

@@ -1,5 +1,5 @@
-//! The order of every sum is part of the result, whatever the tiles that it is taken in: factors and
-//! substitutions have the bits of the plain formulas.
+//! The order of every sum is part of the result and does not depend on the tiles: factors and substitutions have the bits
+//! of the plain formulas.
 
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom_core::{Cholesky, Error, Scalar};
@@ -39,7 +39,7 @@ fn plain_solve<T: Scalar>(rows: &[Vec<T>], b: &[T]) -> Vec<T> {
 fn has_the_plain_bits<T: Scalar>() {
     for n in 1..=37 {
         let matrix: Vec<T> = converted(&with_spectrum(&geometric(n, 1e3), n as u64));
-        // Memory to spare: the stride is another than the order.
+        // Additional memory: the stride differs from the order.
         for capacity in [n, n + 3] {
             let mut heap = Heap::<T>::new(capacity).unwrap();
             let mut factor = Cholesky::new(heap.lend().factor).unwrap();
@@ -50,7 +50,7 @@ fn has_the_plain_bits<T: Scalar>() {
             }
             factor.refactor(|i, j| matrix[i * n + j]).unwrap();
             for (i, row) in rows.iter().enumerate() {
-                assert_eq!(bits(factor.row(i)), bits(row), "row {i} of {n} in {capacity}, anew");
+                assert_eq!(bits(factor.row(i)), bits(row), "row {i} of {n} in {capacity}, refactored");
             }
             let b: Vec<T> = (0..n).map(|i| T::from_f64((i as f64 * 0.7).sin())).collect();
             let mut z = b.clone();
@@ -70,7 +70,7 @@ fn tiles_have_the_bits_of_the_plain_formulas_in_f64() {
     has_the_plain_bits::<f64>();
 }
 
-/// What is wrong with a given matrix is said with its place, and the factor that there was stays.
+/// The error names the place in the given matrix, and the present factor is unchanged.
 #[test]
 fn a_matrix_that_has_no_factor_is_refused() {
     const N: usize = 11;

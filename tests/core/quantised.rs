@@ -1,9 +1,9 @@
-//! Quantised models against the same formulas in doubles: the stated error on models and rows of every shape, the ends of
-//! all ranges, and everything that is refused.
+//! Quantised models compared with the same formulas in `f64`: the stated error on models and rows of every shape, the ends
+//! of all ranges, and all inputs that are refused.
 
 use dpp_nystrom_core::{Error, FALL, POWERS, QuantisedModel, QuantisedParts};
 
-/// Numbers that look random: SplitMix64.
+/// Pseudo-random numbers: SplitMix64.
 struct Noise(u64);
 
 impl Noise {
@@ -24,7 +24,7 @@ impl Noise {
     }
 }
 
-/// A model's numbers, owned.
+/// The parts of a model, owned.
 #[derive(Clone)]
 struct Owned {
     centres: Vec<i32>,
@@ -40,7 +40,7 @@ struct Owned {
 }
 
 impl Owned {
-    /// A model of random numbers, whose kernel falls to `2^-31` at this distance in levels.
+    /// Create a random model whose kernel falls to `2^-31` at this distance in levels.
     fn random(noise: &mut Noise, dim: usize, count: usize, reach: f64) -> Self {
         let limit = (reach * reach).min(f64::from(u32::MAX)) as u32;
         let shift = limit.leading_zeros();
@@ -84,7 +84,7 @@ impl Owned {
         QuantisedModel::<i8>::new(self.parts(&self.narrow))
     }
 
-    /// The level of a raw feature, in doubles, which hold all of these numbers.
+    /// Return the level of a raw feature, in `f64`, which is exact for all of these numbers.
     fn level(&self, feature: usize, raw: f64) -> f64 {
         let largest = ((1_i64 << 30) - 1) as f64;
         let fixed = (raw * f64::from(self.exponents[feature]).exp2()).round().clamp(-largest, largest);
@@ -93,7 +93,7 @@ impl Owned {
         (scaled as f64).clamp(-16_384.0, 16_383.0)
     }
 
-    /// `Σ w 2^-u`, in units of weights.
+    /// Return `Σ w 2^-u`, in units of weights.
     fn exact(&self, landmarks: &[f64], raw: &[f64]) -> f64 {
         let levels: Vec<f64> = raw.iter().enumerate().map(|(i, &value)| self.level(i, value)).collect();
         let rate = f64::from(self.multiplier) * (f64::from(self.shift) - 58.0).exp2();
@@ -104,7 +104,8 @@ impl Owned {
         terms.sum()
     }
 
-    /// What the module states: so much of the sum of the weights' magnitudes, and the rounding of the answer.
+    /// Return the error that the module states: a fraction of the sum of the weights' magnitudes, and the rounding of the
+    /// result.
     fn bound(&self, exact: f64) -> f64 {
         let size: f64 = self.weights.iter().map(|&weight| f64::from(weight).abs()).sum();
         2e-8 * size + f64::from(f32::EPSILON) * exact.abs()
@@ -128,7 +129,7 @@ fn the_error_is_the_stated_one() {
                     owned.narrow.iter().map(|&value| f64::from(value) * f64::from(owned.step)).collect(),
                 ];
                 for row in 0..20 {
-                    // Rows about the landmarks, near one of them, and far from all.
+                    // Rows around the landmarks, near one of them, and far from all.
                     let raw: Vec<f32> = (0..dim)
                         .map(|i| {
                             let level = match row % 3 {
@@ -157,11 +158,11 @@ fn the_error_is_the_stated_one() {
             }
         }
     }
-    // The bound is no formality, and neither are the rows.
+    // The bound is sharp, and enough rows were tested.
     assert!(worst > 0.3 && seen > 2_000, "{worst} {seen}");
 }
 
-/// A distance of more than 32 bits must not come round as a small one.
+/// A distance of more than 32 bits must not wrap around to a small one.
 #[test]
 fn opposite_corners_are_far_apart() {
     for dim in 1..40 {
@@ -179,7 +180,7 @@ fn opposite_corners_are_far_apart() {
         let found = f64::from(model.predict(&raw, &mut [0; 40]).unwrap());
         let exact = owned.exact(&vec![-16_384.0; dim], &vec![f64::from(f32::MAX); dim]);
         assert!((found - exact).abs() <= owned.bound(exact), "{dim}: {found} {exact}");
-        // Four features at their ends are under 2^32, five are over.
+        // Four features at their ends are below 2^32, five exceed it.
         assert_eq!(exact != 0.0, dim <= 4, "{dim}");
         // At the landmark itself the kernel is 1, exactly.
         assert_eq!(model.predict(&vec![f32::MIN; dim], &mut [0; 40]).unwrap(), i32::MIN as f32);
@@ -192,7 +193,7 @@ fn counts_are_features() {
     let mut noise = Noise(3);
     for _ in 0..300 {
         let mut owned = Owned::random(&mut noise, 5, 7, 30_000.0);
-        // Counts that single precision holds, so that both roads see the same number.
+        // Counts that are exact in single precision, so that both functions get the same number.
         owned.exponents.iter_mut().for_each(|exponent| *exponent = exponent.rem_euclid(12) - 3);
         owned.centres.iter_mut().for_each(|centre| *centre /= 64);
         let model = owned.wide().unwrap();
@@ -273,7 +274,7 @@ fn rows_that_cannot_be_predicted_are_refused() {
     );
 }
 
-/// What writers of the same arithmetic in other languages are given.
+/// The constants for implementations of the same arithmetic in other languages.
 #[test]
 fn the_table_holds_powers_of_two() {
     for (j, &power) in POWERS.iter().enumerate() {

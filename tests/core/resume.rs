@@ -1,5 +1,5 @@
-//! A chain that stops and resumes goes on bit for bit as if it had not; memory of something else is
-//! refused.
+//! A chain that stops and resumes gives the same results bit for bit as one that does not stop. Memory with another state
+//! is refused.
 
 use dpp_nystrom_core::{Acceptance, Matrix};
 use dpp_nystrom_core::{
@@ -12,8 +12,8 @@ use dpp_nystrom_tests::transition::RULES;
 
 const C: usize = 8;
 
-/// Runs in one go, or in parts that keep nothing but the memory and, as text, the counters, the
-/// rule and the generator.
+/// Run without a stop, or in parts between which only the memory and, as text, the counters, the rule and the generator
+/// are kept.
 fn run<T: Scalar>(rule: Rule, parts: &[u64]) -> (Snapshot, Progress, Random) {
     let rows: Vec<T> = normal_points(40, 3, 61);
     let ground = Points::new(&rows, 3, Gaussian::new(T::ONE).unwrap()).unwrap();
@@ -40,7 +40,7 @@ fn run<T: Scalar>(rule: Rule, parts: &[u64]) -> (Snapshot, Progress, Random) {
 }
 
 #[test]
-fn a_resumed_chain_goes_on_as_if_it_had_not_stopped() {
+fn a_resumed_chain_continues_bit_for_bit() {
     for rule in RULES {
         let whole = run::<f64>(rule, &[3_000]);
         assert_eq!(whole.1.steps, 3_000);
@@ -54,15 +54,19 @@ fn a_resumed_chain_goes_on_as_if_it_had_not_stopped() {
 fn what_is_saved_is_plain() {
     let rule = Rule { acceptance: Acceptance::Barker, lazy: true };
     assert_eq!(serde_json::to_string(&rule).unwrap(), r#"{"acceptance":"Barker","lazy":true}"#);
-    let progress = Progress { steps: 3, proposed: 2, accepted: 1 };
-    assert_eq!(serde_json::to_string(&progress).unwrap(), r#"{"steps":3,"proposed":2,"accepted":1}"#);
-    // Counters beyond 2⁵³, which a float would round.
-    let progress = Progress { steps: u64::MAX, proposed: u64::MAX - 1, accepted: 0 };
+    let progress = Progress { steps: 3, proposed: 2, accepted: 1, openings: 4 };
+    let text = r#"{"steps":3,"proposed":2,"accepted":1,"openings":4}"#;
+    assert_eq!(serde_json::to_string(&progress).unwrap(), text);
+    // The openings may be missing, for a chain that opens no slots.
+    let without: Progress = serde_json::from_str(r#"{"steps":3,"proposed":2,"accepted":1}"#).unwrap();
+    assert_eq!(without, Progress { openings: 0, ..progress });
+    // Counters above 2⁵³, which a float would round.
+    let progress = Progress { steps: u64::MAX, proposed: u64::MAX - 1, accepted: 0, openings: 0 };
     let back: Progress = serde_json::from_str(&serde_json::to_string(&progress).unwrap()).unwrap();
     assert_eq!(back, progress);
 }
 
-/// Landmarks of one ground set, and whether they resume on another.
+/// Create landmarks of one ground set, and resume them on another.
 fn resumed_on<'a, T: Scalar>(
     room: &'a mut Room<T>,
     ground: &'a Matrix<'a, T>,
@@ -86,12 +90,12 @@ fn memory_that_holds_no_state_is_refused() {
     let ground = Matrix::new(&entries).unwrap();
     let refused = |mut room: Room<f64>, count| resumed_on(&mut room, &ground, count).unwrap_err();
     let foreign = Error::ForeignState;
-    // The state itself, and a part of it, are fine.
+    // The state itself, and a prefix of it, are accepted.
     for count in 0..=3 {
         let mut room = filled(&entries);
         assert_eq!(resumed_on(&mut room, &ground, count).unwrap().members(), &[4, 1, 2][..count]);
     }
-    // More than the memory has room for.
+    // More than the capacity of the memory.
     assert_eq!(refused(filled(&entries), 4), Error::Capacity { needed: 4, have: 3 });
     // Never written, or zeroed.
     assert_eq!(refused(Room::new(3), 3), foreign);
@@ -99,19 +103,19 @@ fn memory_that_holds_no_state_is_refused() {
     zeroed.square.fill(0.0);
     zeroed.landmarks.copy_from_slice(&[0, 1, 2]);
     assert_eq!(refused(zeroed, 3), foreign);
-    // Members past the end, twice the same, or others.
+    // Members past the end, repeated, or others.
     for members in [[4, 1, 6], [4, 1, usize::MAX], [4, 1, 1], [1, 4, 2], [4, 1, 3]] {
         let mut room = filled(&entries);
         room.landmarks.copy_from_slice(&members);
         assert_eq!(refused(room, 3), foreign, "{members:?}");
     }
-    // A factor with an entry that is no number, a pivot that is not positive, a row scaled.
+    // A factor with an entry that is NaN or infinite, a pivot that is not positive, a row scaled.
     for (at, value) in [(3, f64::NAN), (6, f64::INFINITY), (4, 0.0), (8, -1.0), (0, 1e-3), (7, 100.0)] {
         let mut room = filled(&entries);
         room.square[at] = value;
         assert_eq!(refused(room, 3), foreign, "entry {at}");
     }
-    // The upper triangle is room to work in: anything may stand there.
+    // The upper triangle is scratch: it may hold anything.
     let mut room = filled(&entries);
     room.square[1] = f64::NAN;
     assert!(resumed_on(&mut room, &ground, 3).is_ok());
@@ -130,8 +134,8 @@ fn the_memory_of_another_ground_set_is_refused() {
     assert_eq!(resumed_on(&mut room, &few, 3).unwrap_err(), Error::ForeignState);
 }
 
-/// Under a Gaussian kernel every diagonal entry is one, whatever the rows: the diagonal alone cannot
-/// tell one ground set from another, or one member from another.
+/// Under a Gaussian kernel every diagonal entry is one: the diagonal alone distinguishes neither ground sets nor
+/// members.
 #[test]
 fn the_memory_of_other_points_under_a_kernel_of_constant_diagonal_is_refused() {
     let rows: Vec<f64> = normal_points(20, 2, 63);
@@ -154,7 +158,7 @@ fn the_memory_of_other_points_under_a_kernel_of_constant_diagonal_is_refused() {
     assert_eq!(Landmarks::resume(&ground, C, replaced.lend()).unwrap_err(), Error::ForeignState);
 }
 
-/// A long chain's rounding must not make its own memory foreign.
+/// The rounding of a long chain must not make its own memory foreign.
 #[test]
 fn a_worn_factor_still_resumes() {
     let rows: Vec<f32> = normal_points(60, 2, 66);

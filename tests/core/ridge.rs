@@ -1,12 +1,12 @@
-//! Ridge regression against references in `f64`: exact kernel ridge regression, the paper's normal
-//! equations, least squares by QR.
+//! Ridge regression compared with references in `f64`: exact kernel ridge regression, the paper's normal equations, least
+//! squares by QR.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Matern32};
 use dpp_nystrom_core::{Error, Landmarks, Nystrom, Points, Predictor, RidgeRegression, Scalar};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::ground::{converted, normal_points};
 use dpp_nystrom_tests::room::{RidgeRoom, Room};
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::bits;
 
 /// Features and targets, row-major.
@@ -20,7 +20,7 @@ impl<T: Scalar> Data<T> {
     /// A smooth function of normal points, with a little noise.
     fn smooth(n: usize, dim: usize, seed: u64) -> Self {
         let rows: Vec<T> = normal_points(n, dim, seed);
-        let mut numbers = Numbers::seeded(seed ^ 1);
+        let mut numbers = SplitMix64::seeded(seed ^ 1);
         let targets = rows
             .chunks(dim)
             .map(|row| {
@@ -38,7 +38,7 @@ impl<T: Scalar> Data<T> {
     }
 }
 
-/// What a fit answers.
+/// The result of a fit.
 struct Fit<T> {
     /// Weights of the features.
     beta: Vec<T>,
@@ -49,7 +49,7 @@ struct Fit<T> {
     squared_error: T,
 }
 
-/// Fits with the production code alone; dependent landmarks are left out.
+/// Fit with the production code alone; dependent landmarks are left out.
 fn fit<T: Scalar, K: Kernel<T> + Copy>(data: &Data<T>, kernel: K, landmarks: &[usize], ridge: T) -> Fit<T> {
     let ground = Points::new(&data.rows, data.dim, kernel).unwrap();
     let mut room = Room::new(landmarks.len());
@@ -78,7 +78,7 @@ fn fit<T: Scalar, K: Kernel<T> + Copy>(data: &Data<T>, kernel: K, landmarks: &[u
     Fit { beta, weights, members: chosen.members().to_vec(), squared_error }
 }
 
-/// Predictions of a fit at points, by the production code.
+/// Return the predictions of a fit at points, by the production code.
 fn predictions<T: Scalar, K: Kernel<T> + Copy>(
     fit: &Fit<T>,
     data: &Data<T>,
@@ -115,7 +115,7 @@ fn all_rows_as_landmarks_is_exact_kernel_ridge_regression() {
     for ridge in [1e-6, 1e-3, 1.0] {
         let mut system = kernel_matrix(kernel, &data.rows, &data.rows, 2);
         for i in 0..N {
-            // The ridge is multiplied by the number of rows.
+            // The regularisation is multiplied by the number of rows.
             system[i * N + i] += N as f64 * ridge;
         }
         let alpha = dense::solve(&system, N, &data.targets);
@@ -126,13 +126,13 @@ fn all_rows_as_landmarks_is_exact_kernel_ridge_regression() {
             // Targets of 1, the root of a condition of some 10⁵: a thousand ε, c times.
             assert!(apart < 1e-11, "{ridge:e}: {apart:e}");
         }
-        // And the weights themselves, (K + NγI)⁻¹y, in the landmarks' order.
+        // And the weights, (K + NγI)⁻¹y, in the landmarks' order.
         let scale = alpha.iter().fold(0.0_f64, |most, alpha| most.max(alpha.abs()));
         assert!(largest_difference(&fit.weights, &alpha) < 1e-9 * scale);
     }
 }
 
-/// The paper's `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, formed and solved in `f64`.
+/// Solve the paper's `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y` in `f64`.
 fn normal_equations<K: Kernel<f64> + Copy>(
     data: &Data<f64>,
     kernel: K,
@@ -165,7 +165,7 @@ fn normal_equations<K: Kernel<f64> + Copy>(
 const SPREAD: [usize; 12] = [0, 3, 14, 15, 22, 31, 48, 57, 60, 71, 83, 95];
 
 #[test]
-fn well_conditioned_landmarks_meet_the_papers_normal_equations() {
+fn well_conditioned_landmarks_satisfy_the_papers_normal_equations() {
     let data = Data::<f64>::smooth(100, 3, 103);
     let kernel = Gaussian::new(0.8).unwrap();
     for ridge in [1e-8, 1e-4, 1e-1] {
@@ -175,7 +175,7 @@ fn well_conditioned_landmarks_meet_the_papers_normal_equations() {
         // Their condition here is some 10³.
         assert!(largest_difference(&fit.weights, &reference) < 1e-11 * scale, "{ridge:e}");
     }
-    // The same in f32, to its own ε; the ridge must be felt, and N with it.
+    // The same in f32, to its own ε; the regularisation must have an effect, and N with it.
     let single = Data::<f32>::smooth(100, 3, 103);
     let narrow = Gaussian::new(0.8_f32).unwrap();
     let fit = fit(&single, narrow, &SPREAD, 1e-2);
@@ -185,7 +185,7 @@ fn well_conditioned_landmarks_meet_the_papers_normal_equations() {
     assert!(largest_difference(&weights, &reference) < 1e-4);
 }
 
-/// `min ‖Φβ - y‖² + Nγ‖β‖²` by QR of `[Φ; √(Nγ) I]`.
+/// Minimise `‖Φβ - y‖² + Nγ‖β‖²` by QR of `[Φ; √(Nγ) I]`.
 fn regularised<T: Scalar>(features: &[T], c: usize, targets: &[T], ridge: f64) -> Vec<f64> {
     let penalty = (targets.len() as f64 * ridge).sqrt();
     let mut tall: Vec<f64> = features.iter().map(|entry| entry.to_f64()).collect();
@@ -223,7 +223,7 @@ fn learn<'a, T: Scalar>(
 
 fn random_problem<T: Scalar>(n: usize, c: usize, seed: u64) -> (Vec<T>, Vec<T>) {
     let features: Vec<T> = normal_points(n, c, seed);
-    let mut numbers = Numbers::seeded(seed + 1);
+    let mut numbers = SplitMix64::seeded(seed + 1);
     let targets = features.chunks(c).map(|row| T::from_f64(row[0].to_f64() + numbers.normal())).collect();
     (features, targets)
 }
@@ -267,7 +267,7 @@ fn merged_parts_are_one_pass<T: Scalar>(bound: f64) {
 
 #[test]
 fn merged_parts_are_one_pass_over_all_rows() {
-    // A few hundred rotations of well-conditioned rows: as many ε, and a margin of ten.
+    // A few hundred rotations of well-conditioned rows: as many ε, with a margin of ten.
     merged_parts_are_one_pass::<f64>(1e-11);
     merged_parts_are_one_pass::<f32>(1e-4);
 }
@@ -279,11 +279,11 @@ fn the_squared_error_is_that_of_any_weights() {
     let ridge = learn(&mut room, &features, 4, &targets);
     for beta in [[0.0; 4], [1.0, -2.0, 0.5, 3.0], [1e6, 0.0, 0.0, 0.0]] {
         let direct = squared_error(&features, 4, &targets, &beta);
-        let answered = ridge.squared_error(&beta).unwrap();
+        let returned = ridge.squared_error(&beta).unwrap();
         // Sums of 50 positive terms.
-        assert!((answered / direct - 1.0).abs() < 1e-13, "{answered} {direct}");
+        assert!((returned / direct - 1.0).abs() < 1e-13, "{returned} {direct}");
     }
-    // Also on the rows of a fit of its own in the production code: no shared features.
+    // Also on the rows of another fit in the production code: no shared features.
     let data = Data::<f64>::smooth(60, 2, 106);
     let kernel = Gaussian::new(1.0).unwrap();
     let fit = fit(&data, kernel, &[0, 7, 33, 41], 1e-4);
@@ -306,13 +306,13 @@ fn a_solution_does_not_disturb_what_follows() {
     let mut beta = [0.0; 5];
     between.solve(0.0, &mut beta).unwrap();
     between.solve(0.5, &mut beta).unwrap();
-    // Refused solutions disturb as little.
+    // Solutions that fail change nothing either.
     assert!(between.solve(f32::NAN, &mut beta).is_err());
     assert!(between.solve(0.1, &mut beta[..4]).is_err());
     for (row, &target) in features.chunks(5).zip(&targets).skip(30) {
         between.add(row, target).unwrap();
         one.add(row, target).unwrap();
-        // Features that are refused leave no trace either.
+        // Features that are refused change nothing either.
         assert!(between.add(&[1.0, 2.0, f32::NAN, 0.0, 0.0], 1.0).is_err());
         assert!(between.add(row, f32::INFINITY).is_err());
         assert!(between.add(&row[1..], 1.0).is_err());
@@ -324,10 +324,10 @@ fn a_solution_does_not_disturb_what_follows() {
     assert_eq!((between.rows(), one.rows()), (60, 60));
     let errors = [between.squared_error(&of_one).unwrap(), one.squared_error(&of_one).unwrap()];
     assert_eq!(errors[0].to_bits(), errors[1].to_bits());
-    // Solving twice answers the same: the copy is made anew.
+    // Solving twice gives the same weights: the copy is computed again.
     between.solve(1e-3, &mut of_between).unwrap();
     assert_eq!(bits(&of_between), bits(&of_one));
-    // What is merged from an accumulator that was solved is its triangle, not its solution's.
+    // Merging an accumulator that was solved merges its triangle, not the solution's.
     let (mut first, mut second) = (RidgeRoom::new(5), RidgeRoom::new(5));
     let (mut first, mut second) =
         (RidgeRegression::new(5, first.lend()).unwrap(), RidgeRegression::new(5, second.lend()).unwrap());
@@ -388,8 +388,7 @@ fn elimination_f32(mut system: Vec<f32>, mut right: Vec<f32>) -> Vec<f32> {
     right
 }
 
-/// Points in pairs `distance` apart under bandwidth 1, so that `K_CC` of the pairs is nearly
-/// singular, and others.
+/// Points in pairs `distance` apart under bandwidth 1, so that `K_CC` of the pairs is nearly singular, and other points.
 fn paired(distance: f64, seed: u64) -> Data<f32> {
     let mut data = Data::<f32>::smooth(120, 2, seed);
     for pair in 0..6 {
@@ -402,10 +401,9 @@ fn paired(distance: f64, seed: u64) -> Data<f32> {
 
 const PAIRS: [usize; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
-/// The largest error at forty fresh points of a fit in `f32`, of the naive one on the same
-/// landmarks, and of the naive one on all of [`PAIRS`]. The reference is a fit in `f64` on the
-/// landmarks that `f32` can tell apart: that a function of the difference of two equal rows is out
-/// of reach is no error of the solver.
+/// Return the largest error at forty new points of a fit in `f32`, of the naive one on the same landmarks, and of the
+/// naive one on all of [`PAIRS`]. The reference is a fit in `f64` on the landmarks that `f32` can distinguish: a function
+/// of the difference of two equal rows cannot be represented, which is not an error of the solver.
 fn errors_of_pairs(distance: f64, ridge: f32) -> (Fit<f32>, [f64; 3]) {
     let (kernel, wide_kernel) = (Gaussian::new(1.0_f32).unwrap(), Gaussian::new(1.0_f64).unwrap());
     let data = paired(distance, 108);
@@ -437,12 +435,12 @@ fn nearly_singular_landmarks_in_f32_predict_like_the_reference() {
         for ridge in ridges {
             let (fit, [error, naive, _]) = errors_of_pairs(distance, ridge);
             assert!(fit.members.len() > 6, "nothing is nearly singular");
-            // Entries of the kernel are rounded by ε/2 and divided by a pivot that may be as small
-            // as √(c ε): features, and with them predictions, are right to about √ε ‖β‖.
+            // Entries of the kernel are rounded by ε/2 and divided by a pivot that may be as small as √(c ε): the
+            // accuracy of features and predictions is about √ε ‖β‖.
             let norm = f64::from(fit.beta.iter().map(|beta| beta * beta).sum::<f32>().sqrt());
             let bound = 8.0 * f64::from(f32::EPSILON).sqrt() * norm;
             assert!(error < bound, "{error:e} {bound:e}");
-            // Sums of products in the same precision miss it by far: the test has force.
+            // Sums of products in the same precision exceed the bound by far: the test is sharp.
             assert!(naive > 20.0 * bound, "{naive:e} {bound:e}");
         }
     }
@@ -451,7 +449,7 @@ fn nearly_singular_landmarks_in_f32_predict_like_the_reference() {
 #[test]
 fn landmarks_that_f32_cannot_tell_apart_are_left_out_and_cost_nothing() {
     for ridge in [1e-10, 1e-6, 1e-4] {
-        // At 10⁻⁴ bandwidths the entry rounds to one: of each pair one is left.
+        // At 10⁻⁴ bandwidths the entry rounds to one: one landmark of each pair remains.
         let (fit, [error, _, naive]) = errors_of_pairs(1e-4, ridge);
         assert_eq!(fit.members, [0, 2, 4, 6, 8, 10]);
         // Well conditioned, so some ten ε; with both of each pair naive equations are far off.
@@ -460,8 +458,8 @@ fn landmarks_that_f32_cannot_tell_apart_are_left_out_and_cost_nothing() {
     }
 }
 
-/// A ridge of 10⁻¹⁰ in `f32`, where it is as large as the least squared singular value: it halves
-/// that component, and a sum of products would have drowned it.
+/// A regularisation of 10⁻¹⁰ in `f32`, as large as the smallest squared singular value: it halves that component, and a
+/// sum of products would have lost it.
 #[test]
 fn a_tiny_ridge_counts_in_f32() {
     const C: usize = 6;
@@ -474,7 +472,7 @@ fn a_tiny_ridge_counts_in_f32() {
     let scaled: Vec<f64> = u.iter().enumerate().map(|(at, u)| u * singular[at % C] * root).collect();
     let transposed: Vec<f64> = (0..C * C).map(|at| v[at % C * C + at / C]).collect();
     let features: Vec<f32> = converted(&dense::product(&scaled, C, &transposed, C));
-    // Every component of the weights is one without a ridge.
+    // Every component of the weights is one without regularisation.
     let targets: Vec<f32> = scaled.chunks(C).map(|row| row.iter().sum::<f64>() as f32).collect();
     let along = |beta: &[f64]| -> f64 { (0..C).map(|i| v[i * C + C - 1] * beta[i]).sum() };
 
@@ -502,19 +500,19 @@ fn a_tiny_ridge_counts_in_f32() {
     let naive: Vec<f64> = elimination_f32(system, right).iter().map(|&beta| f64::from(beta)).collect();
     let naive_apart = largest_difference(&naive, &reference);
     println!("last component {}, apart {apart:e}, naive {naive_apart:e}", along(&beta));
-    // The ridge halves the component, and N counts: λ² / (λ² + γ).
+    // The regularisation halves the component, and N counts: λ² / (λ² + γ).
     assert!((along(&reference) - 0.5).abs() < 1e-3);
-    // Rows are perturbed by ten ε or so, 10⁵ times less than which is the singular value.
+    // Rows are perturbed by ten ε or so, 10⁵ times less than the singular value.
     assert!(apart < 0.05, "{apart:e}");
     assert!(naive_apart > 0.5, "{naive_apart:e}");
-    // Without a ridge the component is whole: what was seen is the ridge's work.
+    // Without regularisation the component is complete: the effect was the regularisation's.
     let mut plain = [0.0_f32; C];
     ridge.solve(0.0, &mut plain).unwrap();
     assert!((along(&plain.map(f64::from)) - 1.0).abs() < 0.1, "{plain:?}");
 }
 
-/// Two clusters so far apart that the kernel between them is tiny, from 8 to 20 bandwidths: its
-/// square is normal, subnormal or zero in `f32`, and rows must be learned as well in all three.
+/// Two clusters so far apart that the kernel between them is tiny, from 8 to 20 bandwidths: its square is normal,
+/// subnormal or zero in `f32`, and rows must be learned equally well in all three cases.
 #[test]
 fn rows_far_from_a_landmark_are_learned() {
     let kernel = Gaussian::new(1.0_f32).unwrap();
@@ -536,7 +534,7 @@ fn rows_far_from_a_landmark_are_learned() {
     }
 }
 
-/// A feature whose square underflows is nothing beside the others, and must not disturb them.
+/// A feature whose square underflows is negligible beside the others and must not affect them.
 fn a_tiny_feature_disturbs_nothing<T: Scalar>(exponents: std::ops::RangeInclusive<i32>, bound: f64) {
     let (features, targets) = random_problem::<T>(40, 2, 113);
     let reference = regularised(&features, 2, &targets, 1e-3);
@@ -559,7 +557,7 @@ fn a_tiny_feature_disturbs_nothing<T: Scalar>(exponents: std::ops::RangeInclusiv
 
 #[test]
 fn a_feature_whose_square_underflows_disturbs_nothing() {
-    // Forty rows of a condition under ten: a few hundred ε.
+    // Forty rows of a condition below ten: a few hundred ε.
     a_tiny_feature_disturbs_nothing::<f32>(-30..=-15, 1e-4);
     a_tiny_feature_disturbs_nothing::<f64>(-175..=-150, 1e-12);
 }
@@ -577,14 +575,14 @@ fn features_of_any_magnitude_are_learned() {
         assert_eq!(ridge.solve(0.0, &mut beta), Ok(()), "{magnitude:e}");
         for (beta, reference) in beta.iter().zip(&reference) {
             let unscaled = f64::from(*beta) * f64::from(magnitude);
-            // Forty rows of a condition under ten: a few hundred ε.
+            // Forty rows of a condition below ten: a few hundred ε.
             assert!((unscaled - reference).abs() < 1e-4, "{magnitude:e}: {unscaled} {reference}");
         }
     }
 }
 
 #[test]
-fn without_a_ridge_what_is_determined_is_met_and_what_is_not_is_refused() {
+fn without_regularisation_only_a_determined_solution_is_returned() {
     let mut room = RidgeRoom::<f64>::new(3);
     let mut ridge = RidgeRegression::new(3, room.lend()).unwrap();
     let mut beta = [f64::NAN; 3];
@@ -595,14 +593,14 @@ fn without_a_ridge_what_is_determined_is_met_and_what_is_not_is_refused() {
     // A copy of a row determines nothing.
     ridge.add(&[0.0, 1.0, 1.0], 2.0).unwrap();
     assert_eq!(ridge.solve(0.0, &mut beta), Err(Error::NotPositive { pivot: 2 }));
-    // Any ridge does: the solution of least norm, as the ridge goes to zero.
+    // Any regularisation suffices: the solution of least norm in the limit of zero.
     ridge.solve(1e-9, &mut beta).unwrap();
     let least = [0.0, 1.0, 1.0];
     let fits = |beta: &[f64]| (2.0 * beta[0] + beta[2] - 1.0).abs() + (beta[1] + beta[2] - 2.0).abs();
     assert!(fits(&beta) < 1e-8 && largest_difference(&beta, &least) < 1e-7, "{beta:?}");
     ridge.add(&[1.0, 1.0, 0.0], 3.0).unwrap();
     ridge.solve(0.0, &mut beta).unwrap();
-    // 2a + c = 1, b + c = 2, a + b = 3: a = 2/3, b = 7/3, c = -1/3, and no error is left.
+    // 2a + c = 1, b + c = 2, a + b = 3: a = 2/3, b = 7/3, c = -1/3, and no error remains.
     assert!(largest_difference(&beta, &[2.0 / 3.0, 7.0 / 3.0, -1.0 / 3.0]) < 1e-14, "{beta:?}");
     assert!(ridge.squared_error(&beta).unwrap() < 1e-28);
     // Targets of zero have weights of zero.
@@ -625,7 +623,7 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     let mut beta = [0.0];
     ridge.solve(0.5, &mut beta).unwrap();
     assert!((beta[0] - 7.0 / 6.0).abs() < 1e-15, "{beta:?}");
-    // Rows that came by merging count as well: 14 / (10 + 4γ).
+    // Merged rows count as well: 14 / (10 + 4γ).
     let mut other_room = RidgeRoom::new(1);
     let mut other = RidgeRegression::new(1, other_room.lend()).unwrap();
     other.merge(&ridge).unwrap();
@@ -635,7 +633,7 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     assert!((beta[0] - 14.0 / 12.0).abs() < 1e-15, "{beta:?}");
 }
 
-/// What is kept of an accumulator brings back all of it: rows that follow, and all results, bit for bit.
+/// The numbers of an accumulator restore all of it: later rows and all results are the same bit for bit.
 fn numbers_bring_everything_back<T: Scalar>() {
     let data = Data::<T>::smooth(60, 5, 3);
     let (before, after) = data.rows.split_at(25 * 5);
@@ -647,7 +645,7 @@ fn numbers_bring_everything_back<T: Scalar>() {
     }
     let kept: Vec<T> = ridge.numbers().collect();
     assert_eq!(kept.len(), RidgeRegression::<T>::numbers_kept(5));
-    // What was learned before is forgotten.
+    // The earlier state is replaced.
     let mut restored = RidgeRegression::new(5, other_room.lend()).unwrap();
     restored.add(&[T::ONE; 5], T::ONE).unwrap();
     restored.restore(ridge.rows(), &kept).unwrap();
@@ -661,7 +659,7 @@ fn numbers_bring_everything_back<T: Scalar>() {
     assert_eq!(bits(&weights[0]), bits(&weights[1]));
     assert_eq!(ridge.rows(), restored.rows());
     assert_eq!(ridge.squared_error(&weights[0]), restored.squared_error(&weights[0]));
-    // Numbers of another dim, and numbers that are none, change nothing.
+    // SplitMix64 of another dimension, and NaN, change nothing.
     let mut stale = RidgeRegression::new(4, stale_room.lend()).unwrap();
     let expected = RidgeRegression::<T>::numbers_kept(4);
     assert_eq!(stale.restore(1, &kept), Err(Error::Length { expected, found: kept.len() }));
@@ -705,7 +703,7 @@ fn odd_inputs_are_refused() {
             Error::Capacity { needed: 3, have: 2 }
         );
     }
-    // More room than needed is fine.
+    // More memory than needed is accepted.
     let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
     let mut beta = [7.0; 2];
     assert_eq!(ridge.features(), 2);

@@ -1,5 +1,5 @@
-//! A factor that has been turned for a million tries is still the factor of its landmarks, with and
-//! without being made anew on the way; and nothing under the floor of rounding is ever let in.
+//! After a million tries the factor is still that of its landmarks, with and without refactoring on the way, and no
+//! residual at the level of rounding is ever admitted.
 
 use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
@@ -10,34 +10,34 @@ use dpp_nystrom_tests::dense::{cholesky, eigenvalues};
 use dpp_nystrom_tests::evaluator::{Evaluator, Ground, linear};
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::Snapshot;
 
 const C: usize = 24;
 
-/// Tries of each run: as many as 31,250 slots.
+/// Tries of each run: 31,250 slots.
 const LONG: u64 = 1_000_000;
 
-/// The chain makes its factor anew after so many slots.
+/// The chain refactors after this many slots.
 const PERIOD: u64 = 8 * C as u64;
 
-/// Residuals in units of `c ε` that a factor may have. A row is turned some 200 times between two times
-/// that it is made anew: roundings of random sign, which add up to 14 of them, and `c` is 24. The most that
-/// was seen is 0.14, and no more where the factor is never made anew.
+/// The residuals that a factor may have, in units of `c ε`. A row is rotated some 200 times between two refactorings:
+/// roundings of random sign, which add up to 14 of them, and `c` is 24. The largest observed is 0.14, also without
+/// refactoring.
 const BOUND: f64 = 0.5;
 
-/// `n` rows whose linear kernel has this spectrum, up to the rounding of the rows.
+/// Return `n` rows whose linear kernel has this spectrum, up to the rounding of the rows.
 fn rows<T: Lane>(n: usize, condition: f64, seed: u64) -> Vec<T> {
     converted(&cholesky(&with_spectrum(&geometric(n, condition), seed), n))
 }
 
-/// `K_YY`, in `f64`.
+/// Return `K_YY`, in `f64`.
 fn entries<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> Vec<f64> {
     let (ground, members) = (landmarks.ground(), landmarks.members());
     members.iter().flat_map(|&i| members.iter().map(move |&j| ground.entry(i, j).to_f64())).collect()
 }
 
-/// `‖L Lᵀ - K‖ / ‖K‖` in the Frobenius norm, computed in `f64`, in units of `c ε`.
+/// Return `‖L Lᵀ - K‖ / ‖K‖` in the Frobenius norm, computed in `f64`, in units of `c ε`.
 fn residual<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> f64 {
     let rows: Vec<Vec<f64>> = (0..landmarks.len())
         .map(|i| landmarks.factor().row(i).iter().map(|entry| entry.to_f64()).collect())
@@ -52,8 +52,8 @@ fn residual<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> f64 {
     (difference / norm).sqrt() / (landmarks.len() as f64 * T::EPSILON.to_f64())
 }
 
-/// `log det` of the landmarks' factor and of a fresh one, apart in units of `c ε (1 + tr K⁻¹)`: what
-/// `c ε ‖K‖` can do to it, and its own rounding.
+/// Return the difference of `log det` between the landmarks' factor and a fresh one, in units of `c ε (1 + tr K⁻¹)`: the
+/// effect of `c ε ‖K‖` on it, and its own rounding.
 fn log_det_apart<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> f64 {
     let count = landmarks.len();
     let mut room = Room::new(count);
@@ -76,12 +76,12 @@ fn assert_distinct(members: &[usize]) {
     assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{members:?}");
 }
 
-/// Hands proposals on, all together or one at a time, and looks at what they did to the slot.
+/// Passes proposals on, all together or one at a time, and checks the slot afterwards.
 struct Watch<'e, T> {
     inner: &'e mut Evaluator<T>,
     singly: bool,
     admitted: u64,
-    /// The least residual that was admitted, in units of its floor.
+    /// The smallest residual that was admitted, in units of its rounding error.
     least: f64,
 }
 
@@ -94,7 +94,7 @@ impl<'e, T: Lane> Watch<'e, T> {
         let floor = T::from_count(slot.others().len() + 1) * T::EPSILON * diagonal;
         let times = slot.residual().to_f64() / floor.to_f64();
         self.least = self.least.min(times);
-        // Its own row of the factor has this residual, up to the rounding of a root and a square.
+        // Its own row of the factor has this residual, up to the rounding of a square root and a square.
         let row = slot.row(slot.others().len());
         let pivot = row[row.len() - 1].to_f64();
         let off = (pivot * pivot / slot.residual().to_f64() - 1.0).abs();
@@ -127,7 +127,7 @@ impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Watch<'_, T> {
             if admitted == 0 {
                 assert!(slot.residual() == before);
             } else {
-                // Whose it is, is not to be seen from here: the largest that it may be.
+                // The row is not known here: take the largest diagonal that it may have.
                 let rows = proposals.iter().map(|proposal| proposal.entering);
                 let matching = rows.filter(|&row| {
                     let last = slot.row(slot.others().len());
@@ -144,19 +144,19 @@ impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Watch<'_, T> {
     }
 }
 
-/// What a long run has shown.
+/// The results of a long run.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The largest residual of a factor just before it is made anew, and at the end.
+    /// The largest residual of a factor just before a refactoring, and at the end.
     residual: f64,
     log_det: f64,
     /// The largest condition number of `K_YY`.
     condition: f64,
-    /// The least residual admitted, in units of its floor.
+    /// The smallest residual admitted, in units of its rounding error.
     least: f64,
     admitted: u64,
-    /// Factors made anew, and those that the matrix was too near to singular for.
-    anew: u64,
+    /// Refactorings, and those for which the matrix was too close to singular.
+    refactored: u64,
     singular: u64,
 }
 
@@ -172,19 +172,19 @@ fn long_run<T: Lane>(rows: &[T], dim: usize, evaluator: &mut Evaluator<T>, singl
     while chain.progress().steps < LONG {
         chain.step(u64::MAX, &mut random).unwrap();
         assert_distinct(chain.landmarks().members());
-        let phase = chain.openings() % PERIOD;
+        let phase = chain.progress().openings % PERIOD;
         if phase == PERIOD - 1 {
             seen.residual = seen.residual.max(residual(chain.landmarks()));
             seen.condition = seen.condition.max(condition(chain.landmarks()));
         }
         if phase == 0 {
-            // Made anew: bit for bit what a fresh factor in the same order becomes.
+            // Refactored: bit for bit a fresh factor in the same order.
             let mut fresh_room = Room::new(C);
             let mut fresh = Landmarks::new(&ground, fresh_room.lend()).unwrap();
             let begun = start::given(&mut fresh, chain.landmarks().members());
             if begun.and_then(|()| fresh.refactor()).is_ok() {
                 assert_eq!(Snapshot::new(chain.landmarks()), Snapshot::new(&fresh));
-                seen.anew += 1;
+                seen.refactored += 1;
             } else {
                 seen.singular += 1;
             }
@@ -208,7 +208,7 @@ fn stays<T: Lane>(n: usize, spectrum: f64, reached: f64) {
         assert!(seen.residual < BOUND && seen.log_det < BOUND, "{seen:?}");
         assert!(seen.condition >= reached && seen.least > 1.0, "{seen:?}");
         assert!(seen.admitted > LONG / 100 && seen.singular == 0, "{seen:?}");
-        assert_eq!(seen.anew, LONG / TRIES as u64 / PERIOD);
+        assert_eq!(seen.refactored, LONG / TRIES as u64 / PERIOD);
     }
 }
 
@@ -217,7 +217,7 @@ fn a_million_tries_do_not_wear_out_the_factor_in_f64() {
     stays::<f64>(48, 10.0, 2.0);
 }
 
-/// With 24 of 26 rows every choice has nearly the whole spectrum.
+/// With 24 of 26 rows every set has nearly the whole spectrum.
 #[test]
 fn a_million_tries_do_not_wear_out_an_ill_conditioned_factor_in_f64() {
     stays::<f64>(26, 1e10, 1e8);
@@ -233,7 +233,7 @@ fn a_million_tries_do_not_wear_out_an_ill_conditioned_factor_in_f32() {
     stays::<f32>(26, 1e4, 1e3);
 }
 
-/// Beyond what `f32` bears: residuals are at the level of rounding, and those under the floor stay out.
+/// Beyond the precision of `f32`: residuals are at the level of rounding, and those below the bound are rejected.
 #[test]
 fn nothing_under_the_floor_is_admitted_where_f32_is_at_its_end() {
     let rows: Vec<f32> = rows(30, 1e8, 103);
@@ -246,11 +246,11 @@ fn nothing_under_the_floor_is_admitted_where_f32_is_at_its_end() {
     }
 }
 
-/// The slots of a chain without its factor ever being made anew.
+/// Open the slots of a chain without ever refactoring.
 fn unattended<T: Lane>(n: usize, spectrum: f64) -> [f64; 3] {
     let rows: Vec<T> = rows(n, spectrum, 104);
     let ground = linear(&rows, n);
-    let mut numbers = Numbers::seeded(105);
+    let mut numbers = SplitMix64::seeded(105);
     let mut room = Room::new(C);
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::uniform(&mut landmarks, C, &mut numbers).unwrap();
@@ -270,10 +270,10 @@ fn unattended<T: Lane>(n: usize, spectrum: f64) -> [f64; 3] {
     })
 }
 
-/// A row stays for some `c` slots and more, and is turned with each: what has left takes its rounding
-/// along, so that drift stops growing even when nothing is made anew.
+/// A row remains for some `c` slots and is rotated with each. A row that leaves takes its rounding errors with it, so
+/// that drift is bounded even without refactoring.
 #[test]
-fn drift_is_bounded_without_factors_made_anew() {
+fn drift_is_bounded_without_refactoring() {
     for (name, seen, bound) in [
         ("f64, 10", unattended::<f64>(48, 10.0), BOUND),
         ("f64, 1e10", unattended::<f64>(26, 1e10), BOUND),

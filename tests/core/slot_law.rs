@@ -1,9 +1,9 @@
-//! The open-slot chain's law, by enumeration: a step of one, two or three tries is reversible for the
-//! c-DPP.
+//! The open-slot chain's law, by enumeration: a step of one, two or three tries is reversible with respect to the c-DPP.
 //!
-//! `P` has the residuals and thresholds that the chain computes: a try's probability is the measure of
-//! the `u` for which the production residual exceeds the production threshold of the slot as the tries
-//! before it have left it (see `slot_transition`). Where a chance is under the 2⁻³² of a draw, as among
+//! `P` uses the residuals and thresholds that the chain computes: the probability of a try is the measure of the `u` for
+//! which the production residual exceeds the production threshold of the slot after the tries before it (see
+//! `slot_transition`). Where a probability is below the 2⁻³² of a draw, as among near-duplicates, this is the law of ideal
+//! draws.
 //! near-duplicates, this is the law of ideal draws.
 
 use dpp_nystrom::simd::Lane;
@@ -21,7 +21,7 @@ const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
 /// Rounding of a ratio in units of `c ε` times its condition, as in the tests of the swap ratio.
 const PERTURBATION: f64 = 2.0;
 
-/// The row by which a state differs from another, if it is one.
+/// Return the row by which a state differs from another, if they differ in one row.
 fn entering(state: &[usize], other: &[usize]) -> Option<usize> {
     let mut entering = other.iter().copied().filter(|row| !state.contains(row));
     let first = entering.next()?;
@@ -35,8 +35,8 @@ fn check<T: Lane>(gram: &Gram, c: usize, evaluator: &mut Evaluator<T>) {
     let pi = &law.probabilities;
     let exact: Vec<f64> = gram.to();
     let n = gram.n;
-    // Between two states that differ in one row, a block passes through other occupants of the same slot:
-    // the worst of their conditions counts.
+    // Between two states that differ in one row, a block passes through other occupants of the same slot: the
+    // worst of their conditions counts.
     let condition = |state: &[usize], slot: usize| {
         let outside = (0..n).filter(|row| !state.contains(row));
         outside.map(|row| swap_condition(&exact, n, state, slot, row)).fold(0.0, f64::max)
@@ -70,13 +70,13 @@ fn check<T: Lane>(gram: &Gram, c: usize, evaluator: &mut Evaluator<T>) {
                     );
                 }
             }
-            // πP = π, where the conditions drop out as in the law of the swap chain.
+            // πP = π, where the conditions cancel as in the law of the swap chain.
             for (&probability, next) in pi.iter().zip(advance(pi, &p)) {
                 let bound = 100.0 * c as f64 * T::EPSILON.to_f64();
                 assert!((next - probability).abs() <= bound, "{context}: {probability} {next}");
             }
-            // One sequence of tries, or one matrix after the other: the same law. An occupant that has
-            // entered and one that was there differ by the rounding of its residual alone.
+            // One sequence of tries, or one matrix after the other: the same law. The residual of an occupant that has
+            // entered and of one that was there before differ only in rounding.
             let again = powers(&ground, c, tries, acceptance, evaluator);
             for (i, (row, again)) in p.iter().zip(&again).enumerate() {
                 let worst = conditions[i].iter().copied().fold(0.0, f64::max);
@@ -85,7 +85,7 @@ fn check<T: Lane>(gram: &Gram, c: usize, evaluator: &mut Evaluator<T>) {
                     assert!((p - again).abs() <= unit.min(1.0) * p.max(again) + 1e-13, "{context}");
                 }
             }
-            // Every state is reached within c steps: all chances of a swap are positive.
+            // Every state is reached within c steps: all swap probabilities are positive.
             let mut reached = vec![0.0; pi.len()];
             reached[0] = 1.0;
             for _ in 0..c {
@@ -127,8 +127,8 @@ fn reversible_with_one_landmark_or_all_but_one() {
     }
 }
 
-/// The measure is an interval's from 0 only if the threshold never falls as `u` rises; and it is
-/// never under the floor.
+/// The measure is that of an interval from 0 only if the threshold does not decrease in `u`. It is never below the
+/// rounding error.
 #[test]
 fn the_threshold_rises_with_u_from_the_floor() {
     fn check<T: Lane>() {

@@ -1,5 +1,5 @@
-//! Draws of the open-slot chain follow the c-DPP. Every chain gives one draw, so that draws are
-//! independent and a chi-square test on their counts is valid.
+//! Draws of the open-slot chain follow the c-DPP. Every chain gives one draw, so that draws are independent and a
+//! chi-square test on their counts is valid.
 
 use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, Landmarks, Random, Scan, SlotChain, start};
@@ -7,7 +7,7 @@ use dpp_nystrom_tests::evaluator::{Evaluator, linear};
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
 
 const DRAWS: usize = 20_000;
@@ -15,7 +15,7 @@ const DRAWS: usize = 20_000;
 /// Three slots: two with all their tries, and one that is cut short.
 const TRIES: u64 = 2 * dpp_nystrom_core::TRIES as u64 + 7;
 
-/// From exact draws of π, in an order drawn uniformly, a few steps lead to draws of π, if π is stationary.
+/// Starting from exact draws of π, in an order drawn uniformly, a few steps give draws of π, if π is stationary.
 /// (In ascending order a systematic scan would open the largest row first: a choice that depends on the set.)
 fn stationary<T: Lane>(name: &str, gram: &Gram, c: usize) {
     let rows: Vec<T> = gram.points();
@@ -26,7 +26,7 @@ fn stationary<T: Lane>(name: &str, gram: &Gram, c: usize) {
         [Acceptance::Barker, Acceptance::Metropolis].map(|a| scans.map(|s| (a, s))).concat()
     {
         for mut evaluator in Evaluator::all(c, gram.n) {
-            let mut numbers = Numbers::seeded(71);
+            let mut numbers = SplitMix64::seeded(71);
             let mut random = Random::seeded(72);
             let mut room = Room::new(c);
             let mut counts = vec![0; law.states.len()];
@@ -77,7 +77,7 @@ fn a_few_steps_keep_the_law_of_one_landmark_and_of_all_but_one() {
     stationary::<f64>("all but one", &Gram::well_conditioned(6), 5);
 }
 
-/// Nine landmarks and more fill a tile: tries are rejected before all of them are used.
+/// Nine landmarks fill a tile: tries are rejected before all of them are used.
 #[test]
 fn a_few_steps_keep_the_law_of_ten_landmarks() {
     stationary::<f64>("ten landmarks, f64", &Gram::well_conditioned(12), 10);

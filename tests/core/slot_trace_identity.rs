@@ -1,5 +1,4 @@
-//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` judges the open-slot chain at a real size, as it does the
-//! swap chain.
+//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` tests the open-slot chain at a realistic size, as it does the swap chain.
 
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::simd::Lane;
@@ -13,16 +12,16 @@ use dpp_nystrom_tests::statistics::mean_and_error;
 
 const N: usize = 300;
 const C: usize = 20;
-const WIDTH: usize = 3;
+const DIM: usize = 3;
 /// For a standard error of about half a percent.
 const CHAINS: u64 = 800;
-/// After 1,000 tries the means do not move any more.
+/// After 1,000 tries the means have converged.
 const TRIES: u64 = 6_000;
 
-/// How many standard errors the mean over independent chains is from what is expected.
+/// Return the difference of the mean over independent chains from its expectation, in standard errors.
 fn deviation<T: Lane>(evaluator: &mut Evaluator<T>, tries: u64) -> f64 {
-    let rows: Vec<T> = normal_points(N, WIDTH, 41);
-    let ground = Points::new(&rows, WIDTH, KernelKind::Gaussian.build(2.0).unwrap()).unwrap();
+    let rows: Vec<T> = normal_points(N, DIM, 41);
+    let ground = Points::new(&rows, DIM, KernelKind::Gaussian.build(2.0).unwrap()).unwrap();
     let entries: Vec<f64> = (0..N * N).map(|at| ground.entry(at / N, at % N).to_f64()).collect();
     let expected = expected_trace_error(&eigenvalues(&entries, N), C);
     let mut room = Room::new(C);
@@ -42,25 +41,25 @@ fn deviation<T: Lane>(evaluator: &mut Evaluator<T>, tries: u64) -> f64 {
     (mean - expected).abs() / error
 }
 
-// Four standard errors: a right sampler fails for one seed in 15,000.
+// Four standard errors: a correct sampler fails for one seed in 15,000.
 
 #[test]
-fn the_core_meets_the_expected_trace_error() {
+fn the_core_has_the_expected_trace_error() {
     assert!(deviation::<f64>(&mut Evaluator::OneByOne, TRIES) < 4.0);
 }
 
 #[test]
-fn lanes_meet_the_expected_trace_error() {
-    assert!(deviation::<f64>(&mut Evaluator::lanes(C, WIDTH), TRIES) < 4.0);
+fn lanes_have_the_expected_trace_error() {
+    assert!(deviation::<f64>(&mut Evaluator::lanes(C, DIM), TRIES) < 4.0);
 }
 
 #[test]
-fn lanes_in_f32_meet_the_expected_trace_error() {
-    assert!(deviation::<f32>(&mut Evaluator::lanes(C, WIDTH), TRIES) < 4.0);
+fn lanes_in_f32_have_the_expected_trace_error() {
+    assert!(deviation::<f32>(&mut Evaluator::lanes(C, DIM), TRIES) < 4.0);
 }
 
-/// The checks above have the power to tell: a tenth of a sweep fails them by far.
+/// The checks above are powerful: a tenth of a sweep fails them by far.
 #[test]
-fn short_chains_do_not_meet_the_expected_trace_error() {
-    assert!(deviation::<f64>(&mut Evaluator::lanes(C, WIDTH), 32) > 10.0);
+fn short_chains_do_not_have_the_expected_trace_error() {
+    assert!(deviation::<f64>(&mut Evaluator::lanes(C, DIM), 32) > 10.0);
 }

@@ -1,5 +1,4 @@
-//! The open-slot chain does what its transition matrix says: which numbers it draws, and what it makes
-//! of them, under every evaluator.
+//! The open-slot chain implements its transition matrix: which numbers it draws and how it uses them, with every evaluator.
 
 use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
@@ -19,7 +18,7 @@ use std::cell::Cell;
 
 const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
 
-/// Steps many times from each state, each time a fresh chain; the generator goes on.
+/// Step many times from each state, each time with a fresh chain and the same generator.
 fn frozen_states_follow_their_rows<T: Lane>(gram: &Gram, c: usize, steps: usize, seed: u64) {
     let rows: Vec<T> = gram.points();
     let ground = linear(&rows, gram.n);
@@ -87,13 +86,13 @@ fn frozen_states_follow_their_rows_with_early_rejection() {
     frozen_states_follow_their_rows::<f32>(&Gram::well_conditioned(12), 11, 3_000, 87);
 }
 
-/// Six rows of lengths 1, √2, … √6 at right angles: K = diag(1, 2, 3, 4, 5, 6) but for the rounding of
-/// the roots.
+/// Return six orthogonal rows of lengths 1, √2, … √6: K = diag(1, 2, 3, 4, 5, 6) up to the rounding of the square
+/// roots.
 fn diagonal<T: Lane>() -> Vec<T> {
     (0..36).map(|at| if at % 7 == 0 { T::from_count(at / 7 + 1).sqrt() } else { T::ZERO }).collect()
 }
 
-/// One step from landmarks 3 and 1, in this order, with these draws: all of them, and no more.
+/// Run one step from landmarks 3 and 1, in this order, with exactly these draws.
 fn step_by<T: Lane>(acceptance: Acceptance, draws: &[u32]) -> (u32, Vec<usize>) {
     let rows = diagonal::<T>();
     let ground = linear(&rows, 6);
@@ -110,8 +109,9 @@ fn step_by<T: Lane>(acceptance: Acceptance, draws: &[u32]) -> (u32, Vec<usize>) 
         let mut script = Script::new(draws);
         let admitted = chain.step(u64::MAX, &mut script).unwrap();
         assert_eq!(script.left(), 0, "draws were left over");
-        let counted = Progress { steps: tries as u64, proposed: tries as u64, accepted: admitted.into() };
-        assert_eq!((chain.progress(), chain.openings()), (counted, 1));
+        let tried = tries as u64;
+        let counted = Progress { steps: tried, proposed: tried, accepted: admitted.into(), openings: 1 };
+        assert_eq!(chain.progress(), counted);
         outcomes.push((admitted, chain.landmarks().members().to_vec()));
     }
     assert_eq!(outcomes[0], outcomes[1]);
@@ -132,7 +132,7 @@ fn every_slot_and_row_is_met() {
     for acceptance in RULES {
         for at in 0..2 {
             for entering in 0..6 {
-                // u = 0 lets everyone in but a landmark; the landmark of the slot is the last then.
+                // u = 0 admits every row but a landmark; the landmark of the slot is last then.
                 let outcome = step_by::<f64>(acceptance, &[slot(at), row(entering), 0]);
                 let others = members[1 - at];
                 if members.contains(&entering) {
@@ -143,8 +143,8 @@ fn every_slot_and_row_is_met() {
                 assert_eq!(step_by::<f32>(acceptance, &[slot(at), row(entering), 0]), outcome);
             }
         }
-        // The very first and last draws. (A draw of 0 is rejected by Lemire's rule for a bound of 6,
-        // since 2³² is no multiple of it: 2³² mod 6 is 4, the remainder of draw 1 is 6.)
+        // The first and the last draws. (A draw of 0 is rejected by Lemire's rule for a bound of 6, since 2³² is
+        // not a multiple of it: 2³² mod 6 is 4, the remainder of draw 1 is 6.)
         assert_eq!(step_by::<f64>(acceptance, &[0, 1, 0]), (1, vec![1, 0]));
         assert_eq!(step_by::<f64>(acceptance, &[u32::MAX, u32::MAX, 0]), (1, vec![3, 5]));
     }
@@ -160,18 +160,18 @@ fn a_row_that_is_a_landmark_changes_nothing() {
         start::given(&mut landmarks, &[4, 0, 3]).unwrap();
         let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis).unwrap();
         let before = slot.residual();
-        // The occupant, and the others: with the residual they have, or any other.
+        // The occupant and the others: with their own residual, or any other.
         for entering in [4, 0, 3] {
             let proposals = [Proposal { entering, uniform: 0.0 }; 3];
             assert_eq!(evaluator.evaluate(&mut slot, &proposals), Ok(0), "{}", evaluator.name());
             let proposals = [Proposal { entering, uniform: 0.0 }];
-            let decided = slot.decide(&proposals, &[1.0], &[7.0], |_, _| panic!("nobody enters"));
+            let decided = slot.decide(&proposals, &[1.0], &[7.0], |_, _| panic!("no row enters"));
             assert_eq!(decided, Ok(0));
         }
         assert_eq!(slot.residual(), before);
         assert_eq!(slot.others(), [0, 3]);
-        let mut turned = Room::new(3);
-        let mut same = Landmarks::new(&ground, turned.lend()).unwrap();
+        let mut rotated = Room::new(3);
+        let mut same = Landmarks::new(&ground, rotated.lend()).unwrap();
         start::given(&mut same, &[4, 0, 3]).unwrap();
         OpenSlot::new(&mut same, 0, Acceptance::Metropolis).unwrap();
         assert_eq!(Snapshot::new(&landmarks), Snapshot::new(&same));
@@ -185,13 +185,13 @@ fn a_draw_is_compared_with_the_probability() {
         for (acceptance, probability) in [(Acceptance::Barker, 0.2), (Acceptance::Metropolis, 0.25)] {
             let draw = |share: f64| (share * 4_294_967_296.0) as u32;
             let refused = (0, vec![1, 3]);
-            // The roots round: a few units of f32 to either side.
+            // The square roots round: a few units of f32 to either side.
             let draws = |u| [slot(0), row(0), u];
             assert_eq!(step_by::<T>(acceptance, &draws(draw(probability + 2e-6))), refused);
             assert_eq!(step_by::<T>(acceptance, &draws(draw(probability - 2e-6))), (1, vec![1, 0]));
             assert_eq!(step_by::<T>(acceptance, &draws(u32::MAX)), refused);
         }
-        // An improvement: Metropolis takes it whatever u, Barker does not when u is near 1.
+        // An improvement: Metropolis accepts it for every u, Barker does not when u is near 1.
         let draws = [slot(1), row(5), u32::MAX];
         assert_eq!(step_by::<T>(Acceptance::Metropolis, &draws), (1, vec![3, 5]));
         assert_eq!(step_by::<T>(Acceptance::Barker, &draws), (0, vec![3, 1]));
@@ -200,7 +200,7 @@ fn a_draw_is_compared_with_the_probability() {
     check::<f32>();
 }
 
-/// Each try meets the occupant that those before it have left, and has a `u` of its own.
+/// Each try is compared with the occupant at that point, and has a `u` of its own.
 #[test]
 fn tries_follow_one_another() {
     let u = |share: f64| (share * 4_294_967_296.0) as u32;
@@ -214,9 +214,9 @@ fn tries_follow_one_another() {
     assert_eq!(metropolis(&[slot(1), row(5), u(0.9), row(0), u(0.1)]), (2, vec![3, 0]));
     // Row 0 (1) is rejected and leaves row 1: row 0 again needs u < 1/2.
     assert_eq!(metropolis(&[slot(1), row(0), u(0.6), row(0), u(0.4)]), (1, vec![3, 0]));
-    // Down to row 0 (1), then anyone enters; and the row that has left may come back.
+    // Down to row 0 (1), then any row enters; and the row that has left may return.
     assert_eq!(metropolis(&[slot(1), row(0), u(0.4), row(1), u(0.99)]), (2, vec![3, 1]));
-    // As many as there can be: only the last one enters.
+    // The largest number of tries: only the last row enters.
     let mut draws = vec![slot(1)];
     for _ in 0..TRIES - 1 {
         draws.extend([row(0), u(0.7)]);
@@ -225,7 +225,7 @@ fn tries_follow_one_another() {
     assert_eq!(metropolis(&draws), (1, vec![3, 4]));
 }
 
-/// A lane each: the one try with a chance, among all the others without, wherever it stands.
+/// One try can be accepted among many that cannot, at every position: in each SIMD lane.
 #[test]
 fn every_try_has_its_own_row_and_number() {
     fn check<T: Lane>() {
@@ -252,7 +252,7 @@ fn every_try_has_its_own_row_and_number() {
                 let mut expected: Vec<usize> = (0..C).filter(|&member| member != leaving).collect();
                 expected.push(C + lucky);
                 assert_eq!(chain.landmarks().members(), expected);
-                // What entered is this row's own substitution.
+                // The new row of the factor is this row's own substitution.
                 let mut fresh_room = Room::new(C);
                 let mut fresh = Landmarks::new(&ground, fresh_room.lend()).unwrap();
                 start::given(&mut fresh, &expected).unwrap();
@@ -288,14 +288,14 @@ fn nothing_at_or_under_the_floor_is_admitted_even_at_u_zero() {
                     let mut chain =
                         SlotChain::new(landmarks, acceptance).with_tries(1).with_evaluator(evaluator);
                     chain = chain.with_scan(Scan::Random);
-                    // Row 2 leaves, row 1 asks to enter beside row 0.
+                    // Row 2 leaves, row 1 is proposed beside row 0.
                     let draws = [Script::choosing(0, 2), Script::choosing(1, 3), 0];
                     assert_eq!(chain.step(1, &mut Script::new(&draws)), Ok(admitted), "{h}");
                 }
             }
         }
     }
-    // Two ε are the floor: h² is one of them or four, in f32 two or eight.
+    // The bound is two ε: h² is one of them or four, in f32 two or eight.
     check::<f64>(2.0_f64.powi(-26), 2.0_f64.powi(-25));
     check::<f32>(2.0_f64.powi(-11), 2.0_f64.powi(-10));
 }
@@ -322,15 +322,15 @@ fn a_step_draws_two_numbers_for_each_try_and_one_for_a_random_slot() {
                 }
                 let progress = chain.progress();
                 assert_eq!((progress.steps, progress.proposed), (500 * tries as u64, 500 * tries as u64));
-                assert_eq!(chain.openings(), 500);
+                assert_eq!(chain.progress().openings, 500);
                 assert!(progress.accepted > 100 && progress.accepted < progress.proposed);
             }
         }
     }
 }
 
-/// The order of the slots is all that a systematic scan adds: each step is that of a random scan that has
-/// drawn the slot whose landmark was opened longest ago, and a resumed chain knows which that is.
+/// A systematic scan differs from a random one in the order of the slots alone: each step is that of a random scan that
+/// has drawn the slot whose landmark was opened longest ago. A resumed chain knows which that is.
 #[test]
 fn a_systematic_scan_opens_the_slot_that_has_waited_longest() {
     const C: usize = 5;
@@ -344,7 +344,7 @@ fn a_systematic_scan_opens_the_slot_that_has_waited_longest() {
     let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_tries(3);
     let mut drawn = SlotChain::new(others, Acceptance::Metropolis).with_scan(Scan::Random).with_tries(3);
     let mut random = Random::seeded(92);
-    // Where each slot's landmark stands, whoever it is; slots by their first place.
+    // The place of each slot's landmark; slots are named by their first place.
     let mut waiting: Vec<usize> = (0..C).collect();
     let mut opened = [0; C];
     for step in 0..10 * C {
@@ -360,10 +360,8 @@ fn a_systematic_scan_opens_the_slot_that_has_waited_longest() {
         with_slot.extend(&draws);
         let expected = drawn.step(u64::MAX, &mut Script::new(&with_slot));
         if step == 17 {
-            let (progress, openings) = (chain.progress(), chain.openings());
-            let rule = Acceptance::Metropolis;
-            chain =
-                SlotChain::resume(&ground, C, room.lend(), rule, progress, openings).unwrap().with_tries(3);
+            let (progress, rule) = (chain.progress(), Acceptance::Metropolis);
+            chain = SlotChain::resume(&ground, C, room.lend(), rule, progress).unwrap().with_tries(3);
         }
         assert_eq!(chain.step(u64::MAX, &mut Script::new(&draws)), expected);
         assert_eq!(Snapshot::new(chain.landmarks()), Snapshot::new(drawn.landmarks()));
@@ -388,7 +386,10 @@ fn a_run_makes_exactly_so_many_tries() {
             for rounds in 1..=3 {
                 let progress = chain.run(asked, &mut random).unwrap();
                 assert_eq!((progress.steps, progress.proposed), (rounds * asked, rounds * asked));
-                assert_eq!((chain.openings(), random.draws), (rounds * openings, rounds * 2 * asked));
+                assert_eq!(
+                    (chain.progress().openings, random.draws),
+                    (rounds * openings, rounds * 2 * asked)
+                );
             }
         }
     }
@@ -418,11 +419,11 @@ fn with_nothing_to_swap_the_chain_holds_and_draws_nothing() {
         let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
         let progress = chain.run(37, &mut Script::new(&[])).unwrap();
         assert_eq!((progress.steps, progress.proposed, progress.accepted), (37, 0, 0));
-        assert_eq!((chain.landmarks().members(), chain.openings()), (members, 0));
+        assert_eq!((chain.landmarks().members(), chain.progress().openings), (members, 0));
     }
 }
 
-/// A matrix that counts the entries that were read, and answers NaN in one row if armed.
+/// A matrix that counts the entries that were read, and reads as NaN in one row if armed.
 struct Watched<'a> {
     inner: Matrix<'a, f64>,
     read: Cell<usize>,
@@ -441,7 +442,7 @@ impl GroundSet<f64> for Watched<'_> {
     }
 }
 
-/// A try that has no chance stops at the first block of others.
+/// A try that cannot be accepted stops at the first block of others.
 #[test]
 fn a_rejected_try_reads_fewer_entries() {
     const C: usize = 41;
@@ -463,7 +464,7 @@ fn a_rejected_try_reads_fewer_entries() {
 }
 
 #[test]
-fn a_step_that_meets_no_number_keeps_the_landmarks() {
+fn a_step_that_reads_nan_keeps_the_landmarks() {
     let entries: Vec<f64> = Gram::well_conditioned(6).to();
     let inner = Matrix::new(&entries).unwrap();
     let ground = Watched { inner, read: Cell::new(0), armed: Cell::new(None) };
@@ -480,8 +481,8 @@ fn a_step_that_meets_no_number_keeps_the_landmarks() {
     };
     let unread = Err(Error::NotFinite { row: 4, column: 4 });
     assert_eq!(step(Some(4), 4), (unread, vec![1, 2, 0], before));
-    // And the chain goes on with another row.
-    let after = Progress { steps: 1, proposed: 1, accepted: 1 };
+    // The chain continues with another row.
+    let after = Progress { steps: 1, proposed: 1, accepted: 1, openings: 1 };
     assert_eq!(step(None, 5), (Ok(1), vec![2, 0, 5], after));
 }
 

@@ -1,5 +1,4 @@
-//! First sets of landmarks: their laws, and what they do with duplicates, dependent rows and rows
-//! that cannot be read.
+//! Initial sets of landmarks: their laws, and the treatment of duplicates, dependent rows and rows that cannot be read.
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{Error, GroundSet, Landmarks, Matrix, Points, Random, start};
@@ -13,7 +12,7 @@ use std::cell::Cell;
 
 const DRAWS: u64 = 40_000;
 
-/// The members after a start, in order.
+/// Return the members after a start, in order.
 fn uniform_members<G: GroundSet<f64>>(
     ground: &G,
     given: &[usize],
@@ -36,7 +35,7 @@ fn kmeans_members<G: GroundSet<f64>>(
     let mut room = Room::new(c);
     let mut landmarks = Landmarks::new(ground, room.lend()).unwrap();
     start::given(&mut landmarks, given).unwrap();
-    // Longer than needed, and not cleared.
+    // Longer than needed, and not initialised.
     let mut distances = vec![f64::NAN; ground.len() + 2];
     start::kmeans_plus_plus(&mut landmarks, c, &mut distances, random).unwrap();
     landmarks.members().to_vec()
@@ -59,7 +58,7 @@ fn a_uniform_start_is_uniform() {
     }
     let fit = Fit::new(&of_sets, &vec![1.0 / sets.len() as f64; sets.len()]);
     assert!(fit.holds(), "{fit:?}");
-    // Uniform sets include uniformly; that each place is uniform is more.
+    // Uniform sets imply uniform inclusion; that each place is uniform is a stronger statement.
     for counts in at_place {
         let fit = Fit::new(&counts, &[1.0 / 8.0; 8]);
         assert!(fit.holds(), "{fit:?}");
@@ -80,7 +79,7 @@ fn a_start_adds_to_the_landmarks_there_are() {
     let law = std::array::from_fn::<f64, 8, _>(|row| if row == 6 || row == 0 { 0.0 } else { 1.0 / 6.0 });
     let fit = Fit::new(&counts, &law);
     assert!(fit.holds(), "{fit:?}");
-    // With enough of them already nothing is drawn.
+    // With enough landmarks nothing is drawn.
     let mut room = Room::new(3);
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::given(&mut landmarks, &[1, 2]).unwrap();
@@ -89,7 +88,7 @@ fn a_start_adds_to_the_landmarks_there_are() {
     assert_eq!(landmarks.members(), [1, 2]);
 }
 
-/// The law of three seeds in order: the first uniform, each next in proportion to the squared
+/// Return the law of three seeds in order: the first uniform, each next with probability proportional to the squared
 /// distance from the nearest before it.
 fn seeding_law(n: usize, distance: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut law = vec![0.0; n * n * n];
@@ -159,7 +158,7 @@ fn kmeans_seeds_keep_off_the_landmarks_there_are() {
     assert!(fit.holds(), "{fit:?} {counts:?}");
 }
 
-/// Rows that agree in pairs: 0 and 1, 2 and 3, and so on.
+/// Return rows that are equal in pairs: 0 and 1, 2 and 3, and so on.
 fn pairs(n: usize) -> Vec<f64> {
     let distinct: Vec<f64> = normal_points(n / 2, 2, 77);
     distinct.chunks(2).flat_map(|row| [row, row].concat()).collect()
@@ -170,7 +169,7 @@ fn of_two_equal_rows_never_both() {
     let rows = pairs(8);
     let ground = Points::new(&rows, 2, Gaussian::new(1.0).unwrap()).unwrap();
     let sets = subsets(8, 3);
-    // A row that depends on those before is drawn again, so all sets without equals are alike.
+    // A row that depends on those before is drawn again, so all sets without equal rows are equally likely.
     let equals = |set: &[usize]| set.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
     let without = sets.iter().filter(|set| !equals(set)).count() as f64;
     let law: Vec<f64> = sets.iter().map(|set| if equals(set) { 0.0 } else { 1.0 / without }).collect();
@@ -214,8 +213,8 @@ fn duplicates_only_have_rank_one() {
 
 #[test]
 fn the_rank_of_a_linear_kernel_is_found() {
-    // Points in the plane, none of them nearly but not quite parallel: of those, rounding can make a
-    // third dimension that is just above the floor.
+    // Points in the plane, no two of them nearly parallel: rounding could otherwise make a third dimension that is
+    // just above the bound.
     let rows = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 3.0, -1.0, 1.0, -2.0, -2.0, 0.0, 0.0];
     let ground = Points::new(&rows, 2, Linear).unwrap();
     for seed in 0..20 {
@@ -233,7 +232,7 @@ fn the_rank_of_a_linear_kernel_is_found() {
 
 #[test]
 fn the_one_other_row_among_many_copies_is_found() {
-    // More copies than are drawn before every row is looked at in turn.
+    // More copies than draws, so that every row is tried in order.
     let mut rows = vec![0.0; 1_000];
     (rows[17], rows[611]) = (1.0, 2.0);
     let ground = Points::new(&rows, 1, Gaussian::new(1.0).unwrap()).unwrap();
@@ -267,7 +266,7 @@ fn impossible_numbers_of_landmarks_are_refused() {
     }
     let short = start::kmeans_plus_plus(&mut landmarks, 2, &mut distances[..5], &mut Script::new(&[]));
     assert_eq!(short, Err(Error::Capacity { needed: 6, have: 5 }));
-    // No rows given is no landmarks added.
+    // No rows given: no landmarks are added.
     start::given(&mut landmarks, &[]).unwrap();
     // All rows as landmarks.
     let mut random = Random::seeded(80);
@@ -304,7 +303,7 @@ fn ground_sets_without_rows_or_room_are_refused() {
     assert_eq!(refused, Error::Capacity { needed: 2, have: 1 });
 }
 
-/// Entries of points that cannot be read from the `reads`-th on for as long as `broken`.
+/// Entries of points that cannot be read from the `reads`-th on while `broken`.
 struct Unplugged {
     rows: Vec<f64>,
     left: Cell<usize>,
@@ -327,8 +326,8 @@ impl GroundSet<f64> for Unplugged {
     }
 }
 
-/// Breaks one read, or all from it on, at every point in turn: a start that met it stops with
-/// [`Error::NotFinite`] and has changed nothing.
+/// Break one read, or all from it on, at every point: a start that reads it stops with [`Error::NotFinite`] and has
+/// changed nothing.
 fn every_broken_read_is_reported(
     call: impl Fn(&mut Landmarks<'_, f64, Unplugged>) -> Result<(), Error>,
 ) -> usize {
@@ -344,7 +343,7 @@ fn every_broken_read_is_reported(
             ground.broken.set(broken);
             let result = call(&mut landmarks);
             if ground.broken.get() == broken {
-                // The start came to its end without the read that would have failed.
+                // The start finished without the read that would have failed.
                 assert_eq!(result, Ok(()));
                 return reads;
             }
@@ -352,7 +351,7 @@ fn every_broken_read_is_reported(
             assert_eq!(Snapshot::new(&landmarks), before, "read {reads}");
         }
     }
-    unreachable!("a start reads so many entries")
+    unreachable!("a start reads at least this many entries")
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! What an accumulator has learned, as bytes: whole, or refused.
+//! The state of an accumulator as bytes: read back completely, or refused.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Error, Landmarks, Nystrom, Points, RidgeRegression, Scalar, StateProblem, digest, start, state_bytes,
+    BytesProblem, Error, Landmarks, Nystrom, Points, RidgeRegression, Scalar, digest, start, state_bytes,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::room::{RidgeRoom, Room};
 use dpp_nystrom_tests::snapshot::bits;
 
-const WIDTH: usize = 3;
+const DIM: usize = 3;
 const LANDMARKS: [usize; 5] = [4, 17, 31, 8, 26];
 
-/// Learns rows on the landmarks; answers the state and the digest.
+/// Learn rows on the landmarks. Return the state and the digest.
 fn learned<T: Scalar>(rows: &[T], range: std::ops::Range<usize>) -> (Vec<u8>, u64) {
-    let ground = Points::new(rows, WIDTH, Gaussian::new(T::from_f64(1.5)).unwrap()).unwrap();
+    let ground = Points::new(rows, DIM, Gaussian::new(T::from_f64(1.5)).unwrap()).unwrap();
     let mut room = Room::new(LANDMARKS.len());
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::given(&mut landmarks, &LANDMARKS).unwrap();
@@ -36,7 +36,7 @@ fn learned<T: Scalar>(rows: &[T], range: std::ops::Range<usize>) -> (Vec<u8>, u6
     (bytes, digest)
 }
 
-/// The weights from states, merged in this order.
+/// Return the weights from states that are merged in this order.
 fn merged<T: Scalar>(states: &[Vec<u8>], digest: u64) -> (u64, Vec<T>) {
     let mut rooms = [RidgeRoom::new(5), RidgeRoom::new(5)];
     let [room, part_room] = &mut rooms;
@@ -52,7 +52,7 @@ fn merged<T: Scalar>(states: &[Vec<u8>], digest: u64) -> (u64, Vec<T>) {
 }
 
 fn halves_are_the_whole<T: Scalar>(tolerance: f64) {
-    let rows: Vec<T> = normal_points(200, WIDTH, 9);
+    let rows: Vec<T> = normal_points(200, DIM, 9);
     let (whole, digest) = learned(&rows, 0..200);
     let halves = [learned(&rows, 0..90).0, learned(&rows, 90..200).0];
     let (count, expected) = merged::<T>(&[whole], digest);
@@ -73,14 +73,14 @@ fn halves_are_the_whole_in_f64() {
     halves_are_the_whole::<f64>(1e-11);
 }
 
-/// Read and written again, the bytes are the same: nothing is lost on the way.
+/// A state that is read and written again has the same bytes.
 #[test]
 fn a_state_is_a_round_trip() {
-    let rows: Vec<f32> = normal_points(60, WIDTH, 2);
+    let rows: Vec<f32> = normal_points(60, DIM, 2);
     let (bytes, digest) = learned(&rows, 0..60);
     let mut room = RidgeRoom::<f32>::new(5);
     let mut ridge = RidgeRegression::new(5, room.lend()).unwrap();
-    // Anywhere in memory, and with more after it.
+    // At any alignment, and with bytes after it.
     for offset in 0..4 {
         let mut shifted = vec![0; offset];
         shifted.extend_from_slice(&bytes);
@@ -115,7 +115,7 @@ const CHECKSUM: u32 = 0xF291_22B4;
 
 #[test]
 fn damage_is_refused_and_changes_nothing() {
-    let rows: Vec<f32> = normal_points(60, WIDTH, 2);
+    let rows: Vec<f32> = normal_points(60, DIM, 2);
     let (bytes, digest) = learned(&rows, 0..60);
     let mut room = RidgeRoom::<f32>::new(5);
     let mut ridge = RidgeRegression::new(5, room.lend()).unwrap();
@@ -130,16 +130,16 @@ fn damage_is_refused_and_changes_nothing() {
         assert!(matches!(ridge.read_state(digest, &bytes[..at]), Err(Error::StateBytes(_))), "{at}");
     }
     let refused = |problem| Err(Error::StateBytes(problem));
-    assert_eq!(ridge.read_state(digest ^ 1, &bytes), refused(StateProblem::OtherLandmarks));
-    assert_eq!(ridge.read_state(digest, b"dppnstax"), refused(StateProblem::Foreign));
+    assert_eq!(ridge.read_state(digest ^ 1, &bytes), refused(BytesProblem::OtherLandmarks));
+    assert_eq!(ridge.read_state(digest, b"dppnstax"), refused(BytesProblem::Foreign));
     let needed = 44;
-    assert_eq!(ridge.read_state(digest, b"dppn"), refused(StateProblem::Truncated { needed, have: 4 }));
+    assert_eq!(ridge.read_state(digest, b"dppn"), refused(BytesProblem::Truncated { needed, have: 4 }));
     assert_eq!(bits(&before), bits(&ridge.numbers().collect::<Vec<_>>()));
     assert_eq!(ridge.rows(), 60);
 
     let mut wide_room = RidgeRoom::<f64>::new(5);
     let mut wide = RidgeRegression::new(5, wide_room.lend()).unwrap();
-    assert_eq!(wide.read_state(digest, &bytes), refused(StateProblem::Precision));
+    assert_eq!(wide.read_state(digest, &bytes), refused(BytesProblem::Precision));
     let mut other_room = RidgeRoom::<f32>::new(4);
     let mut other = RidgeRegression::new(4, other_room.lend()).unwrap();
     assert_eq!(other.read_state(digest, &bytes), Err(Error::Length { expected: 4, found: 5 }));

@@ -1,11 +1,11 @@
-//! Draws follow the c-DPP. Every chain gives one draw, so draws are independent and a chi-square
-//! test on their counts is valid; it never is on a path.
+//! Draws follow the c-DPP. Every chain gives one draw, so draws are independent and a chi-square test on their counts is
+//! valid; it is not valid along a path.
 
 use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Scalar, start};
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
 use dpp_nystrom_tests::transition::{RULES, advance, transition};
 
@@ -16,13 +16,13 @@ fn report(name: &str, rule: Rule, counts: &[u64], law: &Law) -> Fit {
     fit
 }
 
-/// From exact draws of π eight steps lead to draws of π, if π is stationary.
+/// Starting from exact draws of π, eight steps give draws of π, if π is stationary.
 fn stationary<T: Scalar>(name: &str, gram: &Gram, c: usize, draws: usize) {
     let entries: Vec<T> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
     let law = Law::exact(&gram.entries, gram.n, c);
     for rule in RULES {
-        let mut numbers = Numbers::seeded(21);
+        let mut numbers = SplitMix64::seeded(21);
         let mut random = Random::seeded(22);
         let mut room = Room::new(c);
         let mut counts = vec![0; law.states.len()];
@@ -57,7 +57,7 @@ fn eight_steps_keep_the_law_of_one_landmark_and_of_all_but_one() {
 
 /// Long runs from uniform starts, each with a seed of its own.
 #[test]
-fn long_runs_of_different_seeds_meet_the_law() {
+fn long_runs_of_different_seeds_follow_the_law() {
     const STEPS: u64 = 150;
     const RUNS: u64 = 20_000;
     let gram = Gram::well_conditioned(6);
@@ -65,8 +65,8 @@ fn long_runs_of_different_seeds_meet_the_law() {
     let ground = Matrix::new(&entries).unwrap();
     let law = Law::exact(&gram.entries, 6, 3);
     for rule in RULES {
-        // Long enough: by then the exact law, advanced from the worst start, is so close to π that
-        // 20,000 draws could not tell (they resolve 10⁻²).
+        // Long enough: the exact law, advanced from the worst start, is then so close to π that 20,000 draws
+        // could not distinguish them (they resolve 10⁻²).
         let p = transition(&ground, 3, rule);
         for start in 0..law.states.len() {
             let mut ahead = vec![0.0; law.states.len()];
@@ -92,7 +92,7 @@ fn long_runs_of_different_seeds_meet_the_law() {
     }
 }
 
-/// The test above has force: what a uniform start draws fails it by far.
+/// The test above is powerful: draws of a uniform start fail it by far.
 #[test]
 fn uniform_starts_alone_fail() {
     let gram = Gram::well_conditioned(6);

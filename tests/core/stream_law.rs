@@ -1,8 +1,8 @@
-//! The law of the chain of a stream, by enumeration: over rows that are streamed with replacement it is reversible
-//! for their c-DPP, uniform or weighted.
+//! The law of the stream chain, by enumeration: over rows that are streamed with replacement it is reversible with respect
+//! to their c-DPP, uniform or weighted.
 //!
-//! `P` is made of production steps alone: the probability of a slot, a row and a landmark is the share of the 2³²
-//! draws for the acceptance that let the row in. What is enumerated around it is the chain's definition.
+//! `P` consists of production steps alone: the probability of a slot, a row and a landmark is the share of the 2³² draws for
+//! the acceptance with which the row is admitted. The enumeration around it is the chain's definition.
 
 use dpp_nystrom_core::{Acceptance, Scalar};
 use dpp_nystrom_tests::determinant::swap_condition;
@@ -16,7 +16,7 @@ const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
 /// Rounding of a ratio in units of `c ε` times its condition, as in the tests of the swap ratio.
 const PERTURBATION: f64 = 2.0;
 
-/// `P` over the law's states, with rows that come with these probabilities.
+/// Return `P` over the law's states, for rows with these probabilities.
 fn transition<T: Scalar>(
     source: &Source<T>,
     law: &Law,

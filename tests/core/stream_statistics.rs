@@ -1,23 +1,23 @@
-//! Draws of the chain of a stream follow their law. Every chain gives one draw, so that draws are independent and
-//! a chi-square test on their counts is valid.
+//! Draws of the stream chain follow their law. Every chain gives one draw, so that draws are independent and a chi-square
+//! test on their counts is valid.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{Acceptance, Random, Scalar, StreamChain, Workspace};
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::law::Law;
-use dpp_nystrom_tests::script::Numbers;
+use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
 use dpp_nystrom_tests::stream::{Source, StreamRoom};
 
 const RULES: [Acceptance; 2] = [Acceptance::Barker, Acceptance::Metropolis];
 
-/// From exact draws of π a few rows lead to draws of π, if π is stationary.
+/// Starting from exact draws of π, a few rows give draws of π, if π is stationary.
 fn stationary<T: Scalar>(name: &str, gram: &Gram, c: usize) {
     const DRAWS: usize = 20_000;
     let source = Source { rows: gram.points::<T>(), dim: gram.n };
     let law = Law::new(&gram.to::<f64>(), gram.n, c);
     for acceptance in RULES {
-        let (mut numbers, mut random) = (Numbers::seeded(81), Random::seeded(82));
+        let (mut numbers, mut random) = (SplitMix64::seeded(81), Random::seeded(82));
         let mut room = StreamRoom::new(c, gram.n);
         let mut counts = vec![0; law.states.len()];
         let mut moved = 0;
@@ -47,8 +47,8 @@ fn a_few_rows_keep_the_law() {
     stationary::<f64>("all but one", &Gram::well_conditioned(6), 5);
 }
 
-/// Two landmarks of a stream uniform on [0, 1) have the density `1 - k(x, y)²` up to its integral: no ground set
-/// defines it. The chain starts at the first two rows, whose density is 1, and is given time to forget them.
+/// Two landmarks of a stream uniform on [0, 1) have the density `1 - k(x, y)²` up to its integral, defined without a ground
+/// set. The chain starts at the first two rows, whose density is 1, and has a burn-in to forget them.
 #[test]
 fn two_landmarks_of_a_continuous_stream_have_their_density() {
     const CELLS: usize = 6;
@@ -61,7 +61,7 @@ fn two_landmarks_of_a_continuous_stream_have_their_density() {
     let cell = |x: f64| ((x * CELLS as f64) as usize).min(CELLS - 1);
     let fine = CELLS * POINTS;
     let at = |i: usize| (i as f64 + 0.5) / fine as f64;
-    // Midpoints: the integral of a smooth function to about 10⁻⁶ of it, where the test sees 10⁻³.
+    // The midpoint rule: the integral of a smooth function to about 10⁻⁶ of it, where the test resolves 10⁻³.
     let mut probabilities = vec![0.0; CELLS * CELLS];
     for i in 0..fine {
         for j in 0..fine {
@@ -72,7 +72,7 @@ fn two_landmarks_of_a_continuous_stream_have_their_density() {
     probabilities.iter_mut().for_each(|probability| *probability /= total);
 
     for acceptance in RULES {
-        let (mut numbers, mut random) = (Numbers::seeded(91), Random::seeded(92));
+        let (mut numbers, mut random) = (SplitMix64::seeded(91), Random::seeded(92));
         let mut counts = vec![0; CELLS * CELLS];
         let mut starts = vec![0; CELLS * CELLS];
         for _ in 0..DRAWS {

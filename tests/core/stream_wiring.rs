@@ -1,5 +1,5 @@
-//! The chain of a stream does what it says with each row: it is the open-slot chain step for step, joins,
-//! declines, refuses and leaves what it should.
+//! The stream chain treats each row as documented: it equals the open-slot chain step for step, and it appends, rejects and
+//! refuses rows.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Linear, Polynomial};
 use dpp_nystrom_core::{
@@ -7,7 +7,7 @@ use dpp_nystrom_core::{
     SlotChain, StreamChain, Workspace, start,
 };
 use dpp_nystrom_tests::ground::normal_points;
-use dpp_nystrom_tests::script::{Counting, Numbers, Script};
+use dpp_nystrom_tests::script::{Counting, Script, SplitMix64};
 use dpp_nystrom_tests::snapshot::{FactorSnapshot, bits};
 use dpp_nystrom_tests::stream::{Source, StreamRoom};
 use rand_core::Rng;
@@ -21,8 +21,8 @@ fn snapshot<T: Scalar, K: Kernel<T>>(
     (bits(chain.rows()), chain.members().to_vec(), FactorSnapshot::new(chain.factor()), chain.progress())
 }
 
-/// With the same draws, one try to a slot, slots drawn: bit for bit the chain over stored rows, the renewals of
-/// its factor included. (The occupant itself is left out: the chain of a stream cannot tell it from a copy.)
+/// With the same draws, one try per slot and a random scan: bit for bit the chain over stored rows, refactorings
+/// included. (The occupant itself is left out: the stream chain cannot distinguish it from a copy.)
 fn as_the_open_slot_chain<T: Scalar>() {
     const N: usize = 40;
     const C: usize = 6;
@@ -30,7 +30,7 @@ fn as_the_open_slot_chain<T: Scalar>() {
     let kernel = || Gaussian::new(T::from_f64(1.2)).unwrap();
     let ground = Points::new(&source.rows, 3, kernel()).unwrap();
     for acceptance in RULES {
-        let mut numbers = Numbers::seeded(61);
+        let mut numbers = SplitMix64::seeded(61);
         let (mut memory, mut room) = (Workspace::<T, C>::new(), Workspace::<T, C>::new());
         let mut rows = vec![T::from_f64(f64::NAN); (C + 1) * 3];
         let mut stream = StreamChain::new(kernel(), C, 3, &mut rows, room.lend(), acceptance).unwrap();
@@ -49,7 +49,7 @@ fn as_the_open_slot_chain<T: Scalar>() {
             let uniform = numbers.next_u32();
             chain.step(1, &mut Script::new(&[slot, row, uniform])).unwrap();
             stream.offer(source.row(entering), &mut Script::new(&[slot, uniform])).unwrap();
-            // The one renews its factor after a step, the other before the next.
+            // One chain refactors after a step, the other before the next.
             if (step + 1) % (8 * C as u64) == 0 {
                 renewals += 1;
                 continue;
@@ -148,11 +148,11 @@ fn a_copy_of_another_landmark_is_declined_and_one_of_the_occupant_changes_nothin
     }
 }
 
-/// After an error a chain goes on as a twin that never met it.
+/// After an error a chain continues as a twin without the error.
 #[test]
 fn an_error_leaves_landmarks_counters_and_generator() {
     let source = Source { rows: normal_points::<f32>(200, 2, 4), dim: 2 };
-    // 1e30 to the power of three is infinite in f32.
+    // The cube of 1e30 is infinite in f32.
     let kernel = || Polynomial::new(3, 1.0_f32).unwrap();
     let acceptance = Acceptance::Metropolis;
     for full in [false, true] {
@@ -187,7 +187,7 @@ fn an_error_leaves_landmarks_counters_and_generator() {
             );
         }
         assert_eq!(snapshot(&chain), snapshot(&twin));
-        // A kernel that is no number is met after the slot was opened: the same landmarks, in another order.
+        // A kernel value that is not finite is found after the slot was opened: the same landmarks, in another order.
         let before = (bits(chain.rows()), chain.log_det(), chain.progress());
         let offer = chain.offer(&[1e30, 0.0], &mut random);
         assert!(matches!(offer, Err(Error::NotFinite { row: 100, .. })), "{offer:?}");
@@ -219,7 +219,7 @@ fn too_little_memory_is_refused_with_what_is_needed() {
     assert_eq!(refused(usize::MAX, 2, 10, 9, 3, 4), Error::Capacity { needed: usize::MAX, have: 10 });
 }
 
-/// Spare memory of every kind, and the heap's memory, change nothing.
+/// Additional memory of every kind, and memory on the heap, change nothing.
 #[test]
 fn memory_to_spare_changes_nothing() {
     let source = Source { rows: normal_points::<f32>(600, 3, 8), dim: 3 };
@@ -244,10 +244,10 @@ fn memory_to_spare_changes_nothing() {
     assert!(rows[18..].iter().all(|number| number.is_nan()), "only c + 1 rows are written");
 }
 
-/// After many rows the factor is that of the landmarks, within what its renewals leave.
+/// After many rows the factor is that of the landmarks, within the rounding between refactorings.
 fn does_not_drift<T: Scalar>() {
     const C: usize = 12;
-    let mut numbers = Numbers::seeded(17);
+    let mut numbers = SplitMix64::seeded(17);
     let kernel = Gaussian::new(T::from_f64(1.0)).unwrap();
     let (mut rows, mut memory) = (vec![T::ZERO; (C + 1) * 3], Workspace::<T, C>::new());
     let mut chain = StreamChain::new(kernel, C, 3, &mut rows, memory.lend(), Acceptance::Metropolis).unwrap();
@@ -263,7 +263,7 @@ fn does_not_drift<T: Scalar>() {
     start::given(&mut fresh, chain.members()).unwrap();
     for i in 0..C {
         for (kept, new) in chain.factor().row(i).iter().zip(fresh.factor().row(i)) {
-            // Some hundred rotations and their pivots, none under a tenth here.
+            // Some hundred rotations and their pivots, none below a tenth here.
             let bound = 100.0 * C as f64 * T::EPSILON.to_f64();
             assert!((kept.to_f64() - new.to_f64()).abs() <= bound, "{kept} {new}");
         }

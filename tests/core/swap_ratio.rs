@@ -1,8 +1,8 @@
 //! Every swap ratio is the quotient of two determinants.
 //!
-//! The determinants of integer Gram matrices are exact. What a ratio from a Cholesky factor may be
-//! off by is then rounding alone: the factor is exact for a matrix perturbed by a small multiple of
-//! `c ε √(k_ii k_jj)`, and `swap_condition` says what that does to the ratio.
+//! The determinants of integer Gram matrices are exact, so the error of a ratio from a Cholesky factor is rounding alone:
+//! the factor is exact for a matrix perturbed by a small multiple of `c ε √(k_ii k_jj)`, and `swap_condition` is the effect
+//! of that on the ratio.
 
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, Matrix, Points, Scalar, kernel::Gaussian, start};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal, swap_condition};
@@ -11,21 +11,21 @@ use dpp_nystrom_tests::room::Room;
 use dpp_nystrom_tests::snapshot::Snapshot;
 use dpp_nystrom_tests::subsets::subsets;
 
-/// A factor's row of up to `c` rotations, and a forward substitution of up to `c` terms: each is
-/// backward stable with a constant of a few `c ε`; 0.6 is the most that was seen here.
+/// The backward error of a factor's row of up to `c` rotations and of a forward substitution of up to `c` terms, in units
+/// of `c ε`. The largest observed here is 0.6.
 const PERTURBATION: f64 = 2.0;
 
-/// Visits every state in two orders of its members, every slot and every candidate.
+/// Visit every state in two orders of its members, every slot and every candidate.
 fn for_every_swap<T: Scalar, G: GroundSet<T>>(
     ground: &G,
     c: usize,
     mut visit: impl FnMut(&mut Landmarks<'_, T, G>, usize, usize),
 ) {
     for state in subsets(ground.len(), c) {
-        let mut turned = state.clone();
-        turned.reverse();
-        turned.rotate_left(1);
-        for order in [state, turned] {
+        let mut rotated = state.clone();
+        rotated.reverse();
+        rotated.rotate_left(1);
+        for order in [state, rotated] {
             let mut room = Room::new(c);
             let mut landmarks = Landmarks::new(ground, room.lend()).unwrap();
             start::given(&mut landmarks, &order).unwrap();
@@ -38,7 +38,7 @@ fn for_every_swap<T: Scalar, G: GroundSet<T>>(
     }
 }
 
-/// The largest error of a ratio, in units of what rounding may do.
+/// Return the largest error of a ratio, in units of its bound.
 fn worst<T: Scalar, G: GroundSet<T>>(
     ground: &G,
     c: usize,
@@ -55,7 +55,7 @@ fn worst<T: Scalar, G: GroundSet<T>>(
         let unit =
             c as f64 * T::EPSILON.to_f64() * swap_condition(matrix, ground.len(), &before, slot, entering);
         worst = worst.max((swap.ratio().to_f64() / exact - 1.0).abs() / unit);
-        // The logarithm of the quotient, but for its own two logarithms' rounding.
+        // The logarithm of the quotient, up to the rounding of its own two logarithms.
         let logs = T::EPSILON.to_f64()
             * (4.0 + swap.entering.to_f64().ln().abs() + swap.leaving.to_f64().ln().abs());
         assert!((swap.log_ratio().to_f64() - swap.ratio().to_f64().ln()).abs() <= logs);
@@ -84,7 +84,7 @@ fn ratios_are_quotients_of_exact_determinants() {
 
 #[test]
 fn ratios_of_near_duplicates_are_quotients_of_exact_determinants() {
-    // A residual is 10⁻⁵ of its diagonal in f32, 10⁻¹¹ in f64: under them lie 30 and 10⁴ ε.
+    // A residual is 10⁻⁵ of its diagonal in f32, 10⁻¹¹ in f64: 30 and 10⁴ times ε.
     against_integers::<f32>(&Gram::near_duplicates(6, 1 << 8), 3);
     against_integers::<f64>(&Gram::near_duplicates(6, 1 << 18), 3);
     against_integers::<f64>(&Gram::near_duplicates(8, 1 << 18), 3);
@@ -92,8 +92,8 @@ fn ratios_of_near_duplicates_are_quotients_of_exact_determinants() {
 
 #[test]
 fn a_well_conditioned_ratio_is_right_to_a_few_units_in_the_last_place() {
-    // The relative bound without any condition in it, so that a fault in `swap_condition` cannot
-    // hide one of the code: at n = 6, c = 3 conditions stay under 500.
+    // The relative bound without a condition number, so that a fault in `swap_condition` cannot hide one of the
+    // code: at n = 6, c = 3 conditions are below 500.
     let gram = Gram::well_conditioned(6);
     let entries: Vec<f64> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
@@ -110,13 +110,13 @@ fn a_well_conditioned_ratio_is_right_to_a_few_units_in_the_last_place() {
 fn against_gaussian<T: Scalar>(bandwidth: f64) {
     let rows: Vec<T> = normal_points(8, 2, 5);
     let ground = Points::new(&rows, 2, Gaussian::new(T::from_f64(bandwidth)).unwrap()).unwrap();
-    // The entries as the production code has them: the kernel's own rounding is not at issue here.
+    // With the production code's own entries: the rounding of the kernel is not under test.
     let matrix: Vec<f64> = (0..64).map(|at| ground.entry(at / 8, at % 8).to_f64()).collect();
     let worst = worst(&ground, 3, &matrix, |before, after| {
         let of = |members: &[usize]| determinant(&principal(&matrix, 8, members), 3);
         of(after) / of(before)
     });
-    // The oracle's own elimination in f64 suffers as the code does.
+    // The oracle's own elimination in f64 has the same error.
     assert!(worst < 2.0 * PERTURBATION, "{worst}");
 }
 
@@ -140,9 +140,8 @@ fn looking_at_a_swap_changes_nothing() {
     });
 }
 
-/// `log det` moves by what was announced. No condition enters: the rotations keep the product of
-/// the pivots, whatever the matrix, so only `c` relative errors of a few ε and the rounding of the
-/// sum of logarithms are left.
+/// `log det` changes by the computed ratio. No condition enters: the rotations preserve the product of the pivots, so
+/// that only `c` relative errors of a few ε and the rounding of the sum of logarithms remain.
 fn announced_is_what_happens<T: Scalar>(gram: &Gram, c: usize) {
     let entries: Vec<T> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
@@ -182,8 +181,8 @@ fn a_replacement_does_what_was_announced() {
 }
 
 #[test]
-fn a_dependent_row_has_no_ratio_and_is_never_taken() {
-    // Row 3 is row 0 again, row 4 the sum of rows 0 and 1.
+fn a_dependent_row_has_ratio_zero_and_is_never_accepted() {
+    // Row 3 is a copy of row 0, row 4 the sum of rows 0 and 1.
     let rows = [[2, 0, 1], [1, 3, 0], [0, 1, 2], [2, 0, 1], [3, 3, 1]];
     let entries: Vec<f64> = rows
         .iter()
@@ -195,7 +194,7 @@ fn a_dependent_row_has_no_ratio_and_is_never_taken() {
     start::given(&mut landmarks, &[2, 0, 1]).unwrap();
     let before = Snapshot::new(&landmarks);
     for entering in [3, 4] {
-        // Slot 0 leaves: rows 0 and 1 stay, and both candidates depend on them.
+        // Slot 0 leaves: rows 0 and 1 remain, and both candidates depend on them.
         let swap = landmarks.swap(0, entering).unwrap();
         assert_eq!((swap.entering, swap.ratio(), swap.log_ratio()), (0.0, 0.0, f64::NEG_INFINITY));
         assert_eq!(swap.probability(Acceptance::Metropolis), 0.0);
@@ -203,18 +202,18 @@ fn a_dependent_row_has_no_ratio_and_is_never_taken() {
         assert!(landmarks.replace(0, entering).is_err());
         assert_eq!(Snapshot::new(&landmarks), before);
     }
-    // A copy may take the place of its original: nothing changes but the name.
+    // A copy may replace its original: nothing changes but the index.
     let swap = landmarks.swap(1, 3).unwrap();
     assert!((swap.ratio() - 1.0).abs() < 1e-14);
 }
 
-/// Four pairs of equal points: the residual of a row whose equal stays is nothing but rounding, of
-/// either sign, and must count as zero.
+/// Four pairs of equal points: the residual of a row whose equal remains is only rounding, of either sign, and must
+/// count as zero.
 fn the_equal_of_a_landmark_has_no_ratio<T: Scalar>() {
     let rows: Vec<T> = normal_points(4, 3, 6);
     let rows: Vec<T> = rows.chunks(3).flat_map(|row| [row, row].concat()).collect();
     let ground = Points::new(&rows, 3, Gaussian::new(T::from_f64(1.5)).unwrap()).unwrap();
-    let mut met = 0;
+    let mut seen = 0;
     for c in [2, 3, 4] {
         for state in subsets(8, c) {
             if state.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2) {
@@ -228,13 +227,13 @@ fn the_equal_of_a_landmark_has_no_ratio<T: Scalar>() {
                     let swap = landmarks.swap(slot, entering).unwrap();
                     let equal = state.iter().position(|&member| member / 2 == entering / 2);
                     let dependent = equal.is_some_and(|place| place != slot);
-                    met += usize::from(dependent);
+                    seen += usize::from(dependent);
                     assert_eq!(swap.entering == T::ZERO, dependent, "{state:?} {slot} {entering}: {swap:?}");
                 }
             }
         }
     }
-    assert!(met > 100, "{met}");
+    assert!(seen > 100, "{seen}");
 }
 
 #[test]

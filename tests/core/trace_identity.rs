@@ -1,5 +1,5 @@
-//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for landmarks of the c-DPP: exact, and computable
-//! from eigenvalues alone, so it judges the sampler at a real size.
+//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for landmarks of the c-DPP: exact, and computable from eigenvalues alone, so
+//! that it tests the sampler at a realistic size.
 
 use dpp_nystrom_core::{
     Acceptance, Chain, GroundSet, Landmarks, Matrix, Nystrom, Points, Random, Rule, Scalar, kernel::Gaussian,
@@ -15,18 +15,18 @@ const N: usize = 300;
 const C: usize = 20;
 /// For a standard error of about half a percent.
 const CHAINS: u64 = 800;
-/// Twice what the means need to settle: after 3,000 steps they do not move any more.
+/// Twice the burn-in of the means: after 3,000 steps they have converged.
 const STEPS: u64 = 6_000;
 
-/// Gaussian entries, bandwidth 2, of 300 normal points in three dimensions. The spectrum decays
-/// from 173 to 0.2 over the first 25 eigenvalues.
+/// Return Gaussian entries, bandwidth 2, of 300 normal points in three dimensions. The spectrum decays from 173 to 0.2
+/// over the first 25 eigenvalues.
 fn gaussian_matrix() -> Vec<f64> {
     let rows: Vec<f64> = normal_points(N, 3, 41);
     let points = Points::new(&rows, 3, Gaussian::new(2.0).unwrap()).unwrap();
     (0..N * N).map(|at| points.entry(at / N, at % N)).collect()
 }
 
-/// The trace errors of independent chains of so many steps.
+/// Return the trace errors of independent chains of `steps` steps.
 fn trace_errors<T: Scalar>(entries: &[f64], rule: Rule, steps: u64) -> Vec<f64> {
     let entries: Vec<T> = converted(entries);
     let ground = Matrix::new(&entries).unwrap();
@@ -43,40 +43,40 @@ fn trace_errors<T: Scalar>(entries: &[f64], rule: Rule, steps: u64) -> Vec<f64> 
         .collect()
 }
 
-/// How many standard errors the mean is from what is expected, and how large one is, relatively.
+/// Return the difference of the mean from its expectation in standard errors, and the relative standard error.
 fn deviation(errors: &[f64], expected: f64) -> (f64, f64) {
     let (mean, error) = mean_and_error(errors);
     println!("mean {mean:.4} ± {error:.4}, expected {expected:.4}");
     ((mean - expected).abs() / error, error / expected)
 }
 
-fn chains_meet_the_expected_trace_error<T: Scalar>(rule: Rule) {
+fn chains_have_the_expected_trace_error<T: Scalar>(rule: Rule) {
     let entries = gaussian_matrix();
     let expected = expected_trace_error(&eigenvalues(&entries, N), C);
     let (deviations, error) = deviation(&trace_errors::<T>(&entries, rule, STEPS), expected);
-    // Four standard errors: a right sampler fails for one seed in 15,000.
+    // Four standard errors: a correct sampler fails for one seed in 15,000.
     assert!(deviations < 4.0, "{deviations}");
     assert!(error < 0.01, "{error}");
 }
 
 #[test]
-fn metropolis_chains_meet_the_expected_trace_error() {
-    chains_meet_the_expected_trace_error::<f64>(Rule::METROPOLIS);
+fn metropolis_chains_have_the_expected_trace_error() {
+    chains_have_the_expected_trace_error::<f64>(Rule::METROPOLIS);
 }
 
 #[test]
-fn metropolis_chains_in_f32_meet_the_expected_trace_error() {
-    chains_meet_the_expected_trace_error::<f32>(Rule::METROPOLIS);
+fn metropolis_chains_in_f32_have_the_expected_trace_error() {
+    chains_have_the_expected_trace_error::<f32>(Rule::METROPOLIS);
 }
 
 #[test]
-fn barker_chains_meet_the_expected_trace_error() {
-    chains_meet_the_expected_trace_error::<f64>(Rule { acceptance: Acceptance::Barker, lazy: false });
+fn barker_chains_have_the_expected_trace_error() {
+    chains_have_the_expected_trace_error::<f64>(Rule { acceptance: Acceptance::Barker, lazy: false });
 }
 
-/// The checks above have the power to tell: the starts alone fail them by far.
+/// The checks above are powerful: the starts alone fail them by far.
 #[test]
-fn uniform_samples_do_not_meet_the_expected_trace_error() {
+fn uniform_samples_do_not_have_the_expected_trace_error() {
     let entries = gaussian_matrix();
     let expected = expected_trace_error(&eigenvalues(&entries, N), C);
     let (deviations, _) = deviation(&trace_errors::<f64>(&entries, Rule::METROPOLIS, 0), expected);

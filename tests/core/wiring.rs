@@ -1,5 +1,4 @@
-//! The chain does what its transition matrix says: which numbers it draws, and what it makes of
-//! them.
+//! The chain implements its transition matrix: which numbers it draws and how it uses them.
 
 use dpp_nystrom_core::{
     Acceptance, Chain, GroundSet, Landmarks, Matrix, Random, Rule, Scalar, Step, Workspace, start,
@@ -7,7 +6,7 @@ use dpp_nystrom_core::{
 use dpp_nystrom_tests::ground::{Gram, converted};
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::room::Room;
-use dpp_nystrom_tests::script::{Counting, Numbers, Script};
+use dpp_nystrom_tests::script::{Counting, Script, SplitMix64};
 use dpp_nystrom_tests::snapshot::Snapshot;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
 use dpp_nystrom_tests::transition::{RULES, transition};
@@ -15,7 +14,7 @@ use rand_core::Rng;
 
 const STEPS: u64 = 10_000;
 
-/// Steps many times from each state, each time a fresh chain; the generator goes on.
+/// Step many times from each state, each time with a fresh chain and the same generator.
 fn frozen_states_follow_their_rows<T: Scalar>(gram: &Gram, c: usize, rule: Rule, random: &mut impl Rng) {
     let entries: Vec<T> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
@@ -77,14 +76,14 @@ fn frozen_states_follow_their_rows_among_near_duplicates() {
 #[test]
 fn frozen_states_follow_their_rows_under_another_generator() {
     let gram = Gram::well_conditioned(6);
-    frozen_states_follow_their_rows::<f64>(&gram, 3, Rule::ALGORITHM_1, &mut Numbers::seeded(15));
+    frozen_states_follow_their_rows::<f64>(&gram, 3, Rule::ALGORITHM_1, &mut SplitMix64::seeded(15));
 }
 
-/// The coin's two faces, next to their border: the high bit is the coin.
+/// The two draws on either side of the threshold of a lazy step, which is decided by the high bit.
 const TAILS: u32 = 0x7fff_ffff;
 const HEADS: u32 = 0x8000_0000;
 
-/// One step from landmarks {1, 3} of diag(1, 2, 3, 4, 5), so rows 0, 2 and 4 are outside.
+/// Run one step from landmarks {1, 3} of diag(1, 2, 3, 4, 5): rows 0, 2 and 4 are candidates.
 fn step_by<T: Scalar>(rule: Rule, draws: &[u32]) -> (Step, Vec<usize>) {
     let diagonal = [1.0, 2.0, 3.0, 4.0, 5.0];
     let mut matrix = vec![0.0; 25];
@@ -139,14 +138,14 @@ fn every_slot_and_candidate_is_met() {
     let outside = [0, 2, 4];
     for (at, &leaving) in members.iter().enumerate() {
         for (rank, &entering) in outside.iter().enumerate() {
-            // u = 0 is under every positive probability.
+            // u = 0 is below every positive probability.
             let (step, after) = step_by::<f64>(Rule::METROPOLIS, &[slot(at), row(rank), 0]);
             assert_eq!(step, Step::Accepted { leaving, entering });
             assert_eq!(after, [members[1 - at], entering]);
         }
     }
-    // The very first and last draws: 2³² - 1 is the last candidate. (A draw of 0 is rejected by
-    // Lemire's rule for a bound of 3, since 2³² is no multiple of it; 1 is the first kept.)
+    // The first and the last draws: 2³² - 1 is the last candidate. (A draw of 0 is rejected by Lemire's rule for a
+    // bound of 3, since 2³² is not a multiple of it; 1 is the first that is kept.)
     let first = (Step::Accepted { leaving: 3, entering: 0 }, vec![1, 0]);
     assert_eq!(step_by::<f64>(Rule::METROPOLIS, &[0, 1, 0]), first);
     assert_eq!(step_by::<f64>(Rule::METROPOLIS, &[0, 0, 1, 0]), first);
@@ -154,7 +153,7 @@ fn every_slot_and_candidate_is_met() {
     assert_eq!(step_by::<f64>(Rule::METROPOLIS, &[u32::MAX, u32::MAX, 0]), last);
 }
 
-/// The least draw that refuses a swap of this probability, in `T`'s share of the 32 bits.
+/// Return the smallest draw that rejects a swap of this probability, with the resolution of `T`.
 fn border(probability: f64, unit: u32) -> u32 {
     ((probability * 4_294_967_296.0 / f64::from(unit)).ceil() as u32) * unit
 }
@@ -173,11 +172,11 @@ fn acceptance_has_its_border<T: Scalar>(unit: u32) {
         );
         assert_eq!(step_by::<T>(rule, &draws(u32::MAX)).0, Step::Rejected);
     }
-    // 1/4 is exact: u = 1/4 itself is refused, the draw before it taken.
+    // 1/4 is exact: u = 1/4 is rejected, and the draw before it accepted.
     assert_eq!(step_by::<T>(Rule::METROPOLIS, &draws(1 << 30)).0, Step::Rejected);
     let taken = Step::Accepted { leaving: 3, entering: 0 };
     assert_eq!(step_by::<T>(Rule::METROPOLIS, &draws((1 << 30) - 1)).0, taken);
-    // An improvement: Metropolis takes it whatever u, Barker does not when u is near 1.
+    // An improvement: Metropolis accepts it for every u, Barker does not when u is near 1.
     let draws = [slot(1), row(2), u32::MAX];
     assert_eq!(step_by::<T>(Rule::METROPOLIS, &draws).0, Step::Accepted { leaving: 1, entering: 4 });
     assert_eq!(step_by::<T>(barker, &draws).0, Step::Rejected);
@@ -198,7 +197,7 @@ fn a_dependent_row_is_refused_even_at_u_zero() {
         let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
         start::given(&mut landmarks, &[0, 2]).unwrap();
         let mut chain = Chain::new(landmarks, Rule { acceptance, lazy: false });
-        // Row 1 is row 0 again; row 2 leaves.
+        // Row 1 is a copy of row 0; row 2 leaves.
         let mut script = Script::new(&[Script::choosing(1, 2), Script::choosing(0, 1), 0]);
         assert_eq!(chain.step(&mut script), Ok(Step::Rejected));
     }
@@ -250,7 +249,7 @@ fn with_nothing_to_swap_the_chain_holds_and_draws_nothing() {
     }
 }
 
-/// Answers NaN for one pair of rows.
+/// Returns NaN for one pair of rows.
 struct Broken<'a> {
     inner: Matrix<'a, f64>,
     pair: [usize; 2],
@@ -267,7 +266,7 @@ impl GroundSet<f64> for Broken<'_> {
 }
 
 #[test]
-fn a_step_that_meets_no_number_changes_nothing_but_the_generator() {
+fn a_step_that_reads_nan_changes_only_the_generator() {
     let entries: Vec<f64> = Gram::well_conditioned(6).to();
     for (pair, place) in [([1, 4], (4, 1)), ([4, 4], (4, 4))] {
         let ground = Broken { inner: Matrix::new(&entries).unwrap(), pair };
@@ -281,7 +280,7 @@ fn a_step_that_meets_no_number_changes_nothing_but_the_generator() {
         let error = chain.step(&mut script).unwrap_err();
         assert_eq!(error, dpp_nystrom_core::Error::NotFinite { row: place.0, column: place.1 });
         assert_eq!((Snapshot::new(chain.landmarks()), chain.progress()), (before, progress));
-        // And the chain goes on with another row.
+        // The chain continues with another row.
         let mut script = Script::new(&[Script::choosing(0, 3), Script::choosing(2, 3), 0]);
         assert_eq!(chain.step(&mut script), Ok(Step::Accepted { leaving: 0, entering: 5 }));
     }

@@ -15,7 +15,7 @@ fn values(column: &Mat<f64>) -> Vec<f64> {
     (0..column.nrows()).map(|i| column[(i, 0)]).collect()
 }
 
-/// The eigenvalues of a symmetric matrix, ascending.
+/// Return the eigenvalues of a symmetric matrix, ascending.
 ///
 /// # Panics
 /// When they do not converge.
@@ -23,7 +23,7 @@ pub fn eigenvalues(matrix: &[f64], n: usize) -> Vec<f64> {
     square(matrix, n).self_adjoint_eigenvalues(Side::Lower).expect("finite entries converge")
 }
 
-/// The row-major Cholesky factor of a positive definite matrix.
+/// Return the row-major Cholesky factor of a positive definite matrix.
 ///
 /// # Panics
 /// When it is not positive definite.
@@ -33,26 +33,26 @@ pub fn cholesky(matrix: &[f64], n: usize) -> Vec<f64> {
     (0..n * n).map(|at| if at % n <= at / n { lower[(at / n, at % n)] } else { 0.0 }).collect()
 }
 
-/// `matrix x = right`, for a square matrix that is not singular. Not by faer 0.24's LU with full pivoting,
-/// which can leave residuals of a tenth at order 7, and NaN.
+/// Solve `matrix x = right` for a square matrix that is not singular. Not by faer 0.24's LU with full pivoting, which
+/// can leave residuals of a tenth at order 7, and NaN.
 pub fn solve(matrix: &[f64], n: usize, right: &[f64]) -> Vec<f64> {
     values(&square(matrix, n).partial_piv_lu().solve(&column(right)))
 }
 
-/// `min ‖A x - b‖` for a tall row-major `A` of `dim` columns, by QR.
+/// Minimise `‖A x - b‖` for a tall row-major `A` of `dim` columns, by QR.
 pub fn least_squares(rows: &[f64], dim: usize, right: &[f64]) -> Vec<f64> {
     let tall = Mat::from_fn(right.len(), dim, |i, j| rows[i * dim + j]);
     values(&tall.qr().solve_lstsq(&column(right)))
 }
 
-/// A row-major `n x c` matrix of orthonormal columns, by QR of these entries.
+/// Return a row-major `n x c` matrix of orthonormal columns, by QR of these entries.
 pub fn orthonormal(entries: &[f64], n: usize, c: usize) -> Vec<f64> {
     let basis = Mat::from_fn(n, c, |i, j| entries[i * c + j]).qr().compute_thin_Q();
     (0..n * c).map(|at| basis[(at / c, at % c)]).collect()
 }
 
-/// The pseudo-inverse of a symmetric positive semidefinite matrix, with eigenvalues under
-/// `relative` times the largest taken as zero.
+/// Return the pseudo-inverse of a symmetric positive semidefinite matrix, with eigenvalues below `relative` times the
+/// largest taken as zero.
 ///
 /// # Panics
 /// When the eigenvalues do not converge.
@@ -71,7 +71,7 @@ pub fn pseudo_inverse(matrix: &[f64], n: usize, relative: f64) -> Vec<f64> {
     inverse
 }
 
-/// `A B`, row-major, `A` of `inner` columns.
+/// Return `A B`, row-major, `A` of `inner` columns.
 pub fn product(a: &[f64], inner: usize, b: &[f64], dim: usize) -> Vec<f64> {
     let mut out = Vec::with_capacity(a.len() / inner * dim);
     for row in a.chunks(inner) {

@@ -1,14 +1,14 @@
-//! Determinants the slow way, and what rounding can do to their quotients.
+//! Determinants by elimination and by expansion, and the condition number of their quotients.
 
-/// The rows and columns `members` of a row-major `n x n` matrix, in that order.
+/// Return the rows and columns `members` of a row-major `n x n` matrix, in that order.
 ///
 /// # Panics
-/// When a member is not under `n`.
+/// When a member is not below `n`.
 pub fn principal<T: Copy>(matrix: &[T], n: usize, members: &[usize]) -> Vec<T> {
     members.iter().flat_map(|&i| members.iter().map(move |&j| matrix[i * n + j])).collect()
 }
 
-/// A determinant by elimination with partial pivoting; 1 for order 0.
+/// Return a determinant by elimination with partial pivoting; 1 for order 0.
 pub fn determinant(matrix: &[f64], order: usize) -> f64 {
     let mut rows: Vec<Vec<f64>> = matrix.chunks(order.max(1)).take(order).map(<[f64]>::to_vec).collect();
     let mut product = 1.0;
@@ -33,7 +33,7 @@ pub fn determinant(matrix: &[f64], order: usize) -> f64 {
     product
 }
 
-/// A determinant of integers, by expansion along the first row: exact, and `order!` operations.
+/// Return a determinant of integers, by expansion along the first row: exact, with `order!` operations.
 pub fn exact_determinant(matrix: &[i64], order: usize) -> i128 {
     fn expand(matrix: &[i64], order: usize, row: usize, columns: &mut Vec<usize>) -> i128 {
         let mut total = 0;
@@ -49,12 +49,12 @@ pub fn exact_determinant(matrix: &[i64], order: usize) -> i128 {
     if order == 0 { 1 } else { expand(matrix, order, 0, &mut (0..order).collect()) }
 }
 
-/// How much rounding `det K_{Y∪v\u} / det K_Y` can suffer, in units of the relative perturbation of
-/// the matrix: `a_v/s_v + a_u/s_u`, `s` the residual of a row given the `c - 1` that stay, and
+/// Return the condition number of `det K_{Y∪v\u} / det K_Y` with respect to the relative perturbation of the matrix:
+/// `a_v/s_v + a_u/s_u`, `s` the residual of a row given the `c - 1` that remain, and
 /// `a_v = (√k_vv + Σ |w_i| √k_ii)²`, `w = K_RR⁻¹ k_R(v)`.
 ///
-/// A perturbation with `|ΔK_ij| <= δ √(k_ii k_jj)`, which is what factors are guaranteed to be exact
-/// for, changes `s_v` by no more than `δ a_v` to first order.
+/// A perturbation with `|ΔK_ij| <= δ √(k_ii k_jj)`, which is the guaranteed backward error of a factor, changes `s_v` by
+/// at most `δ a_v` to first order.
 pub fn swap_condition(matrix: &[f64], n: usize, members: &[usize], slot: usize, entering: usize) -> f64 {
     let stay: Vec<usize> =
         members.iter().enumerate().filter(|&(at, _)| at != slot).map(|(_, &member)| member).collect();

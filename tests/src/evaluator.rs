@@ -1,11 +1,11 @@
-//! The evaluators of the open-slot chain, chosen at run time: what one must do, all must.
+//! The evaluators of the open-slot chain, selected at run time, so that a test runs with each.
 
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error, Evaluate, OneByOne, OpenSlot, Points, Proposal};
 
-/// The ground sets that every evaluator knows.
+/// The ground sets that every evaluator supports.
 pub type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
 
 /// One of the evaluators.
@@ -18,7 +18,7 @@ pub enum Evaluator<T> {
 }
 
 impl<T: Lane> Evaluator<T> {
-    /// The adapter's, with room for `c` landmarks of `dim` features.
+    /// Create the adapter's evaluator for `c` landmarks of `dim` features.
     ///
     /// # Panics
     /// Without memory.
@@ -26,12 +26,12 @@ impl<T: Lane> Evaluator<T> {
         Self::Lanes(Lanes::new(c, dim).expect("memory for a small block"))
     }
 
-    /// All of them.
+    /// Return all evaluators.
     pub fn all(c: usize, dim: usize) -> [Self; 2] {
         [Self::OneByOne, Self::lanes(c, dim)]
     }
 
-    /// What to call it in a message.
+    /// Return the name for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::OneByOne => "one by one",
@@ -63,10 +63,10 @@ impl<T: Lane> Evaluate<T, Ground<'_, T>> for &mut Evaluator<T> {
     }
 }
 
-/// Rows under the linear kernel.
+/// Return rows under the linear kernel.
 ///
 /// # Panics
-/// When the rows are none.
+/// When there are no rows.
 pub fn linear<T: Lane>(rows: &[T], dim: usize) -> Ground<'_, T> {
     let kernel = KernelKind::Linear.build(1.0).expect("a kernel without parameters");
     Points::new(rows, dim, kernel).expect("rows of this dim")

@@ -1,6 +1,6 @@
 //! Ground sets whose laws are known: integer Gram matrices, points, given spectra.
 
-use crate::script::Numbers;
+use crate::script::SplitMix64;
 use dpp_nystrom_core::Scalar;
 
 /// The Gram matrix of rows of small integers: every entry, and every determinant, is exact.
@@ -15,14 +15,14 @@ pub struct Gram {
 }
 
 impl Gram {
-    /// `n` rows of `n` integers from -4 to 4: condition numbers of principal minors under 10³.
+    /// Create `n` rows of `n` integers from -4 to 4: condition numbers of principal minors below 10³.
     pub fn well_conditioned(n: usize) -> Self {
         Self::from_rows(n, &small_rows(n, n, 4))
     }
 
-    /// `n` rows of which each second one is a near-duplicate of the one before it: `scale · b` and
-    /// `scale · b + e`, with small integers `b` and `e`. The residual of one given the other is about
-    /// `scale⁻²` of its square. Entries are under `2⁶ scale²`, exact in `f32` up to scale 2⁹.
+    /// Create `n` rows of which each second one is a near-duplicate of the one before it: `scale · b` and `scale · b + e`,
+    /// with small integers `b` and `e`. The residual of one given the other is about `scale⁻²` of its square. Entries are
+    /// below `2⁶ scale²`, exact in `f32` up to scale 2⁹.
     pub fn near_duplicates(n: usize, scale: i64) -> Self {
         let base = small_rows(n, n, 1);
         let error = small_rows(n + 1, n, 1);
@@ -42,7 +42,7 @@ impl Gram {
         Self { n, entries, rows: rows.concat() }
     }
 
-    /// The entries in `T`.
+    /// Return the entries in `T`.
     ///
     /// # Panics
     /// When one of them would be rounded.
@@ -50,7 +50,7 @@ impl Gram {
         exact(&self.entries)
     }
 
-    /// The rows in `T`: points whose linear kernel is this matrix.
+    /// Return the rows in `T`: points whose linear kernel is this matrix.
     ///
     /// # Panics
     /// When a feature would be rounded.
@@ -69,23 +69,23 @@ fn exact<T: Scalar>(integers: &[i64]) -> Vec<T> {
 }
 
 fn small_rows(seed: usize, n: usize, most: i64) -> Vec<Vec<i64>> {
-    let mut numbers = Numbers::seeded(seed as u64);
+    let mut numbers = SplitMix64::seeded(seed as u64);
     let mut draw = || numbers.below(2 * most as usize + 1) as i64 - most;
-    // A diagonal over the rest keeps any set of rows independent.
+    // A dominant diagonal keeps any set of rows independent.
     (0..n).map(|i| (0..n).map(|j| draw() + if i == j { 2 * most + 1 } else { 0 }).collect()).collect()
 }
 
-/// `n` standard normal points of `dim` features, row-major.
+/// Return `n` standard normal points of `dim` features, row-major.
 pub fn normal_points<T: Scalar>(n: usize, dim: usize, seed: u64) -> Vec<T> {
-    let mut numbers = Numbers::seeded(seed);
+    let mut numbers = SplitMix64::seeded(seed);
     (0..n * dim).map(|_| T::from_f64(numbers.normal())).collect()
 }
 
-/// The row-major symmetric matrix `Q diag(spectrum) Qᵀ` with a random orthogonal `Q`, a product of
-/// `n` Householder reflections.
+/// Return the row-major symmetric matrix `Q diag(spectrum) Qᵀ` with a random orthogonal `Q`, a product of `n`
+/// Householder reflections.
 pub fn with_spectrum(spectrum: &[f64], seed: u64) -> Vec<f64> {
     let n = spectrum.len();
-    let mut numbers = Numbers::seeded(seed);
+    let mut numbers = SplitMix64::seeded(seed);
     let mut matrix = vec![0.0; n * n];
     for (i, &value) in spectrum.iter().enumerate() {
         matrix[i * n + i] = value;
@@ -109,12 +109,12 @@ pub fn with_spectrum(spectrum: &[f64], seed: u64) -> Vec<f64> {
     matrix
 }
 
-/// `count` numbers in geometric progression from 1 down to `1/condition`.
+/// Return `count` numbers in geometric progression from 1 down to `1/condition`.
 pub fn geometric(count: usize, condition: f64) -> Vec<f64> {
     (0..count).map(|i| condition.powf(-(i as f64) / (count.max(2) - 1) as f64)).collect()
 }
 
-/// Numbers in another precision, rounded to nearest.
+/// Convert numbers to another precision, rounding to nearest.
 pub fn converted<T: Scalar>(numbers: &[f64]) -> Vec<T> {
     numbers.iter().map(|&number| T::from_f64(number)).collect()
 }

@@ -1,4 +1,4 @@
-//! The exact c-DPP: `Pr(C) = det K_CC / e_c(K)` over all sets of `c` rows, and what follows from it.
+//! The exact c-DPP: `Pr(C) = det K_CC / e_c(K)` over all sets of `c` rows, and identities that follow from it.
 
 use crate::determinant::{determinant, exact_determinant, principal};
 use crate::subsets::{index_of, subsets};
@@ -13,12 +13,12 @@ pub struct Law {
 }
 
 impl Law {
-    /// The c-DPP of a row-major `n x n` matrix.
+    /// Return the c-DPP of a row-major `n x n` matrix.
     pub fn new(matrix: &[f64], n: usize, c: usize) -> Self {
         Self::from_weights(n, c, |members| determinant(&principal(matrix, n, members), c))
     }
 
-    /// The c-DPP of a matrix of integers; every determinant is exact.
+    /// Return the c-DPP of a matrix of integers; every determinant is exact.
     pub fn exact(matrix: &[i64], n: usize, c: usize) -> Self {
         Self::from_weights(n, c, |members| exact_determinant(&principal(matrix, n, members), c) as f64)
     }
@@ -30,12 +30,12 @@ impl Law {
         Self { states, probabilities: weights.iter().map(|weight| weight / total).collect() }
     }
 
-    /// The place of a set, in any order.
+    /// Return the index of a set, whose members may be in any order.
     pub fn index(&self, members: &[usize]) -> usize {
         index_of(&self.states, members)
     }
 
-    /// The state at which the cumulative probability passes a number in [0, 1).
+    /// Return the state at which the cumulative probability exceeds a number in [0, 1).
     pub fn state_at(&self, uniform: f64) -> &[usize] {
         let mut below = 0.0;
         for (state, probability) in self.states.iter().zip(&self.probabilities) {
@@ -48,9 +48,9 @@ impl Law {
     }
 }
 
-/// `log e_0, ..., log e_degree` of numbers that are not negative, by the recursion
-/// `e_k(λ_1..λ_m) = e_k(λ_1..λ_{m-1}) + λ_m e_{k-1}(λ_1..λ_{m-1})` on logarithms: every term is
-/// positive, so nothing cancels.
+/// Return `log e_0, ..., log e_degree` of numbers that are not negative, by the recursion
+/// `e_k(λ_1..λ_m) = e_k(λ_1..λ_{m-1}) + λ_m e_{k-1}(λ_1..λ_{m-1})` on logarithms: every term is positive, so nothing
+/// cancels.
 pub fn log_elementary_symmetric(values: &[f64], degree: usize) -> Vec<f64> {
     let mut logs = vec![f64::NEG_INFINITY; degree + 1];
     logs[0] = 0.0;
@@ -67,7 +67,7 @@ fn log_sum(a: f64, b: f64) -> f64 {
     if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
 }
 
-/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for `C` of the c-DPP, from the eigenvalues of `K`.
+/// Return `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for `C` of the c-DPP, from the eigenvalues of `K`.
 pub fn expected_trace_error(eigenvalues: &[f64], c: usize) -> f64 {
     let logs = log_elementary_symmetric(eigenvalues, c + 1);
     (c + 1) as f64 * (logs[c + 1] - logs[c]).exp()

@@ -1,9 +1,9 @@
-//! Oracles for the tests of `dpp-nystrom-core`: what the paper's formulas say, computed the slow way.
+//! Oracles for the tests of `dpp-nystrom-core`: the paper's formulas, computed directly.
 //!
-//! Nothing here shares code with what it judges. Determinants are eliminated or expanded, laws are
-//! enumerated, eigenvalues and reference solutions come from `faer`, quantiles from `statrs`. The
-//! exceptions are [`transition`], [`slot_transition`] and [`stream`], which ask the production code for its
-//! acceptance probabilities: they are what is under test.
+//! No oracle shares code with what it tests. Determinants are eliminated or expanded, laws are enumerated, eigenvalues
+//! and reference solutions come from `faer`, quantiles from `statrs`. The exceptions are [`transition`],
+//! [`slot_transition`] and [`stream`], which take the acceptance probabilities from the production code: those are under
+//! test.
 //!
 //! | module | oracle |
 //! | --- | --- |
@@ -12,12 +12,12 @@
 //! | [`law`] | the exact c-DPP, elementary symmetric polynomials, the trace-error identity |
 //! | [`transition`] | the chain's transition matrix |
 //! | [`slot_transition`] | the open-slot chain's transition matrix |
-//! | [`stream`] | streams of given rows, and what the chain of a stream does with them |
+//! | [`stream`] | streams of given rows, and the transitions of the stream chain |
 //! | [`evaluator`] | the evaluators of the open-slot chain, chosen at run time |
 //! | [`ground`] | ground sets: integer Gram matrices, points, given spectra |
 //! | [`dense`] | reference linear algebra |
 //! | [`statistics`] | chi-square, total variation, mean and standard error |
-//! | [`script`] | generators that play given numbers, or count their draws |
+//! | [`script`] | generators that return scripted numbers, or count their draws |
 //! | [`room`] | working memory of a size chosen at run time |
 //! | [`snapshot`] | everything observable of a set of landmarks, to compare bit for bit |
 

@@ -2,7 +2,7 @@
 
 use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
 
-/// Owns what a set of landmarks works on.
+/// The memory of a set of landmarks, owned.
 #[derive(Clone, Debug)]
 pub struct Room<T> {
     /// The square of the factor.
@@ -16,8 +16,8 @@ pub struct Room<T> {
 }
 
 impl<T: Scalar> Room<T> {
-    /// Room for as many landmarks. It is filled with NaN and with indices past any end: who reads
-    /// what was never written shows.
+    /// Create memory for `capacity` landmarks, filled with NaN and with indices past the end, so that reading what was never
+    /// written fails.
     pub fn new(capacity: usize) -> Self {
         let nan = T::from_f64(f64::NAN);
         Self {
@@ -28,7 +28,7 @@ impl<T: Scalar> Room<T> {
         }
     }
 
-    /// The slices of all.
+    /// Lend the slices.
     pub fn lend(&mut self) -> Memory<'_, T> {
         Memory {
             factor: FactorMemory {
@@ -41,7 +41,7 @@ impl<T: Scalar> Room<T> {
     }
 }
 
-/// Owns what a ridge regression works on.
+/// The memory of a ridge regression, owned.
 #[derive(Clone, Debug)]
 pub struct RidgeRoom<T> {
     /// The square of the triangle.
@@ -55,7 +55,7 @@ pub struct RidgeRoom<T> {
 }
 
 impl<T: Scalar> RidgeRoom<T> {
-    /// Room for as many features, filled with NaN.
+    /// Create memory for `dim` features, filled with NaN.
     pub fn new(dim: usize) -> Self {
         let nan = T::from_f64(f64::NAN);
         Self {
@@ -66,7 +66,7 @@ impl<T: Scalar> RidgeRoom<T> {
         }
     }
 
-    /// The slices of all.
+    /// Lend the slices.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
         RidgeMemory {
             square: &mut self.square,

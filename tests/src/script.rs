@@ -1,26 +1,26 @@
-//! Generators for tests: one that plays a script, one that counts, and one for making data.
+//! Generators for tests: one that returns scripted draws, one that counts, and one for making data.
 
 use core::convert::Infallible;
 use rand_core::{Rng, TryRng};
 use std::collections::VecDeque;
 
-/// Plays the given draws, in order.
+/// Returns the given draws, in order.
 #[derive(Clone, Debug)]
 pub struct Script(VecDeque<u32>);
 
 impl Script {
-    /// These draws.
+    /// Create a generator of these draws.
     pub fn new(draws: &[u32]) -> Self {
         Self(draws.iter().copied().collect())
     }
 
-    /// Draws that were not asked for yet.
+    /// Return the number of draws that remain.
     pub fn left(&self) -> usize {
         self.0.len()
     }
 
-    /// A draw that any correct `below(bound)` must turn into `value`: the middle of its share of the
-    /// 32 bits, where nothing is rejected.
+    /// Return a draw that any correct `below(bound)` maps to `value`: the middle of its interval of the 32-bit numbers, where
+    /// nothing is rejected.
     pub fn choosing(value: usize, bound: usize) -> u32 {
         let share = (1_u64 << 32) as f64 / bound as f64;
         ((value as f64 + 0.5) * share) as u32
@@ -52,7 +52,7 @@ pub struct Counting<R> {
 }
 
 impl<R> Counting<R> {
-    /// No draws yet.
+    /// Wrap a generator.
     pub fn new(inner: R) -> Self {
         Self { inner, draws: 0 }
     }
@@ -75,13 +75,13 @@ impl<R: Rng> TryRng for Counting<R> {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014), for data and for exact draws: another generator than the
-/// core's, so that neither hides a fault of the other.
+/// SplitMix64 (Steele, Lea and Flood 2014), for data and for exact draws: another generator than the core's, so that
+/// neither hides a fault of the other.
 #[derive(Clone, Debug)]
-pub struct Numbers(u64);
+pub struct SplitMix64(u64);
 
-impl Numbers {
-    /// The numbers of this seed.
+impl SplitMix64 {
+    /// Create the generator of this seed.
     pub fn seeded(seed: u64) -> Self {
         Self(seed)
     }
@@ -94,24 +94,24 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// Uniform in [0, 1).
+    /// Draw uniformly from [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Uniform over `0..bound`, to within `bound / 2⁵³`.
+    /// Draw uniformly from `0..bound`, to within `bound / 2⁵³`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.uniform() * bound as f64) as usize
     }
 
-    /// Standard normal (Box and Muller).
+    /// Draw a standard normal number (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (core::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
-impl TryRng for Numbers {
+impl TryRng for SplitMix64 {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {

@@ -1,16 +1,15 @@
 //! The open-slot chain's transition matrix.
 //!
-//! Production code enters with the two numbers of every try: the residual of a row that enters, read
-//! from the slot after it was let in at `u = 0`, and the threshold that the slot as it stands asks that
-//! residual to exceed. The probability of a try is the measure of the `u` in [0, 1) for which it does. What
-//! is enumerated around it, slots and rows drawn uniformly and tries in their order, is the chain's
-//! definition and not its code.
+//! Two numbers of every try come from the production code: the residual of a row that enters, read from the slot after
+//! it was admitted at `u = 0`, and the threshold that the slot requires this residual to exceed. The probability of a
+//! try is the measure of the `u` in [0, 1) for which it does. The enumeration of slots, rows and sequences of tries is
+//! the definition of the chain and shares no code with it.
 
 use crate::room::Room;
 use crate::subsets::{index_of, subsets};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, OpenSlot, Proposal, Scalar, start};
 
-/// Opened slots of one state, made anew for every question.
+/// The opened slots of one state, which are built again for every query.
 struct Openings<'t, T, G, E> {
     ground: &'t G,
     evaluator: &'t mut E,
@@ -21,7 +20,7 @@ struct Openings<'t, T, G, E> {
 }
 
 impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
-    /// Opens the slot, lets these rows in one after the other, and asks.
+    /// Open the slot, admit these rows one after the other, and call `ask`.
     fn ask<A>(&mut self, entered: &[usize], ask: impl FnOnce(&mut OpenSlot<'_, '_, T, G>, &mut E) -> A) -> A {
         let mut landmarks = Landmarks::new(self.ground, self.room.lend()).expect("a ground set with rows");
         start::given(&mut landmarks, &self.members).expect("a state that is not singular");
@@ -33,7 +32,7 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
         ask(&mut slot, self.evaluator)
     }
 
-    /// The measure of the `u` that let a row in after these.
+    /// Return the measure of the `u` for which a row is admitted after these.
     fn probability(&mut self, entered: &[usize], entering: usize) -> f64 {
         let residual = self.ask(entered, |slot, evaluator| {
             let proposal = Proposal { entering, uniform: T::ZERO };
@@ -46,8 +45,8 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
         })
     }
 
-    /// Adds the law of the occupant after so many more tries, times `share`. What rejects leads to the
-    /// same slot whichever row it was, and is followed once.
+    /// Add the law of the occupant after `tries` more tries, times `share`. A rejection leads to the same slot whichever row
+    /// it was, and is followed once.
     fn follow(&mut self, entered: &mut Vec<usize>, tries: usize, share: f64, law: &mut [f64]) {
         if tries == 0 {
             law[entered.last().copied().unwrap_or(self.members[self.slot])] += share;
@@ -67,7 +66,7 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
         self.follow(entered, tries - 1, share * rejected, law);
     }
 
-    /// One try's matrix over the rows as occupants. Rows that cannot enter hold.
+    /// Return one try's matrix over the rows as occupants. A row that cannot enter leaves the occupant.
     fn one_try(&mut self) -> Vec<Vec<f64>> {
         let rows = self.ground.len();
         let occupant = self.members[self.slot];
@@ -88,8 +87,8 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
     }
 }
 
-/// The measure of the `u` in [0, 1) up to which something holds, if it holds for 0. Sixty halvings
-/// leave nothing between two neighbours near one, and less than 2⁻⁶⁰ elsewhere.
+/// Return the measure of the `u` in [0, 1) up to which something holds, if it holds for 0. After sixty bisections the
+/// interval has no number inside near one, and a length below 2⁻⁶⁰ elsewhere.
 fn measure<T: Scalar>(holds: impl Fn(T) -> bool) -> f64 {
     let (mut low, mut high) = (T::ZERO, T::ONE);
     if !holds(low) {
@@ -109,7 +108,7 @@ fn measure<T: Scalar>(holds: impl Fn(T) -> bool) -> f64 {
     high.to_f64()
 }
 
-/// `P` of one step of `tries` tries over [`subsets`], every sequence of tries enumerated.
+/// Return `P` of one step of `tries` tries over [`subsets`], by enumerating every sequence of tries.
 ///
 /// # Panics
 /// When a state of the ground set is singular.
@@ -132,8 +131,7 @@ where
     })
 }
 
-/// [`enumerated`], with the powers of one try's matrix in the place of sequences: for any number of
-/// tries.
+/// [`enumerated`] with powers of one try's matrix instead of sequences, for any number of tries.
 ///
 /// # Panics
 /// When a state of the ground set is singular.
@@ -160,7 +158,7 @@ where
     })
 }
 
-/// The mean over the slots of what the occupant becomes.
+/// Return the mean over the slots of the law of the occupant.
 fn mixture<T, G, E>(
     ground: &G,
     c: usize,
@@ -212,7 +210,7 @@ mod tests {
 
     #[test]
     fn one_and_two_tries_at_one_pair_computed_by_hand() {
-        // K = diag(1, 3), c = 1: a try draws the other row half the time and takes it with probability
+        // K = diag(1, 3), c = 1: a try draws the other row half the time and accepts it with probability
         // 1 or 1/3 (Metropolis), 3/4 or 1/4 (Barker). Two tries are the square.
         let matrix = [1.0, 0.0, 0.0, 3.0];
         let ground = Matrix::new(&matrix).unwrap();

@@ -2,12 +2,12 @@
 
 use dpp_nystrom_core::{Cholesky, GroundSet, Landmarks, Scalar};
 
-/// The bits of numbers, with `-0` unlike `0` and equal NaNs equal.
+/// Return the bits of numbers: `-0` differs from `0`, and equal NaNs are equal.
 pub fn bits<T: Scalar>(numbers: &[T]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_f64().to_bits()).collect()
 }
 
-/// What a factor answers to every question without working memory.
+/// Everything that a factor returns without working memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactorSnapshot {
     rows: Vec<Vec<u64>>,
@@ -16,7 +16,7 @@ pub struct FactorSnapshot {
 }
 
 impl FactorSnapshot {
-    /// Of a factor.
+    /// Take a snapshot of a factor.
     pub fn new<T: Scalar>(factor: &Cholesky<'_, T>) -> Self {
         Self {
             rows: (0..factor.order()).map(|i| bits(factor.row(i))).collect(),
@@ -34,7 +34,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of a set of landmarks.
+    /// Take a snapshot of a set of landmarks.
     pub fn new<T: Scalar, G: GroundSet<T> + ?Sized>(landmarks: &Landmarks<'_, T, G>) -> Self {
         Self { members: landmarks.members().to_vec(), factor: FactorSnapshot::new(landmarks.factor()) }
     }

@@ -7,14 +7,13 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 pub struct Fit {
     /// `Σ (observed - expected)² / expected`.
     pub statistic: f64,
-    /// Cells less one.
+    /// The number of cells minus one.
     pub freedom: usize,
 }
 
 impl Fit {
-    /// Independent counts against the probabilities they should follow. Cells that expect under
-    /// five are pooled, where the chi-square law would not hold. A count in an impossible cell makes
-    /// the statistic infinite.
+    /// Compare independent counts with their probabilities. Cells that expect fewer than five are pooled, since the
+    /// chi-square law does not hold there. A count in an impossible cell makes the statistic infinite.
     ///
     /// # Panics
     /// When the two differ in length.
@@ -45,12 +44,12 @@ impl Fit {
         Self { statistic, freedom: cells.len().saturating_sub(1) }
     }
 
-    /// Two independent fits as one.
+    /// Combine two independent fits.
     pub fn and(self, other: Self) -> Self {
         Self { statistic: self.statistic + other.statistic, freedom: self.freedom + other.freedom }
     }
 
-    /// What a right sampler exceeds once in a thousand seeds.
+    /// Return the bound that a correct sampler exceeds once in a thousand seeds.
     pub fn bound(&self) -> f64 {
         if self.freedom == 0 {
             return f64::MIN_POSITIVE;
@@ -58,20 +57,20 @@ impl Fit {
         ChiSquared::new(self.freedom as f64).map_or(f64::NAN, |law| law.inverse_cdf(0.999))
     }
 
-    /// The statistic is finite and under its bound.
+    /// Whether the statistic is finite and below its bound.
     pub fn holds(&self) -> bool {
         self.statistic < self.bound()
     }
 }
 
-/// `½ Σ |p_i - q_i|`, between frequencies and probabilities. For `m` draws from the very law, and
-/// `s` cells, its mean is about `√(s / (2π m))`.
+/// Return `½ Σ |p_i - q_i|` between frequencies and probabilities. For `m` draws from the exact law and `s` cells its mean
+/// is about `√(s / (2π m))`.
 pub fn total_variation(counts: &[u64], probabilities: &[f64]) -> f64 {
     let total = counts.iter().sum::<u64>() as f64;
     counts.iter().zip(probabilities).map(|(&count, p)| (count as f64 / total - p).abs()).sum::<f64>() / 2.0
 }
 
-/// The mean of independent values, and its standard error.
+/// Return the mean of independent values and its standard error.
 pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -14,7 +14,7 @@ pub struct Source<T> {
     pub dim: usize,
 }
 
-/// What a chain works on.
+/// The memory of a chain.
 #[derive(Clone, Debug)]
 pub struct StreamRoom<T> {
     rows: Vec<T>,
@@ -22,15 +22,15 @@ pub struct StreamRoom<T> {
 }
 
 impl<T: Scalar> StreamRoom<T> {
-    /// For `c` landmarks of `dim` features; filled with NaN.
+    /// Create memory for `c` landmarks of `dim` features, filled with NaN.
     pub fn new(c: usize, dim: usize) -> Self {
         Self { rows: vec![T::from_f64(f64::NAN); (c + 1) * dim], room: Room::new(c) }
     }
 
-    /// A chain in this memory.
+    /// Create a chain in this memory.
     ///
     /// # Panics
-    /// When the room is for fewer landmarks.
+    /// When the memory is for fewer landmarks.
     pub fn chain(&mut self, c: usize, dim: usize, acceptance: Acceptance) -> StreamChain<'_, T, Linear> {
         StreamChain::new(Linear, c, dim, &mut self.rows, self.room.lend(), acceptance)
             .expect("the room is for c")
@@ -38,29 +38,29 @@ impl<T: Scalar> StreamRoom<T> {
 }
 
 impl<T: Scalar> Source<T> {
-    /// Row `i`.
+    /// Return row `i`.
     pub fn row(&self, i: usize) -> &[T] {
         &self.rows[i * self.dim..(i + 1) * self.dim]
     }
 
-    /// The number of the row that has these features.
+    /// Return the number of the row that has these features.
     ///
     /// # Panics
-    /// When none has.
+    /// When no row has.
     pub fn number_of(&self, row: &[T]) -> usize {
         self.rows.chunks(self.dim).position(|other| other == row).expect("a row of the source")
     }
 
-    /// The numbers of the rows that are landmarks, in the factor's order.
+    /// Return the numbers of the rows that are landmarks, in the factor's order.
     pub fn members(&self, chain: &StreamChain<'_, T, Linear>) -> Vec<usize> {
         let rows: Vec<&[T]> = chain.rows().chunks(self.dim).collect();
         chain.members().iter().map(|&place| self.number_of(rows[place])).collect()
     }
 
-    /// A chain whose landmarks are these rows, in this order.
+    /// Create a chain whose landmarks are these rows, in this order.
     ///
     /// # Panics
-    /// When they depend on one another, or when joining draws a number.
+    /// When they depend on one another, or when appending them draws a number.
     pub fn started<'r>(
         &self,
         room: &'r mut StreamRoom<T>,
@@ -75,8 +75,8 @@ impl<T: Scalar> Source<T> {
         chain
     }
 
-    /// How many of the 2³² draws for the acceptance let row `entering` in to `slot` of these landmarks: all up to
-    /// one, if the threshold rises with the draw.
+    /// Count the 2³² draws for the acceptance with which row `entering` is admitted to `slot` of these landmarks: all draws up
+    /// to one of them, if the threshold increases with the draw.
     pub fn draws_that_admit(
         &self,
         members: &[usize],

@@ -1,6 +1,6 @@
 //! Every set of `c` of `n` rows.
 
-/// The subsets in lexicographic order, each ascending.
+/// Return the subsets in lexicographic order, each ascending.
 pub fn subsets(n: usize, c: usize) -> Vec<Vec<usize>> {
     fn extend(from: usize, n: usize, left: usize, chosen: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
         if left == 0 {
@@ -18,7 +18,7 @@ pub fn subsets(n: usize, c: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The place of a set, in any order, among [`subsets`].
+/// Return the index of a set among [`subsets`]; its members may be in any order.
 ///
 /// # Panics
 /// When it is none of them.

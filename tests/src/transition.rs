@@ -1,10 +1,10 @@
-//! The chain's transition matrix, from the acceptance function that the chain itself calls.
+//! The chain's transition matrix, from the acceptance function that the chain calls.
 
 use crate::room::Room;
 use crate::subsets::{index_of, subsets};
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, Rule, Scalar, start};
 
-/// Every rule there is.
+/// All rules.
 pub const RULES: [Rule; 4] = [
     Rule::ALGORITHM_1,
     Rule { acceptance: Acceptance::Barker, lazy: false },
@@ -12,8 +12,8 @@ pub const RULES: [Rule; 4] = [
     Rule::METROPOLIS,
 ];
 
-/// `P` over [`subsets`], row by row: `P(Y, Y∪v\u) = ½^lazy · accept(u, v) / (c (n - c))`, and the
-/// rest stays.
+/// Return `P` over [`subsets`], row by row: `P(Y, Y∪v\u) = ½^lazy · accept(u, v) / (c (n - c))`, and the remainder on the
+/// diagonal.
 ///
 /// # Panics
 /// When a state of the ground set is singular, or there is nothing to swap.
@@ -44,7 +44,7 @@ where
     matrix
 }
 
-/// The law after one more step.
+/// Return the law after one more step.
 pub fn advance(law: &[f64], transition: &[Vec<f64>]) -> Vec<f64> {
     let mut next = vec![0.0; law.len()];
     for (probability, row) in law.iter().zip(transition) {

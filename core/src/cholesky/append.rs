@@ -1,13 +1,13 @@
-//! One more member, at the last place.
+//! Append a member at the last place.
 
 use super::Cholesky;
 use super::solve::forward;
+use crate::error::{Error, Known};
 use crate::memory::{check_capacity, check_length, row_mut};
-use crate::scalar::dot;
-use crate::{Error, Scalar};
+use crate::scalar::{Scalar, dot};
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Adds a member, given its entries with the present ones in their order, and its own.
+    /// Append a member, given its entries with the present members in their order and its diagonal entry.
     ///
     /// # Errors
     /// [`Error::Length`] unless `column` has an entry per member, [`Error::Capacity`] when full,
@@ -17,7 +17,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.append_loaded(diagonal)
     }
 
-    /// Copies a checked column to the working column.
+    /// Check a column and copy it to the working column.
     pub(super) fn load(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
         check_length(self.order, column.len())?;
         let entries = column.iter().chain(core::iter::once(&diagonal));
@@ -34,24 +34,25 @@ impl<T: Scalar> Cholesky<'_, T> {
     pub(crate) fn append_loaded(&mut self, diagonal: T) -> Result<(), Error> {
         let order = self.order;
         check_capacity(order + 1, self.stride)?;
-        let z = self.column.get_mut(..order).unwrap_or(&mut []);
-        forward(self.square, self.stride, order, z);
+        let z = self.column.get_mut(..order).known()?;
+        forward(self.square, self.stride, order, z).known()?;
         let residual = diagonal - dot(z, z);
         if !(residual > Self::floor(order, diagonal)) {
             return Err(Error::NotPositive { pivot: order });
         }
-        self.write_row(order, residual);
+        self.write_row(order, residual).known()?;
         self.order = order + 1;
         Ok(())
     }
 
-    /// Writes the working column and the root of its residual as row `i`.
-    pub(super) fn write_row(&mut self, i: usize, residual: T) {
-        if let Some((pivot, left)) = row_mut(self.square, self.stride, i, i + 1).split_last_mut() {
-            for (entry, &z) in left.iter_mut().zip(self.column.iter()) {
-                *entry = z;
-            }
-            *pivot = residual.sqrt();
+    /// Write the working column and the square root of its residual as row `i`.
+    #[must_use]
+    pub(super) fn write_row(&mut self, i: usize, residual: T) -> Option<()> {
+        let (pivot, left) = row_mut(self.square, self.stride, i, i + 1)?.split_last_mut()?;
+        for (entry, &z) in left.iter_mut().zip(self.column.iter()) {
+            *entry = z;
         }
+        *pivot = residual.sqrt();
+        Some(())
     }
 }

@@ -1,17 +1,17 @@
-//! A Cholesky factor `K_YY = L Lᵀ` of fixed capacity, whose members come and go.
+//! A Cholesky factor `K_YY = L Lᵀ` of fixed capacity, updated as members are added, removed and exchanged.
 //!
 //! | call | cost | source |
 //! | --- | --- | --- |
 //! | [`append`](Cholesky::append) | `c²/2` | a forward substitution |
 //! | [`remove`](Cholesky::remove), [`move_to_last`](Cholesky::move_to_last) | `3(c - i)²` | Givens rotations: a rank-one update of the rows after `i`, Golub and Van Loan §6.5.4 |
 //! | [`swap`](Cholesky::swap) | `c²/2 + 3(c - i)²` | the same rotations without writing them |
-//! | [`replace`](Cholesky::replace) | the two together | |
-//! | [`factor`](Cholesky::factor), [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix anew, by tiles |
+//! | [`replace`](Cholesky::replace) | the sum of the two | |
+//! | [`factor`](Cholesky::factor), [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix, by tiles |
 //!
-//! (in multiply-adds, `i` the member's place.) Removal is an update, never a downdate, so it is
-//! stable and cannot fail. A pivot counts as positive when it is above `c ε k(v, v)`, the rounding
-//! error of the difference that makes it: below, a number is noise. Above, it can still be noise
-//! where the members before it are themselves nearly dependent; the approximation does not suffer.
+//! (in multiply-adds, `i` the member's place.) Removal is an update and not a downdate, so it is stable and cannot
+//! fail. A pivot counts as positive above `c ε k(v, v)`, the rounding error of the difference it is computed from:
+//! a smaller one carries no information. A larger one can still be inaccurate where the members before it are nearly
+//! dependent; the approximation is not affected.
 
 mod append;
 mod refactor;
@@ -19,8 +19,9 @@ mod remove;
 mod replace;
 mod solve;
 
+use crate::error::{Error, Known};
 use crate::memory::{FactorMemory, check_capacity, row};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// The lower triangular factor of a symmetric positive definite matrix, on lent memory.
 ///
@@ -41,7 +42,7 @@ use crate::{Error, Scalar};
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cholesky<'a, T> {
-    /// Row-major with `stride` entries a row; the lower triangle of the first `order` rows counts.
+    /// Row-major with `stride` entries a row. The lower triangle of the first `order` rows holds the factor.
     square: &'a mut [T],
     column: &'a mut [T],
     rotations: &'a mut [[T; 2]],
@@ -50,7 +51,7 @@ pub struct Cholesky<'a, T> {
 }
 
 impl<'a, T: Scalar> Cholesky<'a, T> {
-    /// A factor without members, of the capacity that `memory.column` has.
+    /// Create a factor without members. Its capacity is the length of `memory.column`.
     ///
     /// # Errors
     /// [`Error::Capacity`] when the square or the rotations are too small for that capacity.
@@ -62,7 +63,7 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         Ok(Self { square, column, rotations, stride: capacity, order: 0 })
     }
 
-    /// The factor that `memory` still holds of an earlier one of this order.
+    /// Take over the factor of this order that `memory` still holds.
     pub(crate) fn resume(memory: FactorMemory<'a, T>, order: usize) -> Result<Self, Error> {
         let factor = Self { order, ..Self::new(memory)? };
         check_capacity(order, factor.stride)?;
@@ -70,39 +71,44 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         if (0..order).all(sound) { Ok(factor) } else { Err(Error::ForeignState) }
     }
 
-    /// The same factor, for a while. Members that are appended to it are not counted here before
+    /// Borrow the factor under a shorter lifetime. Members that are appended to the copy count here only after
     /// [`extend`](Self::extend).
     pub(crate) fn reborrow(&mut self) -> Cholesky<'_, T> {
         let Self { stride, order, .. } = *self;
         Cholesky { square: self.square, column: self.column, rotations: self.rotations, stride, order }
     }
 
-    /// Counts the members that a reborrowed factor has appended.
+    /// Set the order after members were appended to a reborrowed factor.
     pub(crate) fn extend(&mut self, order: usize) {
         self.order = order.min(self.stride);
     }
 
-    /// The number of members.
+    /// Return the number of members.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// The number of members that fit.
+    /// Return the largest possible number of members.
     pub fn capacity(&self) -> usize {
         self.stride
     }
 
-    /// Row `i` of `L`, up to and with its diagonal entry; empty past the end.
+    /// Return row `i` of `L` up to its diagonal entry, or an empty slice past the end.
     pub fn row(&self, i: usize) -> &[T] {
-        if i < self.order { row(self.square, self.stride, i, i + 1) } else { &[] }
+        if i >= self.order {
+            return &[];
+        }
+        let row = row(self.square, self.stride, i, i + 1);
+        debug_assert!(row.is_some(), "the square was checked to hold the capacity's rows");
+        row.unwrap_or_default()
     }
 
-    /// `L_ii`; zero past the end.
+    /// Return `L_ii`, or zero past the end.
     pub fn pivot(&self, i: usize) -> T {
         self.row(i).last().copied().unwrap_or(T::ZERO)
     }
 
-    /// `log det K_YY = 2 Σ log L_ii`; zero for no members. Costs `c` logarithms.
+    /// Return `log det K_YY = 2 Σ log L_ii`, which is zero without members. Costs `c` logarithms.
     pub fn log_det(&self) -> T {
         let mut sum = T::ZERO;
         for i in 0..self.order {
@@ -111,18 +117,17 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         sum + sum
     }
 
-    /// Forgets the members from `order` on. Exact: the rows before are as they were.
+    /// Remove the members from `order` on. Exact: the rows before them do not change.
     pub fn truncate(&mut self, order: usize) {
         self.order = self.order.min(order);
     }
 
-    /// Room for one column of the matrix: an entry per member.
-    pub(crate) fn column_mut(&mut self) -> &mut [T] {
-        self.column.get_mut(..self.order).unwrap_or(&mut [])
+    /// Return the working column: an entry per member.
+    pub(crate) fn column_mut(&mut self) -> Result<&mut [T], Error> {
+        self.column.get_mut(..self.order).known()
     }
 
-    /// A residual is the difference of `diagonal` and a sum of `order` squares: at or under this it
-    /// is rounding.
+    /// Return the rounding error of a residual, the difference of `diagonal` and a sum of `order` squares.
     pub(crate) fn floor(order: usize, diagonal: T) -> T {
         T::from_count(order + 1) * T::EPSILON * diagonal
     }

@@ -1,40 +1,41 @@
-//! The factor anew from the matrix: rounding of many swaps is forgotten.
+//! Factor the matrix from scratch, which removes the rounding error of many swaps.
 //!
-//! The new factor grows in the upper triangle, whose row `t` holds its column `t`, and moves down only when it is
-//! whole: what a tile of sums needs of a column then stands side by side. [`TILE`] rows are made at a time against as
-//! many columns, so that what sums share is loaded once. Each is taken in the columns' order, whatever the tile:
-//! `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the root of what is left of `a_kk`.
+//! The new factor is built in the upper triangle, whose row `t` holds its column `t`, and copied down only when it is
+//! complete. The entries that a tile of sums needs of a column are then contiguous. [`TILE`] rows are computed at a
+//! time against as many columns, so that shared operands are loaded once. The order of each sum does not depend on
+//! the tiles: `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the square root of the remainder of
+//! `a_kk`.
 
 use super::Cholesky;
+use crate::error::{Error, Known};
 use crate::memory::{check_capacity, check_length};
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
 /// Rows and columns of a tile.
 const TILE: usize = 4;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Factors the matrix of the present members anew from `entry(i, j)`, `j <= i`. `c³/6`
-    /// multiply-adds and `c²/2` entries.
+    /// Factor the matrix of the present members again, from `entry(i, j)`, `j <= i`. `c³/6` multiply-adds and `c²/2`
+    /// entries.
     ///
     /// # Errors
-    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix proved
-    /// singular; the factor is as it was.
+    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix is singular; the factor is
+    /// unchanged.
     pub fn refactor(&mut self, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
         let order = self.order;
         for k in 0..order {
             self.read(k, &mut entry)?;
             if k % TILE == TILE - 1 {
-                self.make_tile(&Read, k + 1 - TILE).map_err(not_positive)?;
+                self.make_tile(&Read, k + 1 - TILE)?;
             } else if k >= order - order % TILE {
-                self.make_row(&Read, k).map_err(not_positive)?;
+                self.make_row(&Read, k)?;
             }
         }
-        self.move_down(order);
-        Ok(())
+        self.move_down(order).known()
     }
 
-    /// Factors a given symmetric matrix, in the place of whatever members there were: `order` rows that follow one
-    /// another in `matrix`, whose lower triangle is read. The cost of [`refactor`](Self::refactor).
+    /// Factor a given symmetric matrix and replace all members: `order` rows that follow one another in `matrix`, of
+    /// which the lower triangle is read. Costs as much as [`refactor`](Self::refactor).
     ///
     /// ```
     /// use dpp_nystrom_core::{Cholesky, Workspace};
@@ -48,16 +49,19 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Length`] unless there are `order²`
-    /// entries; the factor is as it was.
+    /// entries; the factor is unchanged.
     pub fn factor(&mut self, order: usize, matrix: &[T]) -> Result<(), Error> {
         check_capacity(order, self.stride)?;
         check_length(order.saturating_mul(order), matrix.len())?;
         let given = Given { matrix, order };
-        // What is not finite leaves a residual that is not positive: it is looked for where one was found.
-        let error = |k| match given.row(k).and_then(|row| row.iter().take(k + 1).position(|x| !x.is_finite()))
-        {
-            Some(column) => Error::NotFinite { row: k, column },
-            None => not_positive(k),
+        // An entry that is not finite makes a residual that is not positive: search only where one was found.
+        let place = |k| given.row(k)?.iter().take(k + 1).position(|entry| !entry.is_finite());
+        let error = |error| match error {
+            Error::NotPositive { pivot } => match place(pivot) {
+                Some(column) => Error::NotFinite { row: pivot, column },
+                None => error,
+            },
+            error => error,
         };
         let tiles = order - order % TILE;
         for k in (0..tiles).step_by(TILE) {
@@ -66,12 +70,12 @@ impl<T: Scalar> Cholesky<'_, T> {
         for k in tiles..order {
             self.make_row(&given, k).map_err(error)?;
         }
-        self.move_down(order);
+        self.move_down(order).known()?;
         self.order = order;
         Ok(())
     }
 
-    /// Row `k` of the matrix comes into column `k` of the upper triangle, its diagonal entry into the working
+    /// Read row `k` of the matrix into column `k` of the upper triangle, and its diagonal entry into the working
     /// column.
     #[inline(always)]
     fn read(&mut self, k: usize, entry: &mut impl FnMut(usize, usize) -> T) -> Result<(), Error> {
@@ -79,46 +83,42 @@ impl<T: Scalar> Cholesky<'_, T> {
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: k, column: k });
         }
-        if let Some(slot) = self.column.get_mut(k) {
-            *slot = diagonal;
-        }
+        *self.column.get_mut(k).known()? = diagonal;
         for (j, row) in self.square.chunks_exact_mut(self.stride.max(1)).take(k).enumerate() {
             let value = entry(k, j);
             if !value.is_finite() {
                 return Err(Error::NotFinite { row: k, column: j });
             }
-            if let Some(slot) = row.get_mut(k) {
-                *slot = value;
-            }
+            *row.get_mut(k).known()? = value;
         }
         Ok(())
     }
 
-    /// Makes a tile of rows of the new factor, those from `k` on, or fails with the pivot. What is not there is lent
-    /// memory, whose lengths were checked.
-    fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
+    /// Compute a tile of rows of the new factor, those from `k` on.
+    fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         for j in (0..k).step_by(TILE) {
-            self.tile::<TILE, TILE>(source, j, k);
+            self.tile::<TILE, TILE>(source, j, k).known()?;
         }
-        self.corner(source, k).unwrap_or(Ok(()))
+        self.corner(source, k).known()?
     }
 
-    /// The same of row `k` alone.
-    fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), usize> {
+    /// Compute row `k` alone.
+    fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         let tiles = k - k % TILE;
         for j in (0..tiles).step_by(TILE) {
-            self.tile::<TILE, 1>(source, j, k);
+            self.tile::<TILE, 1>(source, j, k).known()?;
         }
         for j in tiles..k {
-            self.tile::<1, 1>(source, j, k);
+            self.tile::<1, 1>(source, j, k).known()?;
         }
-        let Some(diagonal) = source.diagonal(self.column, k) else { return Ok(()) };
-        let Some([[residual]]) = self.corner_products(source, [diagonal], k) else { return Ok(()) };
+        let diagonal = source.diagonal(self.column, k).known()?;
+        let [[residual]] = self.corner_products(source, [diagonal], k).known()?;
         self.new_pivot(k, diagonal, residual).map(|_| ())
     }
 
-    /// The entries of the rows from `k` on in the `A` columns from `j` on.
+    /// Compute the entries of the `B` rows from `k` on in the `A` columns from `j` on.
     #[inline(always)]
+    #[must_use]
     fn tile<const A: usize, const B: usize>(
         &mut self,
         source: &impl Source<T>,
@@ -157,10 +157,10 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// The entries of a tile of rows, those from `k` on, in their own columns, and the pivots. Written out, since a
-    /// loop over pivots is not unrolled, and keeps what it works on in memory.
+    /// Compute the entries of a tile of rows, those from `k` on, in their own columns, and the pivots. Written out,
+    /// since a loop over pivots is not unrolled and keeps its operands in memory.
     #[inline(always)]
-    fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), usize>> {
+    fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), Error>> {
         let mut diagonals = [T::ZERO; TILE];
         for (a, diagonal) in diagonals.iter_mut().enumerate() {
             *diagonal = source.diagonal(self.column, k + a)?;
@@ -195,21 +195,19 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(Ok(()))
     }
 
-    /// The root of what is left of the `k`-th diagonal entry, which it takes the place of.
+    /// Store and return the square root of what remains of the `k`-th diagonal entry.
     #[inline(always)]
-    fn new_pivot(&mut self, k: usize, diagonal: T, residual: T) -> Result<T, usize> {
+    fn new_pivot(&mut self, k: usize, diagonal: T, residual: T) -> Result<T, Error> {
         if !(residual > Self::floor(k, diagonal)) {
-            return Err(k);
+            return Err(Error::NotPositive { pivot: k });
         }
         let pivot = residual.sqrt();
-        if let Some(slot) = self.column.get_mut(k) {
-            *slot = pivot;
-        }
+        *self.column.get_mut(k).known()? = pivot;
         Ok(pivot)
     }
 
-    /// The entries on and above the diagonal of the rows from `k` on in their own columns, less the products of the
-    /// columns before.
+    /// Return the entries on and above the diagonal of the rows from `k` on in their own columns, minus the products of
+    /// the columns before.
     #[inline(always)]
     fn corner_products<const R: usize>(
         &self,
@@ -235,27 +233,25 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(tile)
     }
 
-    /// The new factor to its place under the diagonal, and the pivots on it.
-    fn move_down(&mut self, order: usize) {
+    /// Copy the new factor below the diagonal, and the pivots onto it.
+    #[must_use]
+    fn move_down(&mut self, order: usize) -> Option<()> {
         let tiles = order - order % TILE;
         for k in (0..tiles).step_by(TILE) {
-            self.move_tile_down(k);
+            self.move_tile_down(k)?;
         }
         for k in tiles..order {
             for t in 0..k {
-                let value = self.square.get(t * self.stride + k).copied().unwrap_or(T::ZERO);
-                if let Some(slot) = self.square.get_mut(k * self.stride + t) {
-                    *slot = value;
-                }
+                let value = *self.square.get(t * self.stride + k)?;
+                *self.square.get_mut(k * self.stride + t)? = value;
             }
-            if let (Some(slot), Some(&pivot)) = (self.square.get_mut(k * self.stride + k), self.column.get(k))
-            {
-                *slot = pivot;
-            }
+            *self.square.get_mut(k * self.stride + k)? = *self.column.get(k)?;
         }
+        Some(())
     }
 
-    /// The same of a tile of rows, those from `k` on.
+    /// Copy a tile of rows, those from `k` on.
+    #[must_use]
     #[inline(always)]
     fn move_tile_down(&mut self, k: usize) -> Option<()> {
         let stride = self.stride;
@@ -289,9 +285,10 @@ fn take_product<T: Scalar>(values: &mut [T], entry: T, others: &[T]) {
     }
 }
 
-/// Where the entries of the matrix are.
+/// The source of the matrix entries.
 trait Source<T> {
-    /// Those of the `B` rows from `k` on in the `A` columns from `j` on, transposed; `rows` are the square's from `j` on.
+    /// Return the entries of the `B` rows from `k` on in the `A` columns from `j` on, transposed. `rows` is the square
+    /// from row `j` on.
     fn tile<const A: usize, const B: usize>(
         &self,
         rows: &[T],
@@ -300,11 +297,11 @@ trait Source<T> {
         k: usize,
     ) -> Option<[[T; B]; A]>;
 
-    /// The `k`-th of the diagonal; `column` is the working column.
+    /// Return the `k`-th diagonal entry; `column` is the working column.
     fn diagonal(&self, column: &[T], k: usize) -> Option<T>;
 }
 
-/// Read into the upper triangle and the working column.
+/// Entries that were read into the upper triangle and the working column.
 struct Read;
 
 impl<T: Scalar> Source<T> for Read {
@@ -331,7 +328,7 @@ impl<T: Scalar> Source<T> for Read {
     }
 }
 
-/// In a slice of the caller's.
+/// Entries in a slice of the caller.
 struct Given<'m, T> {
     matrix: &'m [T],
     order: usize,
@@ -370,9 +367,4 @@ impl<T: Scalar> Source<T> for Given<'_, T> {
     fn diagonal(&self, _: &[T], k: usize) -> Option<T> {
         self.row(k)?.get(k).copied()
     }
-}
-
-/// The error of a pivot under the floor.
-fn not_positive(pivot: usize) -> Error {
-    Error::NotPositive { pivot }
 }

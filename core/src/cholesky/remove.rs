@@ -1,59 +1,68 @@
-//! A member leaves, or moves to the last place.
+//! Remove a member, or move it to the last place.
 //!
-//! Taking row `i` out of `L` leaves one column too many in the rows after it. Column `i` is turned
-//! into their diagonals by plane rotations, row by row; the turned rows are the factor of the
-//! others, and what the rotations make of row `i` itself is its row at the last place. Its last
-//! pivot is the root of its residual given all others.
+//! Without row `i`, the rows of `L` after it have one column too many. Givens rotations combine column `i` with their
+//! diagonals, row by row. The rotated rows are the factor of the other members. The same rotations, applied to row
+//! `i`, give its row at the last place, whose pivot is the square root of its residual given all others.
 
 use super::Cholesky;
-use crate::Scalar;
+use crate::error::{Error, Known};
 use crate::memory::{row, row_mut};
-use crate::scalar::{apply_givens, rotation};
+use crate::scalar::{Scalar, apply_givens, rotation};
 use core::cell::Cell;
 use core::mem::swap;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Takes out the member at `place`; those after it move down by one. Nothing happens past the
-    /// end.
-    pub fn remove(&mut self, place: usize) {
-        if place < self.order {
-            self.move_to_last(place);
-            self.order -= 1;
-        }
+    /// Remove the member at `place`; those after it move down by one.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn remove(&mut self, place: usize) -> Result<(), Error> {
+        self.move_to_last(place)?;
+        self.order -= 1;
+        Ok(())
     }
 
-    /// Moves the member at `place` to the last place; those after it move down by one. The matrix
-    /// is the same but for the order of its members. Nothing happens past the end.
-    pub fn move_to_last(&mut self, place: usize) {
-        let (stride, order) = (self.stride, self.order);
-        if place >= order {
-            return;
+    /// Move the member at `place` to the last place; those after it move down by one. The matrix changes only in the
+    /// order of its members.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn move_to_last(&mut self, place: usize) -> Result<(), Error> {
+        if place >= self.order {
+            return Err(Error::OutOfRange { index: place, len: self.order });
         }
-        // The leaving row stands before row k, with the entries up to its diagonal; behind it the rows are
-        // turned, and each has moved up by one.
+        self.rotate_to_last(place).known()
+    }
+
+    #[must_use]
+    fn rotate_to_last(&mut self, place: usize) -> Option<()> {
+        let (stride, order) = (self.stride, self.order);
+        // The leaving row stands before row k, with its entries up to the diagonal. The rows before it are rotated
+        // already and have moved up by one.
         let mut k = place + 1;
         while k < order {
-            // Turning a row is one long chain of dependent steps: rows side by side hide its latency, and
-            // the arithmetic of each is the same.
-            let rows = if k + 4 <= order && self.pass_four(place, k).is_some() { 4 } else { 1 };
-            if rows == 1 && self.pass_one(place, k).is_none() {
-                return;
+            // Rotating a row is one long chain of dependent operations. Four rows side by side hide its latency, with
+            // the same arithmetic for each.
+            if k + 4 <= order {
+                self.pass_four(place, k)?;
+                k += 4;
+            } else {
+                self.pass_one(place, k)?;
+                k += 1;
             }
-            k += rows;
         }
-        let leaving = row_mut(self.square, stride, order - 1, order);
-        let Some(tail) = leaving.get_mut(place..) else { return };
-        let Some(mut carried) = tail.first().copied() else { return };
-        let rotations = self.rotations.get(place + 1..order).unwrap_or(&[]);
+        let tail = row_mut(self.square, stride, order - 1, order)?.get_mut(place..)?;
+        let mut carried = *tail.first()?;
+        let rotations = self.rotations.get(place + 1..order)?;
         for (entry, &rotation) in tail.iter_mut().zip(rotations) {
             *entry = apply_givens(T::ZERO, &mut carried, rotation);
         }
-        if let Some(pivot) = tail.last_mut() {
-            *pivot = carried;
-        }
+        *tail.last_mut()? = carried;
+        Some(())
     }
 
-    /// Turns row `k` and exchanges it with the leaving row before it.
+    /// Rotate row `k` and exchange it with the leaving row before it.
+    #[must_use]
     fn pass_one(&mut self, place: usize, k: usize) -> Option<()> {
         let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
         let (leaving, row) = (rows.next()?, rows.next()?);
@@ -66,8 +75,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are
-    /// known.
+    /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are known.
+    #[must_use]
     fn pass_four(&mut self, place: usize, k: usize) -> Option<()> {
         let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
         let (leaving, a, b) = (rows.next()?, rows.next()?, rows.next()?);
@@ -106,19 +115,20 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// `det K_YY` over that of the others: the residual of the member at `place`, after
-    /// [`propose`](Self::propose) has filled the rotations.
-    pub(super) fn residual_of(&self, place: usize) -> T {
-        let mut pivot = row(self.square, self.stride, place, place + 1).last().copied().unwrap_or(T::ZERO);
-        for &[cos, _] in self.rotations.get(place + 1..self.order).unwrap_or(&[]) {
+    /// Return `det K_YY` divided by the determinant of the others, which is the residual of the member at `place`.
+    /// [`propose`](Self::propose) must have computed the rotations.
+    pub(super) fn residual_of(&self, place: usize) -> Option<T> {
+        let mut pivot = *row(self.square, self.stride, place, place + 1)?.last()?;
+        for &[cos, _] in self.rotations.get(place + 1..self.order)? {
             pivot *= cos;
         }
-        pivot * pivot
+        Some(pivot * pivot)
     }
 }
 
-/// Turns the entries of row `k` from `from` on by their rotations and the pivot by its own, which it notes;
-/// they are written one place before theirs, into `to`.
+/// Apply the rotations to the entries of row `k` from `from` on, and compute and store the rotation of its pivot. The
+/// results go into `to`, one place before their own.
+#[must_use]
 fn finish<T: Scalar>(
     row: &[T],
     to: &mut [T],
@@ -127,9 +137,10 @@ fn finish<T: Scalar>(
     k: usize,
     rotations: &mut [[T; 2]],
 ) -> Option<()> {
-    let (last, turned) = to.get_mut(from - 1..k)?.split_last_mut()?;
-    for ((turned, &entry), &rotation) in turned.iter_mut().zip(row.get(from..)?).zip(rotations.get(from..)?) {
-        *turned = apply_givens(entry, &mut carried, rotation);
+    let (last, rotated) = to.get_mut(from - 1..k)?.split_last_mut()?;
+    for ((rotated, &entry), &rotation) in rotated.iter_mut().zip(row.get(from..)?).zip(rotations.get(from..)?)
+    {
+        *rotated = apply_givens(entry, &mut carried, rotation);
     }
     let (own, pivot) = rotation(*row.get(k)?, carried);
     *last = pivot;

@@ -1,23 +1,22 @@
-//! One member leaves and another enters.
+//! Exchange one member for another.
 //!
-//! [`Cholesky::swap`] looks ahead: it turns each row as [`Cholesky::move_to_last`] would, uses the
-//! turned entry for the substitution of the entering column at once, and writes nothing back. So a
-//! proposal that is not taken leaves the factor bit for bit as it was, and one that is taken meets
-//! exactly the pivot that was announced.
+//! [`Cholesky::swap`] computes the result without writing it: it rotates each row as [`Cholesky::move_to_last`] would
+//! and uses the rotated entries for the substitution of the entering column at once. So a rejected proposal leaves
+//! the factor unchanged bit for bit, and an accepted one gets exactly the pivot that was computed.
 
 use super::Cholesky;
 use super::solve::{TILE, forward, forward_from};
-use crate::memory::{row, row_mut};
-use crate::scalar::{apply_givens, dot, rotation};
+use crate::error::{Error, Known};
+use crate::memory::row;
+use crate::scalar::{Scalar, apply_givens, dot, rotation};
 use crate::swap::Swap;
-use crate::{Error, Scalar};
 
-/// Kernel entries between two looks at the residual: whole tiles.
+/// Kernel entries between two comparisons of the residual: whole tiles.
 const BLOCK: usize = TILE;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// What exchanging the member at `place` for another does to the determinant. `column` has the
-    /// entering member's entries with all present ones; that with the leaving one is not used.
+    /// Compute how exchanging the member at `place` changes the determinant. `column` has the entering member's entries
+    /// with all present members; the entry with the leaving one is ignored.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for the place, [`Error::Length`] unless `column` has an entry per
@@ -27,45 +26,48 @@ impl<T: Scalar> Cholesky<'_, T> {
             return Err(Error::OutOfRange { index: place, len: self.order });
         }
         self.load(column, diagonal)?;
-        Ok(self.propose(place, diagonal))
+        self.propose(place, diagonal)
     }
 
-    /// Exchanges the member at `place` for another, which takes the last place; those after the
-    /// leaving one move down by one.
+    /// Exchange the member at `place` for another, which takes the last place; those after the leaving one move down by
+    /// one.
     ///
     /// # Errors
-    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends
-    /// on those that stay.
+    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends on those that
+    /// remain.
     pub fn replace(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
         let swap = self.swap(place, column, diagonal)?;
         if !(swap.entering > T::ZERO) {
             return Err(Error::NotPositive { pivot: self.order - 1 });
         }
-        self.commit(place, swap);
+        self.commit(place, swap)?;
         Ok(swap)
     }
 
-    /// [`swap`](Self::swap) of the working column, which becomes the entering member's last row.
-    pub(crate) fn propose(&mut self, place: usize, diagonal: T) -> Swap<T> {
+    /// [`swap`](Self::swap) for the working column, which becomes the entering member's last row.
+    pub(crate) fn propose(&mut self, place: usize, diagonal: T) -> Result<Swap<T>, Error> {
+        self.propose_known(place, diagonal).known()
+    }
+
+    #[inline]
+    fn propose_known(&mut self, place: usize, diagonal: T) -> Option<Swap<T>> {
         let (stride, order) = (self.stride, self.order);
-        forward(self.square, stride, place, self.column);
+        forward(self.square, stride, place, self.column)?;
         for k in place + 1..order {
-            let Some(z) = self.substitute_turned(place, k) else { break };
-            if let Some(slot) = self.column.get_mut(k - 1) {
-                *slot = z;
-            }
+            let z = self.substitute_rotated(place, k)?;
+            *self.column.get_mut(k - 1)? = z;
         }
-        let z = self.column.get(..order.saturating_sub(1)).unwrap_or(&[]);
+        let z = self.column.get(..order.saturating_sub(1))?;
         let residual = diagonal - dot(z, z);
         let entering =
             if residual > Self::floor(order.saturating_sub(1), diagonal) { residual } else { T::ZERO };
-        Swap { entering, leaving: self.residual_of(place) }
+        Some(Swap { entering, leaving: self.residual_of(place)? })
     }
 
-    /// The substitution's entry for row `k`, which is turned on the way; remembers its rotation.
+    /// Return the substitution's entry for row `k`, rotating the row on the way, and store its rotation.
     #[inline]
-    fn substitute_turned(&mut self, place: usize, k: usize) -> Option<T> {
-        let (&pivot, left) = row(self.square, self.stride, k, k + 1).split_last()?;
+    fn substitute_rotated(&mut self, place: usize, k: usize) -> Option<T> {
+        let (&pivot, left) = row(self.square, self.stride, k, k + 1)?.split_last()?;
         let (head, tail) = left.split_at_checked(place)?;
         let (&first, tail) = tail.split_first()?;
         let (z, rest) = self.column.split_at_checked(k - 1)?;
@@ -81,49 +83,56 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some((*rest.get(1)? - sum) / pivot)
     }
 
-    /// Makes the working column and the root of `residual` the last row.
-    pub(crate) fn overwrite_last(&mut self, residual: T) {
-        self.write_row(self.order.saturating_sub(1), residual);
+    /// Write the working column and the square root of `residual` as the last row.
+    pub(crate) fn overwrite_last(&mut self, residual: T) -> Result<(), Error> {
+        self.write_row(self.order.saturating_sub(1), residual).known()
     }
 
-    /// The residual of a row given all members but the last, or none as soon as it is known to be at
-    /// or under `threshold`. The row's entries come in blocks into the working column, from
-    /// `entries(range, column)`, and leave it as the substitution. A residual that is no number ends
-    /// the computation too, as it is.
+    /// Return the residual of a row given all members but the last, or none as soon as it is known to be at or under
+    /// `threshold`. The row's entries come in blocks into the working column, from `entries(range, column)`, and
+    /// leave it as the substitution. A residual that is NaN or infinite ends the computation too and is returned.
     pub(crate) fn residual_above(
         &mut self,
         diagonal: T,
         threshold: T,
-        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]),
-    ) -> Option<T> {
+        entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
+    ) -> Result<Option<T>, Error> {
+        self.residual_above_known(diagonal, threshold, entries).known()
+    }
+
+    #[inline(always)]
+    fn residual_above_known(
+        &mut self,
+        diagonal: T,
+        threshold: T,
+        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
+    ) -> Option<Option<T>> {
         let others = self.order.saturating_sub(1);
         let mut residual = diagonal;
         let mut from = 0;
         while from < others {
             let to = others.min(from + BLOCK);
-            entries(from..to, self.column.get_mut(from..to)?);
+            entries(from..to, self.column.get_mut(from..to)?)?;
             forward_from(self.square, self.stride, from, to, self.column)?;
             let mut less = |&z: &T| residual -= z * z;
             let z = self.column.get(from..to)?;
-            // A known length unrolls.
+            // A known length is unrolled.
             match <&[T; BLOCK]>::try_from(z) {
                 Ok(z) => z.iter().for_each(&mut less),
                 Err(_) => z.iter().for_each(&mut less),
             }
             if residual <= threshold {
-                // Minus infinity is an entry that was no number.
-                return if residual.is_finite() { None } else { Some(residual) };
+                // Minus infinity is an entry that was not finite.
+                return Some(if residual.is_finite() { None } else { Some(residual) });
             }
             from = to;
         }
-        Some(residual)
+        Some(Some(residual))
     }
 
-    /// Carries out the swap that [`propose`](Self::propose) has just announced.
-    pub(crate) fn commit(&mut self, place: usize, swap: Swap<T>) {
-        self.move_to_last(place);
-        let last = self.order.saturating_sub(1);
-        debug_assert!(row_mut(self.square, self.stride, last, last + 1).len() == last + 1);
-        self.write_row(last, swap.entering);
+    /// Carry out the swap that [`propose`](Self::propose) has just computed.
+    pub(crate) fn commit(&mut self, place: usize, swap: Swap<T>) -> Result<(), Error> {
+        self.move_to_last(place)?;
+        self.overwrite_last(swap.entering)
     }
 }

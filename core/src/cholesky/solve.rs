@@ -1,21 +1,25 @@
 //! Triangular systems: `c²/2` multiply-adds each.
 
 use super::Cholesky;
+use crate::error::{Error, Known};
 use crate::memory::check_length;
-use crate::{Error, Scalar};
+use crate::scalar::Scalar;
 
-/// Rows and columns of a tile: as many independent sums as hide the latency of each, and what they share is
-/// loaded once.
+/// Rows and columns of a tile: enough independent sums to hide the latency of each, with shared operands loaded
+/// once.
 pub(super) const TILE: usize = 8;
-/// Half a tile, for what fills no whole one.
+/// Half a tile, for the rows that do not fill a whole one.
 const HALF: usize = TILE / 2;
 
-/// `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this order.
-pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) {
-    forward_from(square, stride, 0, order, b);
+/// Solve `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this
+/// order.
+#[must_use]
+pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) -> Option<()> {
+    forward_from(square, stride, 0, order, b)
 }
 
-/// [`forward`] of the rows from `from`, a multiple of [`TILE`], where those before are done.
+/// [`forward`] for the rows from `from` on, a multiple of [`TILE`], after those before are solved.
+#[must_use]
 pub(super) fn forward_from<T: Scalar>(
     square: &[T],
     stride: usize,
@@ -39,7 +43,7 @@ pub(super) fn forward_from<T: Scalar>(
     }
 }
 
-/// [`forward`] of the `j`-th `R` rows, with which `rows` begins. Answers the rows after them.
+/// [`forward`] for the `j`-th `R` rows, with which `rows` begins. Return the rows after them.
 #[inline(always)]
 fn tile<'s, T: Scalar, const R: usize>(
     mut rows: &'s [T],
@@ -47,7 +51,7 @@ fn tile<'s, T: Scalar, const R: usize>(
     j: usize,
     b: &mut [T],
 ) -> Option<&'s [T]> {
-    // In blocks of `R`, so that a bound on `j` is the only one to check.
+    // In blocks of `R`: `j` is the only index to check.
     let (known, rest) = b.as_chunks_mut::<R>().0.split_at_mut_checked(j)?;
     let mut left: [&[[T; HALF]]; R] = [&[]; R];
     let mut corner: [&[T]; R] = [&[]; R];
@@ -62,7 +66,7 @@ fn tile<'s, T: Scalar, const R: usize>(
     Some(rows)
 }
 
-/// [`forward`] of the `R` rows from `k` on, with which `rows` begins; `k` is a multiple of [`HALF`].
+/// [`forward`] for the `R` rows from `k` on, with which `rows` begins; `k` is a multiple of [`HALF`].
 #[inline(always)]
 fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &mut [T]) -> Option<()> {
     let (known, rest) = b.split_at_mut_checked(k)?;
@@ -78,7 +82,7 @@ fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &
     substitute(left, corner, known.as_chunks().0, rest.first_chunk_mut()?)
 }
 
-/// `R` rows side by side: their entries `left` of a tile's triangle, and the triangle.
+/// Solve `R` rows side by side: their entries `left` of a tile's triangle, then the triangle.
 #[inline(always)]
 fn substitute<T: Scalar, const R: usize>(
     left: [&[[T; HALF]]; R],
@@ -109,26 +113,25 @@ fn substitute<T: Scalar, const R: usize>(
 }
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// `L z = b`, in place.
+    /// Solve `L z = b`, in place.
     ///
     /// # Errors
     /// [`Error::Length`] unless `b` has an entry per member.
     pub fn solve_lower(&self, b: &mut [T]) -> Result<(), Error> {
         check_length(self.order, b.len())?;
-        forward(self.square, self.stride, self.order, b);
-        Ok(())
+        forward(self.square, self.stride, self.order, b).known()
     }
 
-    /// `Lᵀ x = z`, in place.
+    /// Solve `Lᵀ x = z`, in place.
     ///
     /// # Errors
     /// [`Error::Length`] unless `z` has an entry per member.
     pub fn solve_upper(&self, z: &mut [T]) -> Result<(), Error> {
         check_length(self.order, z.len())?;
         for k in (0..self.order).rev() {
-            let Some((&pivot, left)) = self.row(k).split_last() else { break };
-            let Some((before, rest)) = z.split_at_mut_checked(k) else { break };
-            let Some(x) = rest.first_mut() else { break };
+            let (&pivot, left) = self.row(k).split_last().known()?;
+            let (before, rest) = z.split_at_mut_checked(k).known()?;
+            let x = rest.first_mut().known()?;
             *x /= pivot;
             for (z, &entry) in before.iter_mut().zip(left) {
                 *z -= entry * *x;
@@ -137,7 +140,7 @@ impl<T: Scalar> Cholesky<'_, T> {
         Ok(())
     }
 
-    /// `K_YY x = b`, in place.
+    /// Solve `K_YY x = b`, in place.
     ///
     /// # Errors
     /// [`Error::Length`] unless `b` has an entry per member.

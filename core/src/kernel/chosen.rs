@@ -1,11 +1,11 @@
-//! A kernel that is known when the program runs, not when it is compiled.
+//! A kernel that is chosen at run time.
 
 use super::{Gaussian, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// One of the kernels that a trained model may have.
 ///
-/// Firmware that knows its kernel names that kernel's type instead, and links no other.
+/// Firmware whose kernel is known at compile time names that kernel's type instead, and links no other.
 ///
 /// ```
 /// use dpp_nystrom_core::kernel::{ChosenKernel, Gaussian, Kernel, Linear};

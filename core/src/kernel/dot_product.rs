@@ -1,9 +1,9 @@
-//! Kernels of the inner product. Their matrices have low rank: at most `d` for the linear kernel,
-//! so that no more than `d` landmarks are independent.
+//! Kernels of the inner product. Their matrices have low rank (at most `d` for the linear kernel), which bounds the
+//! number of independent landmarks.
 
 use super::Kernel;
-use crate::scalar::dot;
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::{Scalar, dot};
 
 /// `k(x, y) = xᵀy`.
 ///
@@ -38,7 +38,7 @@ pub struct Polynomial<T> {
 }
 
 impl<T: Scalar> Polynomial<T> {
-    /// The kernel of this degree and offset.
+    /// Create the kernel of this degree and offset.
     ///
     /// # Errors
     /// [`Error::Polynomial`] for a degree of 0, or an offset that is negative or not finite: the
@@ -51,19 +51,19 @@ impl<T: Scalar> Polynomial<T> {
         }
     }
 
-    /// The degree.
+    /// Return the degree.
     pub fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// The offset.
+    /// Return the offset.
     pub fn offset(&self) -> T {
         self.offset
     }
 }
 
 impl Polynomial<f32> {
-    /// What [`Polynomial::new`] answers, constant, for a trained model in a static.
+    /// [`Polynomial::new`] as a constant function, for a trained model in a static.
     ///
     /// # Errors
     /// Those of [`Polynomial::new`].

@@ -1,7 +1,8 @@
-//! The Gaussian (radial basis function) kernel, the paper's.
+//! The Gaussian (radial basis function) kernel, which the paper uses.
 
 use super::{Kernel, inverse_bandwidth, squared_distance};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// `k(x, y) = exp(-‖x - y‖² / (2σ²))`.
 ///
@@ -20,7 +21,7 @@ pub struct Gaussian<T> {
 }
 
 impl<T: Scalar> Gaussian<T> {
-    /// The kernel of bandwidth σ, in the rows' units.
+    /// Create the kernel of bandwidth σ (also called the lengthscale), in the units of the rows.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless `1/σ²` is positive and finite.
@@ -29,15 +30,15 @@ impl<T: Scalar> Gaussian<T> {
         Ok(Self { exponent: -(inverse * inverse) / (T::ONE + T::ONE) })
     }
 
-    /// `-1/(2σ²)`: what multiplies the squared distance.
+    /// Return `-1/(2σ²)`, the factor of the squared distance.
     pub fn exponent(&self) -> T {
         self.exponent
     }
 }
 
 impl Gaussian<f32> {
-    /// The kernel `exp(exponent · ‖x - y‖²)`, constant: a trained model in a static states the number that
-    /// [`Gaussian::exponent`] answers.
+    /// Create the kernel `exp(exponent · ‖x - y‖²)` as a constant, for a trained model in a static, from the value of
+    /// [`Gaussian::exponent`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the exponent is negative and finite.
@@ -74,11 +75,11 @@ pub struct GaussianPerFeature<'a, T> {
 }
 
 impl<'a, T: Scalar> GaussianPerFeature<'a, T> {
-    /// The kernel whose `i`-th feature has the bandwidth `bandwidths[i]`: as many as rows have features;
-    /// features beyond are not looked at.
+    /// Create the kernel whose `i`-th feature has the bandwidth `bandwidths[i]`. There must be as many as features;
+    /// features beyond are ignored.
     ///
-    /// Each evaluation divides once a feature; where division is slow, divide the rows by their
-    /// bandwidths once and take [`Gaussian`] with bandwidth 1.
+    /// An evaluation divides once per feature. Where division is slow, divide the rows by their bandwidths once and
+    /// use [`Gaussian`] with bandwidth 1.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless every `1/σ_i²` is positive and finite; [`Error::Empty`] without

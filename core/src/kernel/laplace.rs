@@ -1,9 +1,10 @@
 //! The Laplace kernel.
 
 use super::{Kernel, inverse_bandwidth};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
-/// `k(x, y) = exp(-Σ abs(x_i - y_i) / σ)`: the sum of magnitudes, not the Euclidean distance.
+/// `k(x, y) = exp(-Σ abs(x_i - y_i) / σ)`: the L1 distance, not the Euclidean one.
 ///
 /// ```
 /// use dpp_nystrom_core::kernel::{Kernel, Laplace};
@@ -19,7 +20,7 @@ pub struct Laplace<T> {
 }
 
 impl<T: Scalar> Laplace<T> {
-    /// The kernel of bandwidth σ.
+    /// Create the kernel of bandwidth σ.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
@@ -27,15 +28,15 @@ impl<T: Scalar> Laplace<T> {
         Ok(Self { inverse: inverse_bandwidth(bandwidth)? })
     }
 
-    /// `1/σ`: what multiplies the sum of magnitudes.
+    /// Return `1/σ`, the factor of the L1 distance.
     pub fn rate(&self) -> T {
         self.inverse
     }
 }
 
 impl Laplace<f32> {
-    /// The kernel `exp(-rate · Σ abs(x_i - y_i))`, constant: a trained model in a static states the number that
-    /// [`Laplace::rate`] answers.
+    /// Create the kernel `exp(-rate · Σ abs(x_i - y_i))` as a constant, for a trained model in a static, from the value
+    /// of [`Laplace::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.

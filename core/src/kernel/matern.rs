@@ -1,7 +1,8 @@
 //! The Matérn kernels of smoothness 3/2 and 5/2.
 
 use super::{Kernel, inverse_bandwidth, squared_distance};
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// `k(x, y) = (1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖`.
 ///
@@ -20,7 +21,7 @@ pub struct Matern32<T> {
 }
 
 impl<T: Scalar> Matern32<T> {
-    /// The kernel of bandwidth σ.
+    /// Create the kernel of bandwidth σ.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
@@ -28,15 +29,15 @@ impl<T: Scalar> Matern32<T> {
         Ok(Self { rate: T::from_count(3).sqrt() * inverse_bandwidth(bandwidth)? })
     }
 
-    /// `√3/σ`: what multiplies the distance.
+    /// Return `√3/σ`, the factor of the distance.
     pub fn rate(&self) -> T {
         self.rate
     }
 }
 
 impl Matern32<f32> {
-    /// The kernel `(1 + s) exp(-s)`, `s = rate · ‖x - y‖`, constant: a trained model in a static states the number that
-    /// [`Matern32::rate`] answers.
+    /// Create the kernel `(1 + s) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model in a static, from
+    /// the value of [`Matern32::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
@@ -49,7 +50,7 @@ impl<T: Scalar> Kernel<T> for Matern32<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let scaled = squared_distance(x, y).sqrt() * self.rate;
         let decay = (-scaled).exp();
-        // Zero times the infinite polynomial of a far row is no number.
+        // The polynomial of a distant row can overflow, and zero times infinity is NaN.
         if decay > T::ZERO { (T::ONE + scaled) * decay } else { decay }
     }
 
@@ -75,7 +76,7 @@ pub struct Matern52<T> {
 }
 
 impl<T: Scalar> Matern52<T> {
-    /// The kernel of bandwidth σ.
+    /// Create the kernel of bandwidth σ.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless σ is positive and finite, and `1/σ²` too.
@@ -83,15 +84,15 @@ impl<T: Scalar> Matern52<T> {
         Ok(Self { rate: T::from_count(5).sqrt() * inverse_bandwidth(bandwidth)? })
     }
 
-    /// `√5/σ`: what multiplies the distance.
+    /// Return `√5/σ`, the factor of the distance.
     pub fn rate(&self) -> T {
         self.rate
     }
 }
 
 impl Matern52<f32> {
-    /// The kernel `(1 + s + s²/3) exp(-s)`, `s = rate · ‖x - y‖`, constant: a trained model in a static states the number that
-    /// [`Matern52::rate`] answers.
+    /// Create the kernel `(1 + s + s²/3) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model in a static,
+    /// from the value of [`Matern52::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
@@ -104,7 +105,7 @@ impl<T: Scalar> Kernel<T> for Matern52<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
         let scaled = squared_distance(x, y).sqrt() * self.rate;
         let decay = (-scaled).exp();
-        // Zero times the infinite polynomial of a far row is no number.
+        // The polynomial of a distant row can overflow, and zero times infinity is NaN.
         if decay > T::ZERO { (T::ONE + scaled + scaled * scaled / T::from_count(3)) * decay } else { decay }
     }
 

@@ -10,9 +10,11 @@
 //! | [`Polynomial`] | `(xᵀy + offset)^degree` | degree, offset |
 //! | [`Linear`] | `xᵀy` | |
 //!
-//! Each evaluation costs `O(d)` operations for rows of `d` features and, but for the last two, one
-//! exponential. Rows of unequal length are compared over the shorter: lengths are checked once,
-//! where rows enter ([`crate::Points::new`], [`crate::Predictor::new`]).
+//! The bandwidth σ is also called the lengthscale.
+//!
+//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last two. Rows
+//! of unequal length are compared over the shorter: lengths are checked once, where rows enter
+//! ([`crate::Points::new`], [`crate::Predictor::new`]).
 
 mod chosen;
 mod dot_product;
@@ -26,7 +28,8 @@ pub use gaussian::{Gaussian, GaussianPerFeature};
 pub use laplace::Laplace;
 pub use matern::{Matern32, Matern52};
 
-use crate::{Error, Scalar};
+use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// A positive semidefinite function of two rows.
 ///
@@ -46,10 +49,10 @@ use crate::{Error, Scalar};
 /// assert!(Points::new(&rows, 2, Intersection).is_ok());
 /// ```
 pub trait Kernel<T> {
-    /// `k(x, y)`: symmetric, and positive semidefinite over any set of rows.
+    /// Return `k(x, y)`: symmetric, and positive semidefinite over any set of rows.
     fn value(&self, x: &[T], y: &[T]) -> T;
 
-    /// `k(x, x)`, for kernels that know it for less.
+    /// Return `k(x, x)`. Implement it where it is cheaper than `value`.
     fn diagonal(&self, x: &[T]) -> T {
         self.value(x, x)
     }
@@ -65,11 +68,11 @@ impl<T, K: Kernel<T> + ?Sized> Kernel<T> for &K {
     }
 }
 
-/// Rows of so many features, a number that sensors like, have a loop of their own over the rows: it holds one of
-/// the two, and the kernel's constants, in a microcontroller's registers.
+/// Rows of this many features, a common number for sensors, have a loop of their own over the rows. It holds one of
+/// the two rows and the kernel's constants in a microcontroller's registers.
 pub(crate) const UNROLLED: usize = 8;
 
-/// `‖x - y‖²`, summed in the features' order.
+/// Return `‖x - y‖²`, summed in the order of the features.
 #[inline(always)]
 pub(crate) fn squared_distance<T: Scalar>(x: &[T], y: &[T]) -> T {
     let mut sum = T::ZERO;
@@ -93,7 +96,7 @@ pub(crate) fn squared_distance<T: Scalar>(x: &[T], y: &[T]) -> T {
     sum
 }
 
-/// `1/σ`, if σ and what the kernels make of it are positive and finite.
+/// Return `1/σ`, if σ and `1/σ²` are positive and finite.
 fn inverse_bandwidth<T: Scalar>(bandwidth: T) -> Result<T, Error> {
     let inverse = T::ONE / bandwidth;
     let square = inverse * inverse;
@@ -107,9 +110,10 @@ fn inverse_bandwidth<T: Scalar>(bandwidth: T) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Gaussian, GaussianPerFeature, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
-    use crate::{Error, Scalar};
+    use crate::error::Error;
+    use crate::scalar::Scalar;
 
-    /// Each convention at one point computed by hand: x - y = (1, -2), σ = 2, xᵀy = -2 + 2 = 0.
+    /// Check each convention at one point computed by hand: x - y = (1, -2), σ = 2, xᵀy = -2 + 2 = 0.
     fn at_a_point<T: Scalar>(tolerance: f64) {
         let f = T::from_f64;
         let x = [f(2.0), f(-1.0)];

@@ -1,11 +1,11 @@
-//! A model as bytes: written by `dpp-nystrom export --to bytes`, read where they lie.
+//! The byte format of models: written by `dpp-nystrom export --to bytes`, read in place.
 //!
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppndevc` |
-//! | 8 to 11 | CRC-32 of what follows, up to the length |
+//! | 8 to 11 | CRC-32 of bytes 12 to the end |
 //! | 12 to 15 | version: 1 |
-//! | 16 to 19 | length of all of it in bytes, a multiple of 4 |
+//! | 16 to 19 | length in bytes, a multiple of 4 |
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
 //! | 28 to 31 | landmarks c |
@@ -15,72 +15,24 @@
 //! | 60 on | single: means d, scales d, landmarks c d, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
-//! Numbers are little-endian and the bytes begin at a multiple of 4, so that the arrays are slices of numbers as they
-//! lie: nothing is copied, and a prediction reads them as it reads a static. (To decode each number when it is used
-//! would do without the alignment, but then every algorithm would need a second body.) `bytemuck` checks and makes the
-//! views without `unsafe` on this side. Bytes past the length are not looked at: a partition of the flash may be longer than
-//! the model.
+//! Numbers are little-endian, and the first byte is at a multiple of 4, so that the arrays are used in place as slices:
+//! nothing is copied, and a prediction reads them as it reads a static. (Decoding each number on use would not need the
+//! alignment, but every algorithm would need a second implementation.) `bytemuck` checks and creates the slices, so that
+//! this crate needs no `unsafe`. Bytes after the length are ignored: a flash partition may be longer than the model.
 
-use super::checksum::crc32;
 use super::{Model, Parts};
+use crate::error::{BytesProblem, Error};
+use crate::frame;
 use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
-use crate::{Error, Scalar};
-use bytemuck::{AnyBitPattern, try_cast_slice};
-use core::fmt;
+use crate::scalar::Scalar;
+use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
-/// The words before the arrays.
+/// The number of words before the arrays.
 const HEADER: usize = 15;
 
-/// What is wrong with a model's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum BytesProblem {
-    /// They do not begin at a multiple of 4.
-    Misaligned,
-    /// They are something else.
-    Foreign,
-    /// A version that this program does not know.
-    Version(u32),
-    /// The end is missing.
-    Truncated {
-        /// Bytes that the model has, as far as is known.
-        needed: usize,
-        /// Bytes that came.
-        have: usize,
-    },
-    /// The checksum does not agree.
-    Corrupt,
-    /// A quantised model where one in single precision was expected, one of another width of integers, or the other way round.
-    Kind,
-    /// Intact, but its parts do not make a model.
-    Malformed,
-    /// This processor reads numbers from their other end.
-    BigEndian,
-}
-
-impl fmt::Display for BytesProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Misaligned => f.write_str("the model's bytes must begin at a multiple of 4"),
-            Self::Foreign => f.write_str("not a model that `dpp-nystrom export --to bytes` wrote"),
-            Self::Version(version) => {
-                write!(f, "the model's format is version {version}, and this program reads version {VERSION}")
-            }
-            Self::Truncated { needed, have } => {
-                write!(f, "the end of the model is missing: {needed} bytes are needed, {have} came")
-            }
-            Self::Corrupt => f.write_str("the model's checksum does not agree: write it again"),
-            Self::Kind => f.write_str("the model's numbers are of another kind than this program reads"),
-            Self::Malformed => f.write_str("the bytes are intact, but their parts do not make a model"),
-            Self::BigEndian => f.write_str("models as bytes are for little-endian processors"),
-        }
-    }
-}
-
-/// Of what kind a model's numbers are.
+/// The representation of a model's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Single = 0,
@@ -88,12 +40,12 @@ pub(crate) enum Kind {
     Bits8 = 2,
 }
 
-/// What the header says, and the arrays after it.
+/// The content of the header, and the arrays after it.
 pub(crate) struct Content<'a> {
     pub(crate) dim: usize,
     pub(crate) landmarks: usize,
     pub(crate) kernel: u32,
-    /// What belongs to the kernel.
+    /// The kernel's parameters.
     pub(crate) numbers: [u32; 4],
     pub(crate) target_mean: f32,
     pub(crate) target_scale: f32,
@@ -101,23 +53,23 @@ pub(crate) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// The next array of so many elements, and of as many words as they fill.
+    /// Return the next array of `count` elements, which takes whole words.
     pub(crate) fn take<N: AnyBitPattern>(&mut self, count: usize) -> Result<&'a [N], Error> {
         let malformed = Error::ModelBytes(BytesProblem::Malformed);
         let words = count.checked_mul(size_of::<N>()).ok_or(malformed)?.div_ceil(size_of::<u32>());
         let (array, rest) = self.rest.split_at_checked(words).ok_or(malformed)?;
         self.rest = rest;
-        let array: &[N] = try_cast_slice(array).unwrap_or(&[]);
+        let array: &[N] = try_cast_slice(array).map_err(|_| malformed)?;
         array.get(..count).ok_or(malformed)
     }
 
-    /// Refuses words after the last array.
+    /// Check that nothing follows the last array.
     pub(crate) fn end(&self) -> Result<(), Error> {
         if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
     }
 }
 
-/// Checks all that can be checked of bytes of this kind.
+/// Check and open bytes of this kind.
 pub(crate) fn open(bytes: &[u8], kind: Kind) -> Result<Content<'_>, Error> {
     parse(bytes, kind).map_err(Error::ModelBytes)
 }
@@ -126,29 +78,16 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if cfg!(target_endian = "big") {
         return Err(BytesProblem::BigEndian);
     }
-    let have = bytes.len();
-    let cut = |needed| BytesProblem::Truncated { needed, have };
-    let begun = MAGIC.get(..have.min(MAGIC.len())).unwrap_or(MAGIC);
-    if !bytes.starts_with(begun) {
-        return Err(BytesProblem::Foreign);
-    }
-    let header = bytes.get(..HEADER * size_of::<u32>()).ok_or(cut(HEADER * size_of::<u32>()))?;
-    let header: &[u32] = try_cast_slice(header).map_err(|_| BytesProblem::Misaligned)?;
-    let &[_, _, checksum, version, length, found, dim, landmarks, kernel, a, b, c, d, mean, scale] = header
-    else {
-        return Err(BytesProblem::Malformed);
-    };
-    if version != VERSION {
-        return Err(BytesProblem::Version(version));
-    }
-    let content = bytes.get(..length as usize).ok_or(cut(length as usize))?;
-    if crc32(content.get(12..).unwrap_or(&[])) != checksum {
-        return Err(BytesProblem::Corrupt);
-    }
+    let (_, bytes) = frame::open(bytes, MAGIC, VERSION..=VERSION, HEADER * size_of::<u32>())?;
+    let words: &[u32] = try_cast_slice(bytes).map_err(|error| match error {
+        PodCastError::TargetAlignmentGreaterAndInputNotAligned => BytesProblem::Misaligned,
+        _ => BytesProblem::Malformed,
+    })?;
+    let (header, rest) = words.split_first_chunk::<HEADER>().ok_or(BytesProblem::Malformed)?;
+    let &[_, _, _, _, _, found, dim, landmarks, kernel, a, b, c, d, mean, scale] = header;
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
-    let words: &[u32] = try_cast_slice(content).map_err(|_| BytesProblem::Malformed)?;
     Ok(Content {
         dim: dim as usize,
         landmarks: landmarks as usize,
@@ -156,19 +95,18 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
         numbers: [a, b, c, d],
         target_mean: f32::from_bits(mean),
         target_scale: f32::from_bits(scale),
-        rest: words.get(HEADER..).ok_or(BytesProblem::Malformed)?,
+        rest,
     })
 }
 
 impl<'a> Model<'a, f32, ChosenKernel<f32>> {
-    /// The model in these bytes, which are used where they lie.
+    /// Use the model in these bytes, in place.
     ///
-    /// Reads each byte once, for the checksum: some 20 instructions a byte. What comes after the model's end is not
-    /// looked at.
+    /// Reads each byte once, for the checksum, at some 20 instructions a byte. Bytes after the model's end are ignored.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with what is wrong: bytes that do not begin at a multiple of 4, that are damaged or cut,
-    /// or that are something else.
+    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, or of another
+    /// format.
     ///
     /// ```
     /// use dpp_nystrom_core::{BytesProblem, Error, Model};

@@ -1,26 +1,26 @@
-//! A trained model in flash: raw rows in, predictions in the target's units out.
+//! A trained model in flash: it takes raw rows and returns predictions in the target's units.
 //!
-//! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is one over
-//! the feature's standard deviation, 0 for a feature that was constant: where division is slow, a
-//! multiplication is not.
+//! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is one over the
+//! feature's standard deviation, or 0 for a constant feature: a multiplication, since a division is slow on many
+//! processors.
 //!
-//! The parts are borrowed and used where they lie. Two roads lead there: a static in the program's own text,
-//! which is checked when the program is compiled ([`Model::new`] is constant), and bytes in a part of the flash that
-//! is written on its own ([`Model::from_bytes`]). `dpp-nystrom export` writes both.
+//! The parts are borrowed and used in place. They come from a static in the program, which is checked at compile time
+//! ([`Model::new`] is constant), or from bytes in a flash partition that is written separately
+//! ([`Model::from_bytes`]). `dpp-nystrom export` writes both.
 
 mod bytes;
-mod checksum;
 
-pub use bytes::BytesProblem;
 pub(crate) use bytes::{Content, Kind, open};
-pub(crate) use checksum::crc32;
 
+use crate::cholesky::Cholesky;
+use crate::digest::digest;
+use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::memory::check_length;
-use crate::state::digest;
-use crate::{Cholesky, Error, Predictor, Scalar};
+use crate::predictor::Predictor;
+use crate::scalar::Scalar;
 
-/// The numbers of a [`Model`], in the order in which they lie in its bytes.
+/// The parts of a [`Model`], in the order of its byte format.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Parts<'a, T> {
@@ -30,7 +30,7 @@ pub struct Parts<'a, T> {
     pub scales: &'a [T],
     /// Standardised landmarks, one row of features after the other.
     pub landmarks: &'a [T],
-    /// A weight for each.
+    /// A weight for each landmark.
     pub weights: &'a [T],
     /// The target's mean.
     pub target_mean: T,
@@ -38,7 +38,7 @@ pub struct Parts<'a, T> {
     pub target_scale: T,
 }
 
-/// A trained model that takes raw rows. It borrows all it needs and copies nothing.
+/// A trained model that takes raw rows. It borrows its parts and copies nothing.
 ///
 /// ```
 /// use dpp_nystrom_core::{Model, Parts, kernel::Gaussian};
@@ -75,11 +75,11 @@ pub struct Model<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
-    /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
+    /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
     /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many scales as
-    /// means, and as many landmarks of so many features as weights.
+    /// means, and `means` times `weights` numbers of landmarks.
     pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
         let Parts { means, scales, landmarks, weights, target_mean, target_scale } = parts;
         if let Err(error) = check_shape(means.len(), scales.len(), landmarks.len(), weights.len()) {
@@ -89,22 +89,22 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         Ok(Self { predictor, means, scales, target_mean, target_scale })
     }
 
-    /// The number of features of a row.
+    /// Return the number of features of a row.
     pub const fn features(&self) -> usize {
         self.means.len()
     }
 
-    /// The landmarks, standardised: to learn on, one row of features after the other.
+    /// Return the standardised landmarks, one row of features after the other.
     pub const fn landmarks(&self) -> &'a [T] {
         self.predictor.landmarks()
     }
 
-    /// The kernel.
+    /// Return the kernel.
     pub const fn kernel(&self) -> K {
         self.predictor.kernel()
     }
 
-    /// Standardises a raw row into the first numbers of `room`, which it answers.
+    /// Standardise a raw row into the first elements of `room`, and return them.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -123,14 +123,14 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         Ok(row)
     }
 
-    /// A target in the units that [`crate::RidgeRegression`] learns in, of which [`predict`](Self::predict) is the inverse; 0
-    /// for a target that was constant.
+    /// Convert a target to the units that [`crate::RidgeRegression`] learns in, the inverse of
+    /// [`predict`](Self::predict). Return 0 for a constant target.
     pub fn standard_target(&self, target: T) -> T {
         if self.target_scale == T::ZERO { T::ZERO } else { (target - self.target_mean) / self.target_scale }
     }
 
-    /// What tells the landmarks of this model from others, as they are in this factor ([`crate::digest`]): of a
-    /// fleet that learns on one model, all have the same.
+    /// Return the digest of this model's landmarks with this factor ([`crate::digest`]). All devices of a fleet that
+    /// learns on one model have the same.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, RidgeRegression, RidgeWorkspace, Workspace};
@@ -164,22 +164,22 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         digest(&[self.means, self.scales, &[self.target_mean, self.target_scale], self.landmarks()], factor)
     }
 
-    /// The prediction for one raw row, in the target's units. `room` holds the standardised row: as many
-    /// numbers as features.
+    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the standardised row: a
+    /// number per feature.
     ///
-    /// Costs what [`Predictor::predict`] does, and a subtraction and a multiplication a feature.
+    /// Costs as much as [`Predictor::predict`], and a subtraction and a multiplication per feature.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is no number, infinite, or so far from its mean that the
-    /// difference is.
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
+    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN, infinite, or so far from its mean that the difference
+    /// overflows.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict(row)?)
     }
 }
 
-/// Whether the parts of a model fit each other.
+/// Check that the parts of a model are consistent.
 pub(crate) const fn check_shape(
     means: usize,
     scales: usize,

@@ -1,25 +1,25 @@
-//! A quantised model from its bytes; the format is the one of [`crate::Model::from_bytes`].
+//! A quantised model from bytes, in the format of [`crate::Model::from_bytes`].
 
 use super::{QuantisedModel, QuantisedParts};
-use crate::Error;
-use crate::model::{BytesProblem, Content, Kind, open};
+use crate::error::{BytesProblem, Error};
+use crate::model::{Content, Kind, open};
 use bytemuck::AnyBitPattern;
 
 impl<'a> QuantisedModel<'a, i16> {
-    /// The model in these bytes, which are used where they lie: as [`crate::Model::from_bytes`].
+    /// Use the model in these bytes, in place, as [`crate::Model::from_bytes`] does.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with what is wrong.
+    /// [`Error::ModelBytes`] with the problem.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         parts(open(bytes, Kind::Bits16)?).and_then(|parts| Self::new(parts).map_err(malformed))
     }
 }
 
 impl<'a> QuantisedModel<'a, i8> {
-    /// The model in these bytes, which are used where they lie: as [`crate::Model::from_bytes`].
+    /// Use the model in these bytes, in place, as [`crate::Model::from_bytes`] does.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with what is wrong.
+    /// [`Error::ModelBytes`] with the problem.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         parts(open(bytes, Kind::Bits8)?).and_then(|parts| Self::new(parts).map_err(malformed))
     }
@@ -47,7 +47,7 @@ fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_
         target_scale: content.target_scale,
     };
     content.end()?;
-    // The Gaussian alone is quantised.
+    // Only the Gaussian kernel is quantised.
     let sound = content.kernel == 0 && parts.target_mean.is_finite() && parts.target_scale.is_finite();
     if sound { Ok(parts) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
 }

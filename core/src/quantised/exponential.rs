@@ -1,22 +1,21 @@
-//! `2^-u` in integers: a table of 64 powers, and a quadratic between them.
+//! `2^-u` in integers: a table of 64 powers with quadratic interpolation.
 //!
-//! `u` has 26 bits after the point. Its upper part chooses a shift and an entry of the table, and on the last
-//! `[0, 1/64)`
+//! `u` has 26 fractional bits. Its upper part selects a shift and an entry of the table. On the remaining `[0, 1/64)`
 //!
 //! `2^-t ≈ 1 - y (c₁ - y c₂)`, `y = 64 t`,
 //!
-//! with the `c₁`, `c₂` that spread the error evenly: at most 8.2 · 10⁻⁹, and with the rounding of the steps at most
-//! 10⁻⁸ in all, a sixth of what single precision resolves at 1. Every step is an upper half of a product of two
-//! 32-bit numbers, so nothing can overflow.
+//! with the minimax `c₁`, `c₂`. The error is at most 8.2 · 10⁻⁹, and at most 10⁻⁸ with the rounding of each step, a
+//! sixth of the single-precision epsilon. Every step is the upper half of a product of two 32-bit numbers, so nothing
+//! can overflow.
 
-/// Bits of `u` after the point.
+/// Fractional bits of `u`.
 pub(crate) const POINT: u32 = 26;
 
-/// `2^31`: what stands for 1.
+/// `2^31`, which represents 1.
 pub(crate) const ONE: u32 = 1 << 31;
 
-/// `2^(31 - j/64)`, rounded: the table of a [`crate::QuantisedModel`], for writers of the same arithmetic in another
-/// language.
+/// `2^(31 - j/64)`, rounded: the table of a [`crate::QuantisedModel`], for implementations of the same arithmetic in
+/// other languages.
 pub const POWERS: [u32; 64] = powers();
 
 /// `2^-(1/64) · 2^64`, rounded.
@@ -34,16 +33,16 @@ const fn powers() -> [u32; 64] {
     table
 }
 
-/// `c₁ · 2^32`, near `ln(2)/64`, and `c₂ · 2^32`, near half its square: what stands between the entries of [`POWERS`].
+/// `c₁ · 2^32`, near `ln(2)/64`, and `c₂ · 2^32`, near half its square: the interpolation between entries of [`POWERS`].
 pub const FALL: [u32; 2] = [46_515_930, 250_634];
 
-/// The upper half of a product.
+/// Return the upper half of a product.
 #[inline]
 pub(crate) fn upper(a: u32, b: u32) -> u32 {
     ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
-/// `2^(31 - u / 2^26)`, for `u` under `2^31`.
+/// Return `2^(31 - u / 2^26)`, for `u` below `2^31`.
 #[inline]
 pub(crate) fn power(u: u32) -> u32 {
     let entry = POWERS.get((u >> (POINT - 6)) as usize & 63).copied().unwrap_or(0);
@@ -65,7 +64,7 @@ mod tests {
     #[test]
     fn one_is_exact_and_the_bound_holds() {
         assert_eq!(power(0), ONE);
-        // A prime step meets every entry of the table at many places; the ends of its pieces are met exactly.
+        // A prime step tests every entry of the table at many places; the ends of its intervals are tested exactly.
         let worst = (0..1 << 31).step_by(1_009).map(error).fold(0.0, f64::max);
         assert!(worst < 1e-8, "{worst:e}");
         for piece in 0..32 << 6 {
@@ -77,7 +76,7 @@ mod tests {
 
     #[test]
     fn more_is_never_much_more() {
-        // Where two pieces meet the curve may step up by what each of them is off.
+        // Between two intervals the curve may increase by the error of each.
         for u in (0_u32..1 << 27).step_by(257) {
             assert!(power(u + 257) <= power(u) + 64, "{u}");
         }

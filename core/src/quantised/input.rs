@@ -1,22 +1,22 @@
-//! From a raw feature to a level, in integers.
+//! Quantise a raw feature to a level, in integers.
 //!
-//! `level = round((2^e x - centre) · factor / 2^32)`, cut to `[-2^14, 2^14)`. A number in single precision is taken
-//! apart into its sign, its exponent and its significand, and `2^e x` is a shift: some thirty instructions, where a
-//! processor without floating-point hardware spends two hundred on a subtraction, a multiplication and a conversion.
+//! `level = round((2^e x - centre) · factor / 2^32)`, clamped to `[-2^14, 2^14)`. A single-precision number is split into
+//! sign, exponent and significand, so that `2^e x` is a shift. This takes some thirty instructions, where a processor
+//! without floating-point hardware spends two hundred on a subtraction, a multiplication and a conversion.
 //!
-//! `e` is such that the model's range of `2^e x` fits 30 bits: at least as fine as single precision is at the upper end of
-//! that range. What lies outside is cut to its ends.
+//! `e` is chosen so that the model's range of `2^e x` fits 30 bits, which is at least the resolution of single precision
+//! at the upper end of that range. Values outside are clamped.
 
 /// Levels lie in `[-LEVELS, LEVELS)`.
 pub(crate) const LEVELS: i32 = 1 << 14;
 
-/// What `2^e x` is cut to, and the most that a centre may be.
+/// The bound to which `2^e x` is clamped, and the largest magnitude of a centre.
 pub(crate) const LARGEST: i32 = (1 << 30) - 1;
 
-/// What an exponent of single precision counts from: a significand in `[2^23, 2^24)` and these.
+/// The exponent bias for a significand in `[2^23, 2^24)`.
 const BIAS: i32 = 150;
 
-/// `2^e x`, rounded to the nearest integer, cut to ±[`LARGEST`]; nothing for what is no finite number.
+/// Return `2^e x`, rounded to the nearest integer and clamped to ±[`LARGEST`]. None for NaN and infinity.
 #[inline]
 pub(crate) fn fixed(x: f32, exponent: i32) -> Option<i32> {
     let bits = x.to_bits();
@@ -24,14 +24,14 @@ pub(crate) fn fixed(x: f32, exponent: i32) -> Option<i32> {
     if biased == 0xff {
         return None;
     }
-    // Numbers under 2^-126 have no leading one; a model's unit is far above them.
+    // Subnormal numbers count as zero: a model's unit is far larger.
     let significand = if biased == 0 { 0 } else { (bits & 0x7f_ffff) | 0x80_0000 };
     let shift = (biased as i32).wrapping_sub(BIAS).wrapping_add(exponent);
     let size = shifted(significand, shift);
     Some(if bits >> 31 == 1 { size.wrapping_neg() } else { size })
 }
 
-/// `2^e count`, as [`fixed`].
+/// Return `2^e count`, as [`fixed`] does.
 #[inline]
 pub(crate) fn fixed_count(count: i32, exponent: i32) -> i32 {
     let size = shifted(count.unsigned_abs(), exponent);
@@ -45,7 +45,7 @@ fn shifted(size: u32, shift: i32) -> i32 {
         if right > 32 {
             0
         } else {
-            // Half a unit more; the sum could pass 32 bits, the two halves cannot.
+            // Round half up. The sum could exceed 32 bits, the two halves cannot.
             let doubled = size >> right.saturating_sub(1).min(31);
             if right == 0 { size } else { (doubled >> 1).wrapping_add(doubled & 1) }
         }
@@ -57,7 +57,7 @@ fn shifted(size: u32, shift: i32) -> i32 {
     whole.min(LARGEST as u32) as i32
 }
 
-/// The level of a fixed-point number. The centre is at most [`LARGEST`], and so the difference fits.
+/// Return the level of a fixed-point number. The centre is at most [`LARGEST`], so the difference fits.
 #[inline]
 pub(crate) fn level(fixed: i32, centre: i32, factor: i32) -> i16 {
     let scaled = i64::from(fixed.wrapping_sub(centre)) * i64::from(factor);
@@ -80,7 +80,7 @@ mod tests {
         let mut state = 1_u32;
         for step in 0..400_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Numbers of a moderate size half of the time, any bits otherwise.
+            // Half of the numbers have a moderate size, the others arbitrary bits.
             let bits = if step % 2 == 0 { state & 0x87ff_ffff | 0x3800_0000 } else { state };
             let x = f32::from_bits(bits);
             for exponent in [-120, -24, -1, 0, 1, 6, 7, 20, 29, 140] {

@@ -1,41 +1,42 @@
 //! A trained Gaussian model in integers, for processors without floating-point hardware.
 //!
-//! Features become levels, integers in `[-2^14, 2^14)` with one step δ for all of them (a level is δ standard
-//! deviations); landmarks are stored as levels in 16 bits, or in 8 bits in steps of at most 128 levels. Then
+//! A feature is quantised to a level, an integer in `[-2^14, 2^14)`, with one step δ for all features (a level is δ
+//! standard deviations). Landmarks are stored as levels in 16 bits, or in 8 bits in steps of at most 128 levels. Then
 //!
 //! `y(x) = mean + scale · Σ_a w_a 2^-u_a`, `u_a = ‖q_a - q(x)‖² · δ² log₂(e) / (2σ²)`,
 //!
-//! with the distances exact, `u` to 26 bits after the point, the powers from a table with a quadratic between its
-//! entries, and integer weights, summed exactly in 64 bits. Two conversions of single precision are left, both of the
-//! sum, and a multiplication and an addition.
+//! with exact distances, `u` to 26 fractional bits, the powers from a table with quadratic interpolation, and integer
+//! weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the sum, a
+//! multiplication and an addition.
 //!
 //! # No overflow, for any input
 //!
-//! Two levels differ by less than 2^15, a square is less than 2^30, four squares fit 32 bits, and sums of four are
-//! added in 64. A distance of `limit` or more, at which the kernel is under 2^-31, counts as zero; under it the distance
-//! fits 32 bits, and `limit · 2^shift` does, by the constructor's check. Kernels are at most 2^31 and the weights'
-//! magnitudes sum to at most 2^31, so every partial sum is at most 2^62.
+//! Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of four are
+//! added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as zero. A smaller
+//! distance fits 32 bits, and so does `limit · 2^shift`, which the constructor checks. Kernels are at most 2^31 and the
+//! weights' magnitudes sum to at most 2^31, so every partial sum is at most 2^62.
 //!
 //! # Error
 //!
-//! Against the same model in exact arithmetic on the same levels: at most 2 · 10⁻⁸ of the sum of the weights'
-//! magnitudes. (A power is 10⁻⁸ off at most, its argument two units of 2^-26 and 2^-31 of itself.) What remains is that a row is
-//! rounded to levels: half a level a feature, plus `2^-16` of the distance from the feature's mean for the rounding of its factor. A row outside the levels' range is taken to its border.
+//! Compared with the same model in exact arithmetic on the same levels, at most 2 · 10⁻⁸ of the sum of the weights'
+//! magnitudes. (The error of a power is at most 10⁻⁸, and that of its argument two units of 2^-26 and 2^-31 of itself.)
+//! The remaining error is that of rounding a row to levels: half a level per feature, plus `2^-16` of the distance from
+//! the feature's mean for the rounding of its factor. A row outside the range of the levels is clamped to it.
 
 mod bytes;
 mod exponential;
 mod input;
 
-use crate::Error;
+use crate::error::Error;
 use crate::memory::check_length;
 use crate::model::check_shape;
 pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
 use input::{LARGEST, LEVELS, fixed, fixed_count, level};
 
-/// How a landmark's feature is stored: `i16` or `i8`. Sealed: the sums' bounds are stated for these two.
+/// The storage of a landmark's feature: `i16` or `i8`. Sealed: the bounds of the sums are stated for these two.
 pub trait Level: sealed::Sealed + Copy {
-    /// The level, in `[-2^14, 2^14)`; `step` is that of [`QuantisedParts`].
+    /// Return the level, in `[-2^14, 2^14)`; `step` is that of [`QuantisedParts`].
     fn level(self, step: i32) -> i32;
 }
 
@@ -60,35 +61,35 @@ mod sealed {
     impl Sealed for i8 {}
 }
 
-/// The numbers of a [`QuantisedModel`].
+/// The parts of a [`QuantisedModel`].
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedParts<'a, L> {
     /// The features' means, times `2^e`.
     pub centres: &'a [i32],
-    /// Levels to a unit of `2^e x`, times `2^32`; 0 for a constant feature.
+    /// Levels per unit of `2^e x`, times `2^32`; 0 for a constant feature.
     pub factors: &'a [i32],
     /// `e`: the power of two that a raw feature is multiplied by.
     pub exponents: &'a [i32],
     /// The landmarks' levels, one row of features after the other.
     pub landmarks: &'a [L],
-    /// A weight for each.
+    /// A weight for each landmark.
     pub weights: &'a [i32],
     /// The squared distance, in squared levels, from which the kernel counts as zero.
     pub limit: u32,
-    /// What a squared distance is multiplied by, after the shift: `u = (distance · 2^shift · multiplier) / 2^58`.
+    /// The factor of a squared distance, after the shift: `u = (distance · 2^shift · multiplier) / 2^58`.
     pub multiplier: u32,
     /// The shift.
     pub shift: u32,
-    /// Levels to a unit of an 8-bit landmark, from 1 to 128. With 16 bits a unit is a level, and this is 1.
+    /// Levels per unit of an 8-bit landmark, from 1 to 128. With 16 bits a unit is a level, and this is 1.
     pub step: i32,
     /// The target's mean.
     pub target_mean: f32,
-    /// The target's units to a unit of the sum.
+    /// The target's units per unit of the sum.
     pub target_scale: f32,
 }
 
-/// A trained Gaussian model in integers. It takes raw rows, borrows all it needs and copies nothing.
+/// A trained Gaussian model in integers. It takes raw rows, borrows its parts and copies nothing.
 ///
 /// ```
 /// use dpp_nystrom_core::{QuantisedModel, QuantisedParts};
@@ -125,12 +126,12 @@ pub struct QuantisedModel<'a, L> {
 }
 
 impl<'a> QuantisedModel<'a, i16> {
-    /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
+    /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
     /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there is a centre, a factor and an exponent
-    /// for each feature and as many landmarks as weights, [`Error::Quantisation`] for numbers with which sums could
-    /// overflow: landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors under 0.
+    /// for each feature and as many landmarks as weights, [`Error::Quantisation`] for parts with which sums could overflow:
+    /// landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors below 0.
     pub const fn new(parts: QuantisedParts<'a, i16>) -> Result<Self, Error> {
         let mut rest = parts.landmarks;
         while let Some((&landmark, others)) = rest.split_first() {
@@ -144,17 +145,17 @@ impl<'a> QuantisedModel<'a, i16> {
 }
 
 impl<'a> QuantisedModel<'a, i8> {
-    /// The model of these parts. Constant: in a static, parts that do not fit do not compile.
+    /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// As for 16 bits; any landmark is inside the levels.
+    /// As for 16 bits; every landmark is inside the levels.
     pub const fn new(parts: QuantisedParts<'a, i8>) -> Result<Self, Error> {
         Self::of_levels(parts)
     }
 }
 
 impl<'a, L: Level> QuantisedModel<'a, L> {
-    /// Checks everything but the landmarks' levels.
+    /// Check everything but the landmarks' levels.
     const fn of_levels(parts: QuantisedParts<'a, L>) -> Result<Self, Error> {
         let QuantisedParts { centres, factors, exponents, weights, limit, multiplier, shift, step, .. } =
             parts;
@@ -188,27 +189,28 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         Ok(Self { parts })
     }
 
-    /// The number of features of a row.
+    /// Return the number of features of a row.
     pub const fn features(&self) -> usize {
         self.parts.centres.len()
     }
 
-    /// The prediction for one raw row, in the target's units. `room` holds the row's levels: as many as features.
+    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the row's levels: one per
+    /// feature.
     ///
-    /// Integer arithmetic, but for one conversion, one multiplication and one addition at the end.
+    /// Integer arithmetic, except for one conversion, one multiplication and one addition at the end.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for less room,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is no number or infinite.
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
+    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite.
     pub fn predict(&self, raw: &[f32], room: &mut [i16]) -> Result<f32, Error> {
         self.predict_from(raw, room, fixed)
     }
 
-    /// As [`QuantisedModel::predict`], of features that are integers: a sensor's counts, if the model was trained on
+    /// [`predict`](Self::predict) for features that are integers: a sensor's counts, if the model was trained on
     /// counts.
     ///
     /// # Errors
-    /// [`Error::Length`] and [`Error::Capacity`] as there.
+    /// [`Error::Length`] and [`Error::Capacity`], as for `predict`.
     pub fn predict_counts(&self, counts: &[i32], room: &mut [i16]) -> Result<f32, Error> {
         self.predict_from(counts, room, |count, exponent| Some(fixed_count(count, exponent)))
     }
@@ -234,7 +236,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         Ok(self.parts.target_mean + self.parts.target_scale * self.sum(levels) as f32)
     }
 
-    /// `Σ_a w_a k(q_a, q)`, in units of 2^-31.
+    /// Return `Σ_a w_a k(q_a, q)`, in units of 2^-31.
     fn sum(&self, levels: &[i16]) -> i64 {
         let QuantisedParts { landmarks, weights, step, .. } = self.parts;
         let mut sum = 0_i64;
@@ -245,7 +247,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         sum
     }
 
-    /// `2^-u` of a squared distance, in units of 2^-31.
+    /// Return `2^-u` of a squared distance, in units of 2^-31.
     #[inline]
     fn kernel(&self, distance: u64) -> u32 {
         let QuantisedParts { limit, multiplier, shift, .. } = self.parts;
@@ -256,7 +258,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     }
 }
 
-/// `‖q_a - q‖²` in squared levels: exact.
+/// Return `‖q_a - q‖²` in squared levels: exact.
 #[inline]
 fn squared_distance<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u64 {
     let (blocks, rest) = landmark.as_chunks::<4>();
@@ -268,7 +270,7 @@ fn squared_distance<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u64 
     sum.wrapping_add(u64::from(squares(rest, level_rest, step)))
 }
 
-/// The sum of at most four squares under 2^30.
+/// Return the sum of at most four squares below 2^30.
 #[inline]
 fn squares<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u32 {
     let mut sum = 0_u32;
@@ -279,5 +281,5 @@ fn squares<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u32 {
     sum
 }
 
-/// What a squared distance times `2^shift · multiplier` is divided by: 2^32, and 2^26 for the point of `u`.
+/// The divisor of a squared distance times `2^shift · multiplier`: 2^32, and 2^26 for the fractional bits of `u`.
 const _: () = assert!(POINT == 26);

@@ -1,36 +1,36 @@
 //! `exp(x)` in `f32`.
 //!
-//! `x = n ln 2 + r`, `|r| <= ln 2 / 2`, with `ln 2` in two parts of which the first times `n` is exact (Cody and
-//! Waite, *Software Manual for the Elementary Functions*, 1980); then `exp(r) = 1 + (r + r² q(r))` with `q` of
-//! degree 4, whose coefficients make the largest relative error least (Remez), and which is 3·10⁻⁹ before
-//! rounding. Twenty-five instructions where there is an FPU, and no table.
+//! Range reduction `x = n ln 2 + r`, `|r| <= ln 2 / 2`, with `ln 2` split in two so that `n` times the first part is
+//! exact (Cody and Waite, *Software Manual for the Elementary Functions*, 1980). Then `exp(r) = 1 + (r + r² q(r))`
+//! with `q` the minimax polynomial of degree 4 (Remez), whose relative error is 3·10⁻⁹ before rounding. Twenty-five
+//! instructions on a processor with an FPU, and no table.
 //!
-//! The error is at most 0.983 units in the last place, those of a subnormal result included, and 8.15·10⁻⁸ of
-//! a normal one: the largest over all arguments, every one of which was tried. `exp(0)` is 1, and a larger argument
-//! never has a smaller result.
+//! The error is at most 0.983 units in the last place, subnormal results included, and 8.15·10⁻⁸ relative for a
+//! normal result: both are maxima over all arguments, found by exhaustive search. `exp(0)` is 1, and the result is
+//! monotone.
 
-/// Arguments up to this magnitude have normal results, with a scale that is a normal number too.
+/// Arguments up to this magnitude have normal results, and the scale `2^n` is normal too.
 const PLAIN: f32 = 87.3;
-/// `1.5 · 2²³`: what is added to it is rounded to a whole number, which its last bits then hold.
+/// `1.5 · 2²³`: adding it rounds to an integer, which is then in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
-/// Nine bits of `ln 2`, and what they leave of it.
+/// The first nine bits of `ln 2`, and the remainder.
 const LN_2_HIGH: f32 = 355.0 / 512.0;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
-/// `q`, the highest power first.
+/// The coefficients of `q`, highest power first.
 const Q: [f32; 5] = [1.381_456_5e-3, 8.368_731e-3, 4.166_839e-2, 1.666_652_1e-1, 4.999_999_4e-1];
 
 #[inline(always)]
 pub(super) fn exponential(x: f32) -> f32 {
-    // No number is above it too.
+    // The bits of a NaN compare greater too.
     if x.abs().to_bits() > PLAIN.to_bits() {
         return beyond(x);
     }
     let (fraction, rounded) = split(x);
-    // What `ROUND` has above its last nine bits leaves at the top: `n` arrives in the exponent.
+    // The shift drops all of `ROUND` above the lowest nine bits: `n` is added to the exponent.
     f32::from_bits(fraction.to_bits().wrapping_add(rounded << 23))
 }
 
-/// `exp(r)`, and the bits of `ROUND + n`.
+/// Return `exp(r)` and the bits of `ROUND + n`.
 #[inline(always)]
 fn split(x: f32) -> (f32, u32) {
     let rounded = x * core::f32::consts::LOG2_E + ROUND;
@@ -45,7 +45,7 @@ fn split(x: f32) -> (f32, u32) {
     (1.0 + (r + r * r * q), rounded.to_bits())
 }
 
-/// Results that are subnormal, zero, nearly infinite, infinite or no number.
+/// Handle results that are subnormal, zero, close to overflow, infinite or NaN.
 #[cold]
 #[inline(never)]
 fn beyond(x: f32) -> f32 {
@@ -61,7 +61,7 @@ fn beyond(x: f32) -> f32 {
     }
     let (fraction, rounded) = split(x);
     let n = rounded.wrapping_sub(ROUND.to_bits()) as i32;
-    // In two factors, each a normal number: only the last product rounds.
+    // Scale in two steps, each by a normal number: only the last product rounds.
     let half = n >> 1;
     let power = |n: i32| f32::from_bits((n.wrapping_add(127) as u32) << 23);
     fraction * power(half) * power(n.wrapping_sub(half))
@@ -71,8 +71,8 @@ fn beyond(x: f32) -> f32 {
 mod tests {
     use super::exponential;
 
-    /// Every argument of this sign, from 0 to the last whose result is neither zero nor infinite: the errors are as
-    /// stated, and results never fall.
+    /// Check the stated errors and monotonicity at every argument of one sign, from 0 to the last whose result is
+    /// neither zero nor infinite.
     fn all_are_as_stated(sign: f32, last: f32) {
         let (mut last_place, mut relative) = (0.0_f64, 0.0_f64);
         let mut before = 1.0;

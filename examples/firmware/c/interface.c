@@ -7,13 +7,13 @@
 
 #include "dpp_nystrom.h"
 
-enum { ROWS = 200, WIDTH = 4, LANDMARKS = 16, TRIES = 2000 };
+enum { ROWS = 200, DIM = 4, LANDMARKS = 16, TRIES = 2000 };
 
-static float rows[ROWS * WIDTH];
+static float rows[ROWS * DIM];
 static float targets[ROWS];
 static float memory[DPP_NYSTROM_LEARN_NUMBERS(LANDMARKS)];
 static size_t landmarks[LANDMARKS], indices[LANDMARKS];
-static float weights[LANDMARKS], chosen[LANDMARKS * WIDTH];
+static float weights[LANDMARKS], chosen[LANDMARKS * DIM];
 
 /* Uniform numbers from a linear congruential generator, exact in single precision, and a function of them. */
 static void make_rows(void)
@@ -21,12 +21,12 @@ static void make_rows(void)
     uint32_t state = 1;
     int i;
 
-    for (i = 0; i < ROWS * WIDTH; i++) {
+    for (i = 0; i < ROWS * DIM; i++) {
         state = state * 1664525u + 1013904223u;
         rows[i] = (float)(state >> 8) / 16777216.0f;
     }
     for (i = 0; i < ROWS; i++) {
-        const float *x = rows + WIDTH * i;
+        const float *x = rows + DIM * i;
         targets[i] = x[0] * x[1] - x[2] * x[2] + x[3] - 0.5f;
     }
 }
@@ -40,7 +40,7 @@ static unsigned long bits(float value)
 
 static int failures = 0;
 
-/* Holds a status to what it must be. */
+/* Compare a status with the expected one. */
 static void expect(const char *what, dpp_nystrom_status found, dpp_nystrom_status expected)
 {
     printf("%s: %s\n", what, dpp_nystrom_status_name(found));
@@ -59,7 +59,7 @@ int main(void)
 
     make_rows();
     expect("select",
-           dpp_nystrom_select(rows, ROWS, WIDTH, sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
+           dpp_nystrom_select(rows, ROWS, DIM, sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
            DPP_NYSTROM_STATUS_OK);
     printf("landmarks:");
     for (i = 0; i < LANDMARKS; i++) {
@@ -68,7 +68,7 @@ int main(void)
     printf("\n");
 
     expect("learn",
-           dpp_nystrom_learn(rows, targets, ROWS, WIDTH, sigma, 1e-6f, landmarks, LANDMARKS, memory, numbers,
+           dpp_nystrom_learn(rows, targets, ROWS, DIM, sigma, 1e-6f, landmarks, LANDMARKS, memory, numbers,
                              indices, weights, &error),
            DPP_NYSTROM_STATUS_OK);
     printf("weights:");
@@ -76,16 +76,16 @@ int main(void)
         printf(" %08lx", bits(weights[i]));
     }
     printf("\nmean squared error: %08lx\n", bits(error));
-    /* The best constant leaves 0.21. */
+    /* The mean squared error of the best constant is 0.21. */
     if (!(error < 0.01f)) {
         failures++;
     }
 
-    expect("gather", dpp_nystrom_gather(rows, ROWS, WIDTH, landmarks, LANDMARKS, chosen), DPP_NYSTROM_STATUS_OK);
+    expect("gather", dpp_nystrom_gather(rows, ROWS, DIM, landmarks, LANDMARKS, chosen), DPP_NYSTROM_STATUS_OK);
     printf("predictions:");
     for (i = 0; i < ROWS; i += 25) {
         float y = 0.0f;
-        if (dpp_nystrom_predict(chosen, weights, LANDMARKS, WIDTH, sigma, rows + WIDTH * i, &y) !=
+        if (dpp_nystrom_predict(chosen, weights, LANDMARKS, DIM, sigma, rows + DIM * i, &y) !=
             DPP_NYSTROM_STATUS_OK) {
             failures++;
         }
@@ -94,22 +94,22 @@ int main(void)
     printf("\n");
 
     expect("no rows",
-           dpp_nystrom_select(NULL, ROWS, WIDTH, sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
+           dpp_nystrom_select(NULL, ROWS, DIM, sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
            DPP_NYSTROM_STATUS_NULL);
     expect("rows between two numbers",
-           dpp_nystrom_select((const float *)((uintptr_t)rows + 1), ROWS - 1, WIDTH, sigma, LANDMARKS, TRIES, 7,
+           dpp_nystrom_select((const float *)((uintptr_t)rows + 1), ROWS - 1, DIM, sigma, LANDMARKS, TRIES, 7,
                               memory, numbers, landmarks),
            DPP_NYSTROM_STATUS_MISALIGNED);
     expect("memory for fewer",
-           dpp_nystrom_select(rows, ROWS, WIDTH, sigma, LANDMARKS, TRIES, 7, memory,
+           dpp_nystrom_select(rows, ROWS, DIM, sigma, LANDMARKS, TRIES, 7, memory,
                               DPP_NYSTROM_SELECT_NUMBERS(LANDMARKS) - 1, landmarks),
            DPP_NYSTROM_STATUS_TOO_SMALL);
     expect("memory among the rows",
-           dpp_nystrom_select(rows, ROWS, WIDTH, sigma, LANDMARKS, TRIES, 7, rows,
+           dpp_nystrom_select(rows, ROWS, DIM, sigma, LANDMARKS, TRIES, 7, rows,
                               DPP_NYSTROM_SELECT_NUMBERS(LANDMARKS), landmarks),
            DPP_NYSTROM_STATUS_OVERLAP);
     expect("a negative bandwidth",
-           dpp_nystrom_select(rows, ROWS, WIDTH, -sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
-           DPP_NYSTROM_STATUS_BANDWIDTH);
+           dpp_nystrom_select(rows, ROWS, DIM, -sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
+           DPP_NYSTROM_STATUS_BANDDIM);
     return failures == 0 ? 0 : 1;
 }

@@ -35,7 +35,7 @@ void _exit(int status)
     }
 }
 
-/* A fault ends the run with a status of its own. */
+/* End the run with a status of its own after a fault. */
 static void fault(void)
 {
     _exit(70);
@@ -71,7 +71,7 @@ void *_sbrk(ptrdiff_t more)
     return before;
 }
 
-/* What else newlib refers to: there are no files, no terminals and no other programs. */
+/* Stubs that newlib refers to: there are no files, no terminals and no other programs. */
 int _close(int file);
 int _fstat(int file, void *status);
 int _isatty(int file);

@@ -1,17 +1,17 @@
-//! What the images share: a board for each target, the log's way out, the panic handler, and the judgement of an
-//! answer.
+//! What the images share: a board for each target, the transport of the log, the panic handler, and the comparison of a
+//! result with the desktop's.
 //!
-//! All `unsafe` of the images is here, in `board`, `stack`, `transport` and `panicking`; each says why it is
-//! sound. An image starts at [`entry`], does its work, and ends with [`finish`].
+//! All `unsafe` of the images is in `board`, `stack`, `transport` and `panicking`; each block says why it is sound. An
+//! image starts at [`entry`], does its work, and ends with [`finish`].
 #![no_std]
 
 pub mod board;
+mod compare;
 pub mod counter;
-mod judge;
 mod panicking;
 pub mod sets;
 pub mod stack;
 mod transport;
 
 pub use board::entry;
-pub use judge::{Failure, finish, judge};
+pub use compare::{Failure, compare, finish};

@@ -1,5 +1,5 @@
-//! The panic handler. A release image has none that works: it calls a function that does not exist, so that the
-//! image links only if no panic can be reached. That it links is the proof.
+//! The panic handler. In a release image it calls a function that does not exist, so that the image links only if no
+//! panic can be reached. That it links is the proof.
 
 #[cfg(not(debug_assertions))]
 #[allow(unsafe_code)]
@@ -12,7 +12,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { this_image_can_panic() }
 }
 
-/// The status of a run that panicked, as of a program on a desktop.
+/// The exit status after a panic, as on a desktop.
 #[cfg(debug_assertions)]
 const PANICKED: u8 = 101;
 

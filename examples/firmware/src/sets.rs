@@ -1,4 +1,4 @@
-//! Selecting, learning and predicting, each as one function out of line: what budgets of flash and stack are for.
+//! Selection, learning and prediction, each as one function that is not inlined: the budgets of flash and stack.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
@@ -7,10 +7,10 @@ use dpp_nystrom_core::{
 };
 
 /// Features of a row.
-pub const WIDTH: usize = 4;
+pub const DIM: usize = 4;
 
-/// A set of landmarks by the open-slot chain, which runs long enough for its factor to be made anew. The
-/// generator is the caller's: it goes on with the next set.
+/// Select landmarks by the open-slot chain, for long enough that the factor is computed again. The caller owns the
+/// generator, which continues with the next set.
 ///
 /// # Errors
 /// Those of the core.
@@ -20,7 +20,7 @@ pub fn select<const C: usize>(
     rows: &[f32],
     random: &mut Random,
 ) -> Result<(), Error> {
-    let ground = Points::new(rows, WIDTH, Gaussian::new(0.5)?)?;
+    let ground = Points::new(rows, DIM, Gaussian::new(0.5)?)?;
     let mut landmarks = Landmarks::new(&ground, memory.lend())?;
     start::uniform(&mut landmarks, C, random)?;
     let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
@@ -28,7 +28,7 @@ pub fn select<const C: usize>(
     Ok(())
 }
 
-/// Learns every row on the landmarks that `memory` holds, and leaves the kernel's weights.
+/// Learn every row on the landmarks that `memory` holds, and compute the kernel's weights.
 ///
 /// # Errors
 /// Those of the core.
@@ -39,12 +39,12 @@ pub fn learn<const C: usize>(
     rows: &[f32],
     weights: &mut [f32; C],
 ) -> Result<(), Error> {
-    let ground = Points::new(rows, WIDTH, Gaussian::new(0.5)?)?;
+    let ground = Points::new(rows, DIM, Gaussian::new(0.5)?)?;
     let landmarks = Landmarks::resume(&ground, C, memory.lend())?;
     let nystrom = Nystrom::new(&landmarks);
     let mut ridge = RidgeRegression::new(C, ridge.lend())?;
-    // The weights' place serves the features until there are weights.
-    for row in 0..rows.len() / WIDTH {
+    // The buffer of the weights holds the features until there are weights.
+    for row in 0..rows.len() / DIM {
         nystrom.features(row, weights)?;
         ridge.add(weights, 1.0)?;
     }
@@ -52,13 +52,13 @@ pub fn learn<const C: usize>(
     nystrom.kernel_weights(weights)
 }
 
-/// A prediction from landmarks that are the first rows.
+/// Predict from landmarks that are the first rows.
 ///
 /// # Errors
 /// Those of the core.
 #[inline(never)]
 pub fn predict<const C: usize>(weights: &[f32; C], rows: &[f32]) -> Result<f32, Error> {
-    let landmarks = rows.get(..C * WIDTH).ok_or(Error::Empty)?;
-    Predictor::new(Gaussian::new(0.5)?, landmarks, WIDTH, weights)?
-        .predict(rows.get(..WIDTH).ok_or(Error::Empty)?)
+    let landmarks = rows.get(..C * DIM).ok_or(Error::Empty)?;
+    Predictor::new(Gaussian::new(0.5)?, landmarks, DIM, weights)?
+        .predict(rows.get(..DIM).ok_or(Error::Empty)?)
 }

@@ -1,4 +1,4 @@
-//! The deepest stack of a piece of work, read from paint under it.
+//! The peak stack of a piece of work, found by painting the free stack.
 #![allow(unsafe_code)]
 
 use crate::board;
@@ -6,9 +6,8 @@ use core::ptr;
 
 const PAINT: u32 = 0xc5c5_c5c5;
 
-/// Does the work, and answers its result with the bytes of stack it used, those of a call included.
-/// An array that was reserved and never written does not count. Paints all of the free stack, so count
-/// instructions in another run.
+/// Do the work. Return its result and the bytes of stack it used, those of a call included. An array that was reserved
+/// and never written does not count. This paints all of the free stack, so count instructions in another run.
 #[inline(never)]
 pub fn measured<A>(work: impl FnOnce() -> A) -> (A, usize) {
     let bounds = board::stack_bounds();
@@ -16,16 +15,16 @@ pub fn measured<A>(work: impl FnOnce() -> A) -> (A, usize) {
     // frames, and no interrupt is enabled.
     unsafe { board::paint(bounds.start, PAINT) };
     let top = board::stack_pointer();
-    let answer = call(work);
+    let outcome = call(work);
     let mut word = ptr::with_exposed_provenance::<u32>(bounds.start);
-    // SAFETY: `word` stays in the same RAM, in steps of its size, and a volatile read takes words as they are.
+    // SAFETY: `word` stays in the same RAM, in steps of its size, and every word may be read.
     while word.addr() < top && unsafe { ptr::read_volatile(word) } == PAINT {
         word = word.wrapping_add(1);
     }
-    (answer, top.saturating_sub(word.addr()))
+    (outcome, top.saturating_sub(word.addr()))
 }
 
-/// In a frame of its own, under the one where measuring starts.
+/// Call the work in a frame of its own, below the one where measuring starts.
 #[inline(never)]
 fn call<A>(work: impl FnOnce() -> A) -> A {
     work()

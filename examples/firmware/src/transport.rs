@@ -1,7 +1,7 @@
-//! The log's way out: `defmt`'s frames over semihosting, to the host's standard output.
+//! The transport of the log: `defmt`'s frames over semihosting, to the host's standard output.
 //!
-//! `defmt-semihosting` does the same, but it panics where it is used wrongly, and an image of these must link
-//! without any panic. Nothing else may write to that stream: a frame with text in between cannot be decoded.
+//! `defmt-semihosting` does the same, but it panics where it is used wrongly, and these images must link without any
+//! panic. Nothing else may write to that stream: a frame with other text in it cannot be decoded.
 #![allow(unsafe_code)]
 
 use crate::board::exit;
@@ -13,7 +13,7 @@ use semihosting::fd::{BorrowedFd, OwnedFd, RawFd};
 use semihosting::sys;
 use semihosting::sys::arm_compat::{OpenMode, sys_open};
 
-/// The status of a run whose log could not be written, as in `sysexits.h`.
+/// The exit status when the log cannot be written, as in `sysexits.h`.
 const CANNOT_WRITE: u8 = 74;
 
 struct Transport {
@@ -36,16 +36,16 @@ static TRANSPORT: Transport = Transport {
     state: UnsafeCell::new(State { restore: RestoreState::invalid(), encoder: Encoder::new(), host: None }),
 };
 
-/// What no open file has.
+/// Not the descriptor of any open file.
 const NO_FILE: RawFd = -1;
 
-/// Writes all of it, or ends the run: a log with holes would be judged.
+/// Write all bytes, or end the run: an incomplete log must not be compared.
 fn write(host: &mut Option<OwnedFd>, mut bytes: &[u8]) {
     if host.is_none() {
-        // By this name the host gives its standard output to who writes.
+        // The host's name for its standard output, when it is opened for writing.
         *host = sys_open(c":tt", OpenMode::WRONLY_TRUNC).ok();
     }
-    // `OwnedFd` could lend itself, but asserts what is looked at here.
+    // `OwnedFd` could lend itself, but it asserts what is checked here.
     let file = match host.as_ref().map_or(NO_FILE, OwnedFd::as_raw_fd) {
         NO_FILE => exit(CANNOT_WRITE),
         // SAFETY: the file stays open in the state, and it is not -1.
@@ -72,9 +72,9 @@ unsafe impl defmt::Logger for Logger {
         if TRANSPORT.taken.load(Ordering::Relaxed) {
             exit(CANNOT_WRITE);
         }
-        // No exchange is needed, which a Cortex-M0 does not have: this is a critical section.
+        // No atomic exchange, which a Cortex-M0 does not have: this is a critical section.
         TRANSPORT.taken.store(true, Ordering::Relaxed);
-        // SAFETY: in the critical section, and nobody else has the state.
+        // SAFETY: in the critical section, and no other reference to the state exists.
         let state = unsafe { &mut *TRANSPORT.state.get() };
         state.restore = restore;
         let State { encoder, host, .. } = state;
@@ -90,7 +90,7 @@ unsafe impl defmt::Logger for Logger {
         let State { restore, encoder, host } = unsafe { &mut *TRANSPORT.state.get() };
         encoder.end_frame(|bytes| write(host, bytes));
         TRANSPORT.taken.store(false, Ordering::Relaxed);
-        // SAFETY: what `acquire` was given, once.
+        // SAFETY: with the value that `acquire` returned, once.
         unsafe { critical_section::release(*restore) };
     }
 

@@ -1,4 +1,4 @@
-//! Rows: of the published data sets, and generated ones.
+//! Rows of the published data sets, and generated ones.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::data::Prepared;
@@ -8,10 +8,10 @@ use dpp_nystrom_core::{Random, Scalar};
 use rand_core::Rng;
 use std::path::{Path, PathBuf};
 
-/// The rows that errors are measured on.
+/// Names of the row sets on which errors are measured.
 pub(crate) const NAMES: [&str; 3] = ["cal.housing-12000", "ailerons-4000", "ailerons-13750"];
 
-/// The rows of one of [`NAMES`], standardised; none, and it is said, where the file is not there.
+/// Return the standardised rows of one of [`NAMES`]; print a note and return none if the file is missing.
 pub(crate) fn named(name: &str) -> Result<Option<Prepared>, Error> {
     let Some((file, rows)) = name.rsplit_once('-') else { return Ok(None) };
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
@@ -24,7 +24,7 @@ pub(crate) fn named(name: &str) -> Result<Option<Prepared>, Error> {
     Prepared::new(table::read(&path, &Target::Last)?, rows.parse().ok(), 0).map(Some)
 }
 
-/// Rows of independent features, uniform in [-1, 1).
+/// Generate rows of independent features, uniform in [-1, 1).
 pub(crate) fn generated<T: Scalar>(count: usize, dim: usize, seed: u64) -> Vec<T> {
     let mut random = Random::seeded(seed);
     let two = T::ONE + T::ONE;

@@ -1,13 +1,13 @@
-//! Time to an error: that of Algorithm 1 after 3,000 steps, and that of randomly pivoted Cholesky.
+//! Time to a given error: that of Algorithm 1 after 3,000 steps, and that of randomly pivoted Cholesky.
 //!
-//! First the errors, untimed: means over the seeds of `tr(K - K̃)/tr K`, the slot chains' at [`CHECKPOINTS`].
-//! The first of these at which a chain's mean is at or under the error aimed for is the number of tries that is
-//! then timed, with its start's factorisation, without any error measured, the rivals in turn. A chain with
-//! fresh determinants has the law of Algorithm 1: it is timed for [`FRESH_STEPS`] steps, and scaled.
-//! From a pivoted start the chains' times are without the pivoting, but in `start+chain/pivot`: that is all of
-//! both, to the first checkpoint but 0 at or under the c-DPP's expectation, `(c + 1) e_(c+1)/e_c` of the
-//! eigenvalues over `tr K` where there are at most 4,000 rows; else under the mean of the same chains
-//! after the last checkpoint, which stands for it.
+//! Errors are measured first, untimed: means over the seeds of `tr(K - K̃)/tr K`, for the slot chains at
+//! [`CHECKPOINTS`]. The first checkpoint at which a chain's mean reaches the target error is the number of tries that
+//! is then timed, including the start's factorisation but without measuring errors, alternating with the compared
+//! methods. A chain with fresh determinants has the law of Algorithm 1: it is timed for [`FRESH_STEPS`] steps, and
+//! scaled. For a pivoted start the chains' times exclude the pivoting, except in `start+chain/pivot`: that is the sum
+//! of both, up to the first checkpoint after 0 at or below the c-DPP's expectation, `(c + 1) e_(c+1)/e_c` of the
+//! eigenvalues over `tr K`, for at most 4,000 rows; for more, below the mean of the same chains after the last
+//! checkpoint, which stands in for it.
 
 use crate::data::{NAMES, named};
 use crate::fresh::Fresh;
@@ -30,7 +30,7 @@ const PAPER_STEPS: u64 = 3_000;
 const FRESH_STEPS: u64 = 300;
 const CHECKPOINTS: [u64; 17] =
     [0, 100, 150, 200, 300, 400, 600, 800, 1_200, 1_600, 2_400, 3_200, 4_800, 6_400, 9_600, 12_800, 25_600];
-/// Rows up to which all eigenvalues are computed.
+/// Maximum number of rows for which all eigenvalues are computed.
 const SPECTRUM_ROWS: usize = 4_000;
 
 const HEADS: &[&str] = &[
@@ -75,7 +75,7 @@ enum From {
     Pivoted,
 }
 
-/// One setting.
+/// One configuration.
 struct Case<'d> {
     name: &'d str,
     c: usize,
@@ -100,13 +100,13 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
         let median = median_distance(rows, *dim, KernelKind::Gaussian, 0)?;
         for medians in [1.0, 3.0, 10.0] {
             let sigma = medians * median;
-            let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: sigma })?;
+            let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
             let spectrum = if data.len() <= SPECTRUM_ROWS { Some(Spectrum::of(&double)?) } else { None };
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
                 let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum.eigenvalues(), c));
                 let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
-                let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: sigma })?;
+                let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
                 let seeds = if request.quick { 5 } else { 10 };
                 let case = Case { name, c, medians, sigma, exact, double, single, seeds };
                 for from in [From::Uniform, From::Pivoted] {
@@ -118,12 +118,12 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// `(c + 1) e_(c+1) / e_c / Σ λ`; none over the rank.
+/// Return `(c + 1) e_(c+1) / e_c / Σ λ`; none above the rank.
 fn expectation(eigenvalues: &[f64], c: usize) -> Option<f64> {
     Some(expected_trace_error(eigenvalues, c)? / eigenvalues.iter().sum::<f64>())
 }
 
-/// The first landmarks of a seed.
+/// Return the initial landmarks of a seed.
 fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Result<Vec<usize>, Error> {
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
@@ -135,7 +135,7 @@ fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Re
     Ok(landmarks.members().to_vec())
 }
 
-/// The first landmarks of every seed, in this precision; none where it finds too few independent ones.
+/// Return the initial landmarks of every seed in this precision; none if there are too few independent rows.
 fn starts<T: Lane>(
     ground: &Ground<'_, T>,
     case: &Case<'_>,
@@ -163,7 +163,7 @@ fn slot_chain<'g, T: Lane>(
     Ok(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes))
 }
 
-/// The slot chain from these landmarks, to the end.
+/// Run the slot chain from these landmarks.
 fn run_slots<T: Lane>(ground: &Ground<'_, T>, members: &[usize], tries: u64, seed: u64) -> Result<(), Error> {
     let mut memory = Heap::new(members.len())?;
     let mut chain = slot_chain(ground, &mut memory, members)?;
@@ -196,7 +196,7 @@ impl Case<'_> {
         Ok(sum / self.seeds as f64)
     }
 
-    /// The mean error at every checkpoint, until it is at or under all goals, or to the end.
+    /// Return the mean error at every checkpoint, until it reaches all target errors.
     fn errors<T: Lane>(
         &self,
         ground: &Ground<'_, T>,
@@ -229,7 +229,7 @@ impl Case<'_> {
     fn measure(&self, from: From, table: &mut Table<'_>) -> Result<(), Error> {
         let Self { name, c, medians, sigma, exact, ref double, ref single, seeds } = *self;
         let Some(starts_double) = starts(double, self, from)? else {
-            println!("{name}, c = {c}, {medians} medians: no {c} independent rows in f64");
+            println!("{name}, c = {c}, {medians} medians: fewer than {c} independent rows in f64");
             return Ok(());
         };
         let starts_single = starts(single, self, from)?;
@@ -239,7 +239,7 @@ impl Case<'_> {
         })?;
         let pivot_error = self.mean(|seed| self.error(&first(double, c, From::Pivoted, seed)?))?;
 
-        // From a pivoted start, all checkpoints: the last one's mean stands for the expectation.
+        // From a pivoted start, all checkpoints: the mean of the last one stands in for the expectation.
         let goals = match from {
             From::Uniform => vec![paper_error, pivot_error],
             From::Pivoted => vec![f64::NEG_INFINITY],
@@ -266,7 +266,7 @@ impl Case<'_> {
         .map(|at| CHECKPOINTS[at]);
 
         let start_of = |repetition: u64| &starts_double[(repetition % seeds) as usize];
-        // A rival that never got there is timed for nothing.
+        // A method that never reaches the error is not timed.
         let times = Times::interleaved(
             4 * seeds,
             &mut [

@@ -1,10 +1,10 @@
-//! Nanoseconds to a try against the arithmetic that a full try cannot do without.
+//! Nanoseconds per try compared with the minimum arithmetic of a full try.
 //!
-//! The floor is a full try's operations at the measured peak: for each of the `c - 1` others a kernel entry
-//! (`d` subtractions, `d` multiply-adds, the exponential's operations as [`Lane`]'s constants have them), and
-//! the substitution's `(c - 1)(c - 2)/2 + 2(c - 1)` multiply-adds. Opening slots and drawing rows is no part
-//! of it. `full` tries go to a slot that stays open, and the last of every block has a uniform number of
-//! zero, so that no lane stops early; `chain` is all of a step, early rejection, openings, drawn numbers and refactoring.
+//! The floor is the time of a full try's operations at the measured peak rate: for each of the `c - 1` others a kernel
+//! entry (`d` subtractions, `d` multiply-adds, and the operations of the exponential with [`Lane`]'s constants), and
+//! the substitution's `(c - 1)(c - 2)/2 + 2(c - 1)` multiply-adds. It excludes opening slots and drawing rows. `full`
+//! tries use one open slot, and the last candidate of every block has a uniform variate of zero, so that no block stops
+//! early; `chain` includes everything: early rejection, opening slots, random numbers and refactoring.
 
 use crate::data::generated;
 use crate::peak::multiply_adds;
@@ -24,7 +24,7 @@ use rand_core::Rng;
 
 const ROWS: usize = 12_000;
 
-/// The exponential beside its polynomial: a product, a maximum, four to reduce, three to scale.
+/// Operations of the exponential besides its polynomial: a product, a maximum, four to reduce, three to scale.
 const REDUCTION: usize = 9;
 
 const HEADS: &[&str] = &[
@@ -41,7 +41,7 @@ const HEADS: &[&str] = &[
     "peak fma/ns",
 ];
 
-/// Operations of a full try.
+/// Return the operations of a full try.
 fn operations<T: Lane>(c: usize, d: usize) -> f64 {
     let others = c - 1;
     let entry = 2 * d + REDUCTION + T::TAYLOR.len() - 1;
@@ -87,7 +87,7 @@ fn case<T: Lane>(
     let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(Lanes::<T>::new(c, d)?);
     chain.run(40 * c as u64, &mut random).map_err(refused)?;
 
-    // The landmarks again, for tries at one slot.
+    // A second copy of the landmarks, for tries at one slot.
     let members = chain.landmarks().members().to_vec();
     let mut again = Landmarks::new(&ground, other_memory.lend()).map_err(refused)?;
     start::given(&mut again, &members).map_err(refused)?;
@@ -96,7 +96,7 @@ fn case<T: Lane>(
     let mut other_random = Random::seeded(3);
 
     let operations = operations::<T>(c, d);
-    // About a millisecond at the floor's speed, and some openings.
+    // About a millisecond at the floor's rate, and some opened slots.
     let tries = ((4e7 / operations) as u64).clamp(128, 16_384) / TRIES as u64 * TRIES as u64;
     let before = chain.progress();
     let arch = Arch::new();
@@ -128,7 +128,7 @@ fn case<T: Lane>(
     .map_err(refused)?;
     let progress = chain.progress();
     let per_try = 1e9 / tries as f64;
-    // Seconds of the tries at the peak, over seconds of the peak's own measure.
+    // Time of the tries at the peak rate, over the time of the peak measurement.
     let floor = tries as f64 * operations / made;
     table.row(&[
         (times.ratio(1, 0) / floor).into(),

@@ -1,6 +1,6 @@
-//! Algorithm 1 with fresh determinants: `K_YY` is factored anew for every proposal, `c³/6`.
+//! Algorithm 1 with fresh determinants: every proposal factors `K_YY`, `c³/6` multiply-adds.
 //!
-//! The entries of `K_YY` are kept, so that a step still evaluates `c` kernel entries.
+//! The entries of `K_YY` are stored, so that a step evaluates only `c` kernel entries.
 
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom_core::{Acceptance, Cholesky, Error as CoreError, GroundSet, Random, Scalar, Swap};
@@ -36,7 +36,7 @@ impl<'g, G: GroundSet<f64>> Fresh<'g, G> {
         Ok(factor.log_det())
     }
 
-    /// One lazy step with `r/(1 + r)`.
+    /// Make one lazy step with acceptance `r/(1 + r)`.
     pub(crate) fn step(&mut self, random: &mut Random) {
         if random.next_u32() >> 31 == 0 {
             return;
@@ -53,19 +53,19 @@ impl<'g, G: GroundSet<f64>> Fresh<'g, G> {
             *entry = self.ground.entry(entering, member);
         }
         self.members[slot] = entering;
-        self.exchange(slot, &mut column);
+        self.swap_entries(slot, &mut column);
         let log_det = self.determinant().unwrap_or(f64::NEG_INFINITY);
         let swap = Swap { entering: (log_det - self.log_det).exp(), leaving: 1.0 };
         if uniform < swap.probability(Acceptance::Barker) {
             self.log_det = log_det;
         } else {
-            self.exchange(slot, &mut column);
+            self.swap_entries(slot, &mut column);
             self.members[slot] = leaving;
         }
     }
 
-    /// Exchanges a member's entries with the others for these.
-    fn exchange(&mut self, slot: usize, column: &mut [f64]) {
+    /// Swap a member's entries with the others for those in `column`.
+    fn swap_entries(&mut self, slot: usize, column: &mut [f64]) {
         for (at, entry) in column.iter_mut().enumerate() {
             if at != slot {
                 std::mem::swap(&mut self.entries[at.max(slot)][at.min(slot)], entry);

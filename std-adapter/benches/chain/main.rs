@@ -1,16 +1,16 @@
-//! What the chains cost: `cargo bench -p dpp-nystrom --bench chain [-- arguments]`.
+//! The cost of the chains: `cargo bench -p dpp-nystrom --bench chain [-- arguments]`.
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows`, `quadrature` | these sections alone |
-//! | `cal.housing-12000`, ... | of `error`, these rows alone |
+//! | `floor`, `error`, `rows`, `quadrature` | only these sections |
+//! | `cal.housing-12000`, ... | in `error`, only these rows |
 //! | `--quick` | fewer repetitions and seeds |
-//! | `--json FILE` | every line of the tables as a line of JSON too |
+//! | `--json FILE` | also write every table row as a line of JSON |
 //!
-//! The timing loop is our own ([`timing`]): what is claimed are ratios, and on a machine that others use
-//! too, a ratio needs both sides timed in turn, a repetition each, and its median taken over the pairs.
-//! Criterion and Divan time one function to its end and then the next, and Criterion hands its samples to
-//! files only. One thread: the claims are for one core.
+//! The timing loop is our own ([`timing`]), because the claims are ratios. On a shared machine a ratio
+//! needs both sides timed alternately, one repetition each, and the median over the pairs.
+//! Criterion and Divan time one function to its end and then the next, and Criterion writes its samples only
+//! to files. One thread: the claims are for one core.
 
 mod data;
 mod error;
@@ -28,13 +28,13 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
 use std::process::ExitCode;
 
-/// Counts what is allocated; the crate's, since this project has no unsafe code of its own.
+/// Counts allocations; a crate's allocator, since an own one would need unsafe code.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const SECTIONS: [&str; 4] = ["floor", "error", "rows", "quadrature"];
 
-/// What to run.
+/// The sections and rows to run.
 struct Request {
     names: Vec<String>,
     quick: bool,
@@ -46,7 +46,7 @@ impl Request {
         let mut request = Self { names: Vec::new(), quick: false, json: None };
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                // Cargo's own.
+                // Passed by Cargo.
                 "--bench" => {}
                 "--quick" => request.quick = true,
                 "--json" => request.json = Some(arguments.next().ok_or("--json needs a file")?),
@@ -54,7 +54,10 @@ impl Request {
                     request.names.push(argument);
                 }
                 other => {
-                    return Err(format!("{other}: no section, none of {SECTIONS:?} or {:?}", data::NAMES));
+                    return Err(format!(
+                        "invalid argument {other:?}: expected one of {SECTIONS:?} or {:?}",
+                        data::NAMES
+                    ));
                 }
             }
         }
@@ -97,7 +100,7 @@ fn main() -> ExitCode {
         }
     };
     let mut report = Report::default();
-    // A pool of this one thread: no other takes part.
+    // A pool with only this thread.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     let outcome = match pool {
         Ok(pool) => pool.install(|| run(&request, &mut report)).map_err(|error| error.to_string()),

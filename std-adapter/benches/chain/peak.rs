@@ -1,10 +1,10 @@
-//! The machine's multiply-adds in a nanosecond, measured: independent chains of them in registers.
+//! The machine's peak rate of multiply-adds per nanosecond, measured by independent chains in registers.
 
 use dpp_nystrom::simd::Lane;
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 
-/// Enough to hide the latency of two units, few enough for 16 registers.
+/// Chains: enough to hide the latency of two units, few enough for 16 registers.
 const CHAINS: usize = 12;
 
 struct Fused<T> {
@@ -14,7 +14,7 @@ struct Fused<T> {
 }
 
 impl<T: Lane> WithSimd for Fused<T> {
-    /// A value that depends on all of it, and the multiply-adds made.
+    /// A value that depends on all chains, and the number of multiply-adds.
     type Output = (T, u64);
 
     #[inline(always)]
@@ -37,7 +37,7 @@ impl<T: Lane> WithSimd for Fused<T> {
     }
 }
 
-/// Makes so many rounds; answers how many multiply-adds that was.
+/// Run `rounds` rounds; return the number of multiply-adds.
 pub(crate) fn multiply_adds<T: Lane>(arch: Arch, rounds: u64) -> u64 {
     let fused = Fused { rounds, factor: black_box(T::from_f64(0.999)), term: black_box(T::from_f64(0.001)) };
     let (value, count) = arch.dispatch(fused);

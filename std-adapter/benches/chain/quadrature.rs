@@ -1,9 +1,8 @@
-//! A swap decided by quadrature, against the same by the factor that a chain keeps, and by one made anew.
+//! A swap decided by quadrature, compared with the factor that a chain keeps and with a new factorisation.
 //!
-//! Quadrature is given the kernel's entries as a matrix, and the range of its eigenvalues, which is made once for all
-//! proposals up to one that is accepted; the kept factor computes the entries that it needs, the one made anew reads
-//! the matrix. Swaps are drawn as
-//! the chain draws them, at landmarks that it has come to.
+//! Quadrature receives the kernel matrix and the range of its eigenvalues, which is computed once for all proposals up
+//! to an accepted one. The kept factor computes the kernel entries that it needs; the new factorisation reads the
+//! matrix. Swaps are drawn as by the chain, at landmarks that it reached.
 
 use crate::data::generated;
 use crate::report::Report;
@@ -33,7 +32,7 @@ const HEADS: &[&str] = &[
     "over anew",
 ];
 
-/// A swap, with the kernel of the members that stay.
+/// A swap, with the kernel matrix of the remaining members.
 struct Proposed {
     slot: usize,
     entering: usize,
@@ -49,7 +48,7 @@ fn refused(reason: CoreError) -> Error {
 }
 
 pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
-    let title = "a swap decided by Gauss-Radau bounds, by the chain's factor, and by a factor made for it; generated \
+    let title = "a swap decided by Gauss-Radau bounds, by the chain's factor, and by a new factorisation; generated \
                  rows, sigma in medians";
     let mut table = report.table("quadrature", title, HEADS);
     let rows: Vec<f64> = generated(ROWS, WIDTH, 1);
@@ -122,7 +121,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
 }
 
 fn by_quadrature(swap: &Proposed) -> Result<dpp_nystrom::theory::quadrature::Decision, Error> {
-    // The kernel is of a distance: its diagonal is one.
+    // The kernel is a function of distance: its diagonal is one.
     let [entering, leaving] =
         [&swap.enters, &swap.leaves].map(|column| Side { diagonal: 1.0, column: column.as_slice() });
     decide(&swap.matrix, swap.range, entering, leaving, swap.threshold).map_err(Error::Core)

@@ -1,14 +1,14 @@
-//! Aligned tables on the screen, and the same as lines of JSON.
+//! Aligned tables on standard output, and the same as lines of JSON.
 
 use serde_json::{Map, Value};
 
-/// All that was measured.
+/// All measurements.
 #[derive(Default)]
 pub(crate) struct Report {
     lines: Vec<Value>,
 }
 
-/// One table: a row is printed when it is known, since the whole takes minutes.
+/// One table; each row is printed as soon as it is measured, since the whole takes minutes.
 pub(crate) struct Table<'r> {
     section: &'static str,
     heads: &'static [&'static str],
@@ -29,16 +29,16 @@ impl Report {
         Table { section, heads, report: self }
     }
 
-    /// An object to a line.
+    /// Return the measurements as JSON, one object per line.
     pub(crate) fn json(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
     }
 }
 
 impl Table<'_> {
-    /// A row: a value for each head.
+    /// Add a row, with one value per column.
     pub(crate) fn row(&mut self, values: &[Value]) {
-        assert_eq!(values.len(), self.heads.len(), "a value for each head");
+        assert_eq!(values.len(), self.heads.len(), "one value per column");
         let mut object = Map::new();
         object.insert("section".into(), self.section.into());
         let mut line = Vec::new();

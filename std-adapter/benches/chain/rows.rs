@@ -1,4 +1,4 @@
-//! What a growing number of rows does to a try: the cache it no longer fits, and nothing else.
+//! The time of a try as the number of rows grows: only the cache misses increase.
 
 use crate::data::generated;
 use crate::report::Report;
@@ -52,13 +52,13 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
         let chain = chain(ground, memory, &mut random)?;
         chains.push((chain, random));
     }
-    let mut rivals: Vec<_> = chains
+    let mut candidates: Vec<_> = chains
         .iter_mut()
         .map(|(chain, random)| move |_| chain.run(TRIES, random).map(drop).map_err(refused))
         .collect();
-    let mut rivals: Vec<&mut dyn FnMut(u64) -> Result<(), Error>> =
-        rivals.iter_mut().map(|rival| rival as _).collect();
-    let times = Times::interleaved(if request.quick { 11 } else { 61 }, &mut rivals)?;
+    let mut candidates: Vec<&mut dyn FnMut(u64) -> Result<(), Error>> =
+        candidates.iter_mut().map(|candidate| candidate as _).collect();
+    let times = Times::interleaved(if request.quick { 11 } else { 61 }, &mut candidates)?;
     for (at, ((chain, _), count)) in chains.iter().zip(COUNTS).enumerate() {
         let progress = chain.progress();
         table.row(&[

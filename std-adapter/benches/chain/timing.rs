@@ -1,36 +1,36 @@
-//! Rivals timed in turn.
+//! Alternating timing of several candidates.
 
 use std::time::Instant;
 
-/// Seconds of each rival in each repetition: they run one after the other, then all of them again.
+/// Seconds of each candidate in each repetition; in a repetition they run one after the other.
 pub(crate) struct Times(Vec<Vec<f64>>);
 
 impl Times {
-    /// Runs every rival once to warm up, and then so many times. Rivals get the repetition's number.
+    /// Run every candidate once to warm up, then `repetitions` times. Candidates receive the index of the repetition.
     pub(crate) fn interleaved<E>(
         repetitions: u64,
-        rivals: &mut [&mut dyn FnMut(u64) -> Result<(), E>],
+        candidates: &mut [&mut dyn FnMut(u64) -> Result<(), E>],
     ) -> Result<Self, E> {
-        let mut times = vec![Vec::new(); rivals.len()];
-        for rival in &mut *rivals {
-            rival(0)?;
+        let mut times = vec![Vec::new(); candidates.len()];
+        for candidate in &mut *candidates {
+            candidate(0)?;
         }
         for repetition in 0..repetitions {
-            for (rival, times) in rivals.iter_mut().zip(&mut times) {
+            for (candidate, times) in candidates.iter_mut().zip(&mut times) {
                 let begin = Instant::now();
-                rival(repetition)?;
+                candidate(repetition)?;
                 times.push(begin.elapsed().as_secs_f64());
             }
         }
         Ok(Self(times))
     }
 
-    /// The median seconds of one.
+    /// Return the median seconds of one candidate.
     pub(crate) fn seconds(&self, of: usize) -> f64 {
         median(self.0[of].clone())
     }
 
-    /// The median over the repetitions of one's seconds over another's.
+    /// Return the median over the repetitions of the ratio of two candidates' seconds.
     pub(crate) fn ratio(&self, of: usize, over: usize) -> f64 {
         median(self.0[of].iter().zip(&self.0[over]).map(|(of, over)| of / over).collect())
     }

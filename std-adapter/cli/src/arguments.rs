@@ -2,14 +2,15 @@
 
 use clap::{Args, ValueEnum};
 use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
+use dpp_nystrom::kernel::KernelParams;
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
 use std::path::PathBuf;
 
 /// A positive number.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
-        _ => Err(format!("{text:?} is no positive number")),
+        _ => Err(format!("invalid value {text:?}: expected a positive number")),
     }
 }
 
@@ -19,7 +20,7 @@ pub(crate) struct Source {
     /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not, or a row store; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The target column, which is no feature: a name, an index from 0, last, or none
+    /// The target column, which is not a feature: a name, an index from 0, last, or none
     #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
     pub(crate) target: Target,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
@@ -43,7 +44,7 @@ pub(crate) struct KernelArguments {
         default_value = "median",
         allow_negative_numbers = true
     )]
-    pub(crate) sigma: Bandwidth,
+    pub(crate) sigma: Sigma,
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub(crate) degree: u32,
@@ -65,6 +66,11 @@ impl KernelArguments {
             KernelName::Polynomial => KernelKind::Polynomial { degree: self.degree, offset: self.offset },
             KernelName::Linear => KernelKind::Linear,
         }
+    }
+
+    /// The kernel, and how its bandwidth is chosen.
+    pub(crate) fn params(&self) -> KernelParams {
+        KernelParams { kind: self.kind(), sigma: self.sigma }
     }
 
     pub(crate) fn precision(&self) -> Precision {

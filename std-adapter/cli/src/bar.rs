@@ -1,14 +1,14 @@
-//! Progress bars on stderr, for anything over a second, on a terminal only.
+//! Progress bars on stderr, for tasks of over a second, on a terminal only.
 
 use dpp_nystrom::observer::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Work shorter than this shows nothing.
+/// Shorter tasks show no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar for the task at hand.
+/// The bar of the current task.
 #[derive(Default)]
 pub(crate) struct Bar {
     task: Mutex<Option<Task>>,
@@ -27,11 +27,11 @@ impl Task {
         if self.bar.is_none() && self.begun.elapsed() > PATIENCE {
             let bar = ProgressBar::new(self.steps).with_message(self.name.clone());
             let template = match self.steps {
-                // Nobody knows how long a stream is.
+                // The length of a stream is unknown.
                 0 => "{msg:12} {spinner} {pos}, {per_sec}",
                 _ => "{msg:12} {wide_bar} {pos}/{len}, {eta} left",
             };
-            // The template is constant; without it there is still indicatif's own.
+            // The template is constant; should it be invalid, indicatif's default is used.
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }

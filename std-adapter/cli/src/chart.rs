@@ -1,4 +1,4 @@
-//! Curves as SVG pictures: panels side by side, one legend for all.
+//! Curves as SVG charts: panels side by side with a shared legend.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
@@ -11,15 +11,15 @@ use plotters::prelude::{
 use std::ops::Range;
 use std::path::Path;
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     Linear,
-    /// By powers of ten. What is not positive is left out.
+    /// Logarithmic; values that are not positive are omitted.
     Logarithmic,
 }
 
-/// An axis: its title with its unit.
+/// An axis: its title, with the unit, and its scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) title: String,
@@ -42,7 +42,7 @@ impl Axis {
         value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
     }
 
-    /// Where the numbers stand, for an axis from one place to another.
+    /// Return the tick positions of an axis that extends from one place to another.
     fn ticks(&self, from: f64, to: f64) -> Vec<f64> {
         if self.scale == Scale::Linear {
             return even(from, to);
@@ -60,7 +60,7 @@ impl Axis {
         if ticks.len() > 2 {
             return ticks;
         }
-        // So narrow that it is nearly linear.
+        // The range is so narrow that the scale is nearly linear.
         even(10_f64.powf(from), 10_f64.powf(to)).into_iter().map(f64::log10).collect()
     }
 
@@ -78,14 +78,14 @@ impl Axis {
     }
 }
 
-/// Some four pleasant numbers at even steps.
+/// Return about four round values at even steps.
 fn even(from: f64, to: f64) -> Vec<f64> {
     let step = pleasant((to - from) / 5.0);
     let first = (from / step).ceil() * step;
     (0..).map(|k| first + f64::from(k) * step).take_while(|&at| at <= to).collect()
 }
 
-/// The next of 1, 2, 5, 10, ... at or over a step.
+/// Return the smallest of 1, 2, 5, 10, ... that is at least `step`.
 fn pleasant(step: f64) -> f64 {
     if !(step > 0.0) {
         return 1.0;
@@ -98,7 +98,7 @@ fn pleasant(step: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// A range with these ticks.
+/// An axis range with given ticks.
 struct Divided {
     range: Range<f64>,
     ticks: Vec<f64>,
@@ -126,9 +126,9 @@ impl Ranged for Divided {
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Colour, line and marker: the same number looks the same in every picture.
+    /// Index of the colour, line and marker; the same in every chart.
     pub(crate) look: usize,
-    /// Along the first axis, and the least, mean and greatest along the second.
+    /// x, and the minimum, mean and maximum of y.
     pub(crate) points: Vec<(f64, [f64; 3])>,
 }
 
@@ -141,7 +141,7 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
-/// Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too light for lines on white.
+/// Okabe and Ito's colours, distinguishable by colour-blind readers; without yellow, too light for lines on white.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -155,10 +155,10 @@ const COLOURS: [RGBColor; 7] = [
 const PANEL_WIDTH: u32 = 420;
 const PANEL_HEIGHT: u32 = 380;
 const LEGEND_WIDTH: u32 = 210;
-/// Panels beside each other.
+/// Panels side by side.
 const COLUMNS: usize = 3;
 
-/// Draws the panels, up to three in a row: means, with bars from the least to the greatest.
+/// Draw the panels, up to three per row: means, with bars from minimum to maximum.
 pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Error> {
     let mut svg = String::new();
     render(&mut svg, title, panels).map_err(|error| Error::Picture { reason: error.to_string() })?;
@@ -211,7 +211,7 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
         .light_line_style(WHITE)
         .draw()?;
     for (at, curve) in series.iter().enumerate() {
-        // Shifted a little, so that bars do not hide each other.
+        // Shift each curve a little, so that bars do not cover each other.
         let shift = (at as f64 - series.len() as f64 / 2.0) * 0.003 * (right - left);
         let points: Vec<(f64, [f64; 3])> = curve
             .points
@@ -243,7 +243,7 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
     Ok(())
 }
 
-/// The least and the greatest place, with some room to both sides.
+/// Return the smallest and the largest position, with a margin on both sides.
 fn span(places: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     let (least, most) = places
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), place| (least.min(place), most.max(place)));
@@ -254,13 +254,13 @@ fn span(places: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     (least - room * dim, most + room * dim)
 }
 
-/// The colour, and the dashes and gaps of the line; none for a whole one.
+/// Return the colour and the dash pattern of the line; none for a solid line.
 fn look(number: usize) -> (RGBColor, Option<(u32, u32)>) {
     const DASHES: [Option<(u32, u32)>; 3] = [None, Some((7, 4)), Some((2, 3))];
     (COLOURS[number % COLOURS.len()], DASHES[number / COLOURS.len() % DASHES.len()])
 }
 
-/// Every name once, in the order of their looks.
+/// Return every name once, ordered by style.
 fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
     let mut names: Vec<(usize, &str)> = Vec::new();
     for series in panels.iter().flat_map(|panel| &panel.series) {

@@ -18,19 +18,19 @@ Examples:
   dpp-nystrom convert big.npy --precision f32 --out big.rows
   zcat parts/*.csv.gz | dpp-nystrom convert - --target none --out parts.rows
 
-select, fit, predict and evaluate take a row store like any other DATA. The rows are standardised in it, and stay on
-the disk: select and fit read them where they lie. --rows N takes that many into memory, for any method.";
+select, fit, predict and evaluate take a row store like any other DATA. Its rows are standardised and stay on disk:
+select and fit read them in place. --rows N loads N of them into memory, for any method.";
 
-/// What `convert` is told.
+/// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The target column, which is no feature: a name, an index from 0, last, or none
+    /// Target column, excluded from the features: a name, an index from 0, last, or none
     #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
     pub(crate) target: Target,
-    /// The numbers in the store, and the arithmetic of what is made of it: f32 takes half the disk
+    /// Precision of the stored values, and of computations on them: f32 takes half the disk space
     #[arg(long, value_enum, default_value_t = PrecisionName::F64)]
     pub(crate) precision: PrecisionName,
     /// The row store to write
@@ -83,7 +83,7 @@ fn text(report: &Report<'_>) -> String {
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("target", report.target.unwrap_or("-").to_owned()),
-        row("numbers", report.precision.to_owned()),
+        row("precision", report.precision.to_owned()),
         row("seconds", crate::output::short(report.seconds)),
     ];
     aligned(&["row store", &report.store.display().to_string()], &rows)

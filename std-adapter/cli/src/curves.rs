@@ -5,18 +5,18 @@ use crate::statistics::summary;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::landmarks::methods::METHODS;
 
-/// A method's place in the list of all: it looks the same in every picture.
+/// Return a method's index in the list of all, so that it looks the same in every picture.
 pub(crate) fn look(method: &str) -> usize {
-    METHODS.iter().position(|known| known.name() == method).unwrap_or(METHODS.len())
+    METHODS.iter().position(|known| known.name == method).unwrap_or(METHODS.len())
 }
 
-/// A curve for each method, in the order in which they come: some value over the number of landmarks, with its
-/// spread over the seeds.
+/// Return one curve per method, in order of appearance: a value over the number of landmarks, with its range over
+/// the seeds.
 pub(crate) fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Vec<Series> {
     let mut names: Vec<&str> = Vec::new();
-    let mut numbers: Vec<usize> = trials.iter().map(|trial| trial.landmarks).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let mut counts: Vec<usize> = trials.iter().map(|trial| trial.landmarks).collect();
+    counts.sort_unstable();
+    counts.dedup();
     for trial in trials {
         if !names.contains(&trial.method.as_str()) {
             names.push(&trial.method);
@@ -31,7 +31,7 @@ pub(crate) fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) ->
                 .collect();
             summary(&values).map(|summary| (c as f64, summary))
         };
-        numbers.iter().filter_map(|&c| at(c)).collect()
+        counts.iter().filter_map(|&c| at(c)).collect()
     };
     names
         .into_iter()

@@ -11,22 +11,22 @@ use crate::output::{print_line, short, write_column};
 use crate::statistics::mean;
 use clap::Args;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::Approximation;
+use dpp_nystrom::Model;
+use dpp_nystrom::approximation::{Approximation, Gram};
 use dpp_nystrom::benchmark::evaluate;
-use dpp_nystrom::benchmark::{Comparison, Trial, root_mean_square};
+use dpp_nystrom::benchmark::{Comparison, Trial};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::landmarks::{ChainKind, Method, Options, Start, Steps, select_rows};
-use dpp_nystrom::model;
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::landmarks::{Task, run as select};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
+use dpp_nystrom::selectors::{Kdpp, Uniform};
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
@@ -42,7 +42,7 @@ const MODEL_LANDMARKS: usize = 40;
 const SEEDS: u64 = 5;
 const HELD_OUT: usize = 399;
 const KERNEL: KernelKind = KernelKind::Gaussian;
-const WIDE: Bandwidth = Bandwidth::Median(4.0);
+const WIDE: Sigma = Sigma::Median(4.0);
 
 pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     let table = wines()?;
@@ -55,9 +55,9 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
         table.dim
     ))?;
     let wide = compare(&table, WIDE, "a wide kernel: sigma = 4 median distances")?;
-    let narrow = compare(&table, Bandwidth::Median(1.0), "a narrow kernel: sigma = 1 median distance")?;
+    let narrow = compare(&table, Sigma::Median(1.0), "a narrow kernel: sigma = 1 median distance")?;
     let picture = arguments.out.join("error.svg");
-    draw(&picture, "What c landmarks miss, on 1,200 red wines", &[wide, narrow])?;
+    draw(&picture, "Approximation error of c landmarks, on 1,200 red wines", &[wide, narrow])?;
 
     print_line(&format!("2. A model on {MODEL_LANDMARKS} landmarks, and wines it has not seen.\n"))?;
     train_and_predict(&table, &arguments.out)?;
@@ -68,10 +68,9 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
 }
 
 /// Measures both methods at one bandwidth, prints the means and what they say.
-fn compare(table: &Table, bandwidth: Bandwidth, title: &str) -> Result<Panel, Error> {
+fn compare(table: &Table, bandwidth: Sigma, title: &str) -> Result<Panel, Error> {
     let comparison = Comparison {
-        methods: ["kdpp", "uniform"].into_iter().filter_map(find).collect(),
-        options: Options::default(),
+        selectors: vec![Arc::new(Kdpp::default()), Arc::new(Uniform)],
         landmarks: LANDMARKS.to_vec(),
         seed: 0,
         seeds: SEEDS,
@@ -109,12 +108,12 @@ fn verdict(trials: &[Trial]) -> String {
     let change = 100.0 * (1.0 - kdpp / uniform);
     if change > 10.0 {
         format!(
-            "Here the choice matters: at c = {MODEL_LANDMARKS} the c-DPP's landmarks miss {change:.0} % less of \
+            "Here the choice matters: at c = {MODEL_LANDMARKS} the c-DPP's landmarks leave {change:.0} % less of \
              the trace than uniform ones."
         )
     } else {
         format!(
-            "Here it matters little: at c = {MODEL_LANDMARKS} the c-DPP's landmarks miss {:.0} % {} of the trace \
+            "Here it matters little: at c = {MODEL_LANDMARKS} the c-DPP's landmarks leave {:.0} % {} of the trace \
              than uniform ones, which leave {:.1} % of it: with so flat a spectrum no {MODEL_LANDMARKS} rows do well.",
             change.abs(),
             if change < 0.0 { "more" } else { "less" },
@@ -127,21 +126,35 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let test = part(table, table.rows() - HELD_OUT..table.rows());
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
     let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &NoObserver)?.sigma;
-    let setting = Setting { kernel: KernelSpec { kind: KERNEL, sigma }, precision: Precision::F64, seed: 0 };
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, MODEL_LANDMARKS, &method, setting, &Bar::default())?;
-    write_column(Some(&out.join("landmarks.csv")), "row", selection.landmarks.iter())?;
+    let setting = FitParams {
+        kernel: KernelSpec { kind: KERNEL, sigma },
+        ridge: Ridge::CrossValidated,
+        precision: Precision::F64,
+        seed: 0,
+    };
+    let gram = Gram::new(&data, setting.kernel)?;
+    let observer = Bar::default();
+    let selection =
+        select(&Kdpp::default(), &Task { observer: &observer, ..Task::new(&gram, MODEL_LANDMARKS) })?;
+    let rows = selection.landmarks.rows().unwrap_or_default();
+    write_column(Some(&out.join("landmarks.csv")), "row", rows.iter())?;
 
-    let training = train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &Bar::default())?;
+    let training = fit(
+        &data,
+        &selection.landmarks,
+        FitParams { ridge: Ridge::CrossValidated, ..setting },
+        None,
+        &Bar::default(),
+    )?;
     let path = out.join("model.dpp");
-    model::save(&training.model, &path)?;
+    training.model.save(&path)?;
 
     // As a device or another day would: from the file.
-    let model = model::load(&path)?;
-    let predictions = model.predict(&test)?;
+    let model = Model::load(&path)?;
+    let predictions = model.predict_table(&test)?;
     write_column(Some(&out.join("predictions.csv")), &model.target_name, predictions.iter())?;
-    let error = root_mean_square(&predictions, &test);
-    let mean_alone = root_mean_square(&vec![model.target_mean; test.rows()], &test);
+    let error = test.root_mean_square(&predictions);
+    let mean_alone = test.root_mean_square(&vec![model.target_mean; test.rows()]);
     print_line(&format!(
         "selected in {} s, ridge {} by 10-fold cross-validation; root mean square error on {HELD_OUT} wines: {}, \
          against {} for the mean quality alone",

@@ -9,7 +9,7 @@ use dpp_nystrom::Error;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
 
-/// Rows used where nobody says: as many as evaluate's.
+/// Default number of rows, as for evaluate.
 const ROWS: usize = 4_000;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -17,9 +17,9 @@ Examples:
   dpp-nystrom diagnose ailerons.arff --landmarks 20,50 --rows 1000
   dpp-nystrom diagnose rows.csv --landmarks 30 --sigma median*4 --ridge 1e-6 --json
 
-K is the kernel matrix, K~ its Nystrom approximation, K_k its best approximation of rank k, e_c an elementary
+K is the kernel matrix, K~ its Nystrom approximation, K_k its best rank-k approximation, e_c an elementary
 symmetric polynomial of its eigenvalues. All eigenvectors are computed, in f64, of up to 10000 rows, with
-40 bytes x rows^2. Bounds that are proved stand beside what is measured, +- being a standard error.";
+40 bytes x rows^2. Proved bounds are shown beside measured values; +- is a standard error.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Diagnose {
@@ -30,14 +30,14 @@ pub(crate) struct Diagnose {
     landmarks: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArguments,
-    /// The ridge γ of Theorem 2, which is multiplied by the number of rows: a number, or cv (10-fold)
+    /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
     ridge: Ridge,
-    /// Exact samples to measure
+    /// Number of exact samples
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
         value_parser = clap::value_parser!(u64).range(2..), allow_negative_numbers = true)]
     samples: u64,
-    /// Pairs of neighbouring states to bound alpha with
+    /// Pairs of neighbouring states from which alpha is bounded
     #[arg(long, value_name = "N", default_value_t = Effort::default().triples,
         value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     triples: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Diagnose {
     #[arg(long, value_name = "N", default_value_t = Effort::default().pairs,
         value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pairs: u64,
-    /// Steps after which coupled chains that have not met are given up
+    /// Steps after which coupled chains that have not met are abandoned
     #[arg(long, value_name = "N", default_value_t = Effort::default().pair_steps,
         value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pair_steps: u64,
@@ -53,19 +53,19 @@ pub(crate) struct Diagnose {
     #[arg(long, value_name = "N", default_value_t = Effort::default().chains,
         value_parser = clap::value_parser!(u64).range(4..), allow_negative_numbers = true)]
     chains: u64,
-    /// Steps of each chain; the first half is left out
+    /// Steps per chain; the first half is discarded as burn-in
     #[arg(long, value_name = "N", default_value_t = Effort::default().steps,
         value_parser = clap::value_parser!(u64).range(256..), allow_negative_numbers = true)]
     steps: u64,
-    /// The corollaries hold for all samples but this share
+    /// Probability with which the corollaries may fail
     #[arg(long, value_name = "F", default_value_t = Effort::default().delta, value_parser = share,
         allow_negative_numbers = true)]
     delta: f64,
-    /// The distance in total variation from the c-DPP that counts as mixed
+    /// Total variation distance from the c-DPP that counts as mixed
     #[arg(long, value_name = "F", default_value_t = Effort::default().epsilon, value_parser = share,
         allow_negative_numbers = true)]
     epsilon: f64,
-    /// Print one JSON object a line, for each number of landmarks
+    /// Print one JSON object per line, one for each number of landmarks
     #[arg(long)]
     json: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Diagnose {
 fn share(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err(format!("{text:?} is no share: give a number between 0 and 1")),
+        _ => Err(format!("invalid fraction {text:?}: expected a number between 0 and 1")),
     }
 }
 
@@ -81,8 +81,8 @@ pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
     let observer = Bar::default();
     let seed = arguments.source.seed;
     let data = source::at_most(&arguments.source, ROWS)?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
-    let diagnostics = Diagnostics::new(&data, setting, &observer)?;
+    let kernel = source::kernel(&data, &arguments.kernel, seed, &observer)?;
+    let diagnostics = Diagnostics::new(&data, kernel, arguments.kernel.precision(), seed, &observer)?;
     let effort = Effort {
         samples: arguments.samples,
         triples: arguments.triples,
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
         delta: arguments.delta,
         epsilon: arguments.epsilon,
     };
-    // Before minutes of work and not after.
+    // Check all sizes before minutes of work.
     for &c in &arguments.landmarks {
         diagnostics.check(c)?;
     }
@@ -126,7 +126,7 @@ fn text(found: &Diagnosis) -> String {
     text.push('\n');
     match &found.regression {
         Some(regression) => text.push_str(&risks(regression, found)),
-        None => text.push_str("Theorem 2 is left out: it needs a target.\n"),
+        None => text.push_str("Theorem 2 is omitted: it needs a target.\n"),
     }
     text.push('\n');
     text.push_str(&mixing(found));
@@ -143,13 +143,13 @@ fn summary(found: &Diagnosis) -> String {
         row(["log e_c".to_owned(), short(found.log_e_c)]),
         row(["log e_(c+1)".to_owned(), short_or_dash(found.log_e_next)]),
         row(["expected trace error (c+1) e_(c+1)/e_c".to_owned(), short(found.expected_trace_error)]),
-        row([format!("measured on {} exact samples", found.samples), with_error(found.trace_error)]),
+        row([format!("mean over {} exact samples", found.samples), with_error(found.trace_error)]),
         row(["expected trace error / trace".to_owned(), short(found.expected_trace_fraction)]),
     ];
     aligned(&["landmarks", &found.landmarks.to_string()], &rows)
 }
 
-/// The first, middle and last `k`, and the one at which Theorem 1 promises least error.
+/// Return the first, middle and last `k`, and the one with Theorem 1's smallest bound.
 fn shown(ranks: &[TargetRank]) -> Vec<&TargetRank> {
     let absolute = |rank: &TargetRank| rank.frobenius_bound / rank.frobenius_trivial;
     let best = ranks.iter().min_by(|one, other| absolute(one).total_cmp(&absolute(other)));
@@ -186,11 +186,11 @@ fn target_ranks(found: &Diagnosis) -> String {
             short(rank.spectral_trivial),
         ]));
     }
-    let vacuous = if found.corollaries_vacuous { "; it says less than the trivial bound" } else { "" };
+    let vacuous = if found.corollaries_vacuous { "; it is weaker than the trivial bound" } else { "" };
     aligned(&head, &rows)
         + &format!(
-            "\nErrors are relative to K - K_k. Theorem 1 bounds the mean, the trivial bound, K over K - K_k,\n\
-             every sample. Corollary 1 bounds a share of {} of all samples{vacuous}.\n",
+            "\nErrors are relative to K - K_k. Theorem 1 bounds the mean; the trivial bound, K over K - K_k,\n\
+             holds for every sample; Corollary 1 for a fraction {} of all samples{vacuous}.\n",
             1.0 - found.delta
         )
 }
@@ -205,7 +205,7 @@ fn risks(found: &Regression, all: &Diagnosis) -> String {
             String::new(),
         ]),
         row([
-            "root of the risks' ratio".to_owned(),
+            "square root of the risk ratio".to_owned(),
             String::new(),
             with_error(found.root_ratio),
             short(found.bound),
@@ -213,9 +213,9 @@ fn risks(found: &Regression, all: &Diagnosis) -> String {
     ];
     aligned(&["risk of ridge regression", "K", "K~", "Theorem 2"], &rows)
         + &format!(
-            "\nRidge {}, noise of variance {} in every row; the fit on all rows stands for the truth. With\n\
-             probability {} the root of the biases' ratio is under {} (Corollary 2); always under {}\n\
-             (trivial).\n",
+            "\nRidge {}, noise variance {} in every row; the fit on all rows stands in for the true function. With\n\
+             probability {} the square root of the ratio of biases is below {} (Corollary 2); it is always\n\
+             below {} (trivial).\n",
             short(found.ridge),
             short(found.noise),
             1.0 - all.delta,
@@ -246,25 +246,25 @@ fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec
     let steps = |steps: Option<f64>| steps.map_or_else(|| "none: alpha >= 1".to_owned(), short);
     let epsilon = found.epsilon;
     if contraction.alpha_is_exact {
-        rows.push(row(["alpha, over all states".to_owned(), short(contraction.alpha)]));
+        rows.push(row(["alpha, maximum over all states".to_owned(), short(contraction.alpha)]));
         rows.push(row([format!("Theorem 3: steps to {epsilon}"), steps(contraction.theorem_3)]));
     } else {
         rows.push(row([
-            format!("alpha at least (LOWER bound, {} pairs of states)", contraction.triples),
+            format!("alpha, lower bound from {} pairs of states", contraction.triples),
             short(contraction.alpha),
         ]));
-        rows.push(row(["their mean".to_owned(), short_or_dash(contraction.alpha_mean)]));
+        rows.push(row(["mean over these pairs".to_owned(), short_or_dash(contraction.alpha_mean)]));
         rows.push(row([
-            format!("Theorem 3: steps to {epsilon}, if that were alpha (certifies nothing)"),
+            format!("Theorem 3: steps to {epsilon}, at that lower bound (certifies nothing)"),
             steps(contraction.theorem_3),
         ]));
     }
     rows.push(row([
-        "distance left by a step, at that alpha".to_owned(),
+        "expected distance after one step, at that alpha".to_owned(),
         format!("{:.8}", contraction.step_factor),
     ]));
     rows.push(row([
-        format!("steps to {epsilon} from a uniform start, without conditions (after Hermon and Salez)"),
+        format!("steps to {epsilon} from a uniform start, unconditional (after Hermon and Salez)"),
         short(contraction.unconditional),
     ]));
 }
@@ -300,9 +300,9 @@ fn chains(found: &Diagnosis) -> String {
         .collect();
     aligned(&head, &rows)
         + &format!(
-            "\nOf the log-determinant, the first half of each chain left out: integrated autocorrelation time in\n\
-             steps (Geyer's initial monotone sequence over all chains), effective sample size, split R-hat, and\n\
-             mean; over the exact samples its mean is {}. Seconds are those of all chains.\n",
+            "\nStatistics of the log-determinant, without the first half of each chain (burn-in): integrated\n\
+             autocorrelation time in steps (Geyer's initial monotone sequence over all chains), effective sample size,\n\
+             split R-hat, mean. Its mean over the exact samples is {}. Seconds are for all chains together.\n",
             with_error(found.log_det)
         )
 }

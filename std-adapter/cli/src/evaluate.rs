@@ -1,15 +1,14 @@
 //! `dpp-nystrom evaluate`.
 
 use crate::arguments::{KernelArguments, Source};
-use crate::knobs::{MethodArguments, methods};
+use crate::method_options::{MethodArguments, methods};
 use crate::statistics::mean;
 use clap::{Args, ValueEnum};
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
 use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
-use dpp_nystrom::landmarks::Options;
-use dpp_nystrom::landmarks::Selector;
+use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::regression::Ridge;
 use std::path::PathBuf;
 
@@ -33,7 +32,7 @@ pub(crate) struct Evaluate {
     pub(crate) source: Source,
     /// Methods to compare, separated by commas
     #[arg(long, value_parser = methods(true), value_delimiter = ',', required = true)]
-    pub(crate) methods: Vec<&'static dyn Selector>,
+    pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas
     #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
@@ -44,7 +43,7 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) test: Option<usize>,
     #[command(flatten)]
-    pub(crate) knobs: MethodArguments,
+    pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
@@ -64,11 +63,11 @@ pub(crate) struct Evaluate {
     pub(crate) json: bool,
 }
 
-/// Rows used where nobody says: the paper's.
+/// Rows used by default: as in the paper.
 const ROWS: usize = 4_000;
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
-    let takes_given = arguments.methods.iter().any(|method| method.fixed(&Options::default()).is_some());
+    let takes_given = arguments.methods.iter().any(|method| method.uses(SelectorOption::Given));
     let given = match (&arguments.given, takes_given) {
         (Some(path), true) => source::given(path)?,
         (None, true) => return Err(Error::GivenMissing),
@@ -78,7 +77,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
-    arguments.knobs.tell_unused(&arguments.methods);
+    arguments.method_options.tell_unused(&arguments.methods);
     // Rows that a user chose are counted in the whole.
     let table = match &arguments.given {
         Some(_) => source::read(&arguments.source)?,
@@ -94,9 +93,9 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
             "over {SPECTRUM_ROWS} training rows fro_rel and spec_rel are left out: they need all eigenvalues"
         ));
     }
+    let options = arguments.method_options.options(&given);
     let comparison = Comparison {
-        methods: arguments.methods.clone(),
-        options: arguments.knobs.options(&given),
+        selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),
         seed: arguments.source.seed,
         seeds: arguments.seeds,

@@ -5,7 +5,6 @@ use clap::{Args, ValueEnum};
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
-use dpp_nystrom::model;
 use dpp_nystrom::model::Model;
 use dpp_nystrom::model::export::{Bits, Cost, Exported, Form, Name, landmark_rows};
 use serde::Serialize;
@@ -17,28 +16,28 @@ Examples:
   dpp-nystrom export houses.dpp --to rust --quantise i16 --out houses.rs
   dpp-nystrom export houses.dpp --to bytes --out houses.bin
 
-rust: a static that the core uses in place. c: a C99 header with one function. bytes: for a part of the
-flash of its own, checked by the core when it starts. All take raw rows and predict in single precision,
-or in integers with --quantise. --data says what that costs against predict, on rows of your choice.";
+rust: a static that the core uses in place. c: a C99 header with one function. bytes: for a separate part of the
+flash, validated by the core at start-up. All predict from raw rows, in single precision or, with --quantise, in
+integers. --data measures the loss of accuracy relative to predict on rows of your choice.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// A model that fit wrote
+    /// A model written by fit
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// What to make of it
+    /// Form of the export
     #[arg(long, value_enum)]
     to: FormName,
-    /// Where to write it
+    /// Output file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// What names in it begin with [default: the file's name]
+    /// Prefix of the identifiers in it [default: the file's name]
     #[arg(long)]
     name: Option<String>,
-    /// Integers instead of single precision, for processors without floating-point hardware
+    /// Use integers instead of single precision, for processors without floating-point hardware
     #[arg(long, value_enum, value_name = "BITS")]
     quantise: Option<BitsName>,
-    /// Rows to measure on what the device's arithmetic costs [default: the landmarks]
+    /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
     #[arg(long, value_name = "DATA")]
     data: Option<PathBuf>,
     /// Print one JSON object
@@ -83,7 +82,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let inputs = [Some(&arguments.model), arguments.data.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.out), &inputs)?;
-    let model = model::load(&arguments.model)?;
+    let model = Model::load(&arguments.model)?;
     let bits = arguments.quantise.map(|bits| match bits {
         BitsName::I16 => Bits::Sixteen,
         BitsName::I8 => Bits::Eight,
@@ -95,7 +94,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         FormName::C => Form::C,
         FormName::Bytes => Form::Bytes,
     };
-    // Before anything is written: rows that cannot be read leave no file.
+    // Measure before writing, so that unreadable rows leave no output file.
     let rows = match &arguments.data {
         Some(path) => table::read_features(path, &model.feature_names, Some(&model.target_name))?,
         None => landmark_rows(&model),
@@ -105,27 +104,27 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
         note(&format!(
-            "{} of {} landmarks fell together with others when they were quantised, and were left out",
+            "{} of {} landmarks coincide with others after quantisation, and were dropped",
             model.landmarks() - exported.landmarks(),
             model.landmarks()
         ));
     }
     if arguments.data.is_none() {
         note(
-            "the cost is measured on the landmarks alone; --data with the training or other rows tells what it is there",
+            "accuracy was measured on the landmarks alone; use --data with training or other rows to measure it there",
         );
     }
     let report = report(arguments, &name, &exported, &model, cost);
     if arguments.json { print_json(&report) } else { print(&text(&report)) }
 }
 
-/// The name asked for, or the file's; tells when it had to be changed.
+/// Return the name requested, or the file's; note if it had to be changed.
 fn name(arguments: &Export) -> Name {
     let stem = || arguments.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = Name::new(&arguments.name.clone().unwrap_or_else(stem));
     if let Some(wish) = arguments.name.as_ref().filter(|wish| *wish != name.as_str()) {
         note(&format!(
-            "the name {wish:?} becomes {:?}: letters, digits and underscores, a letter first",
+            "invalid name {wish:?}, using {:?}: expected letters, digits and underscores, beginning with a letter",
             name.as_str()
         ));
     }
@@ -167,7 +166,7 @@ fn text(report: &Report<'_>) -> String {
         row("name", report.name.to_owned()),
         row("features", report.features.to_string()),
         row("landmarks", report.landmarks.to_string()),
-        row("numbers", report.numbers.to_owned()),
+        row("format", report.numbers.to_owned()),
         row("bytes of flash", report.flash_bytes.to_string()),
         row("bytes of RAM", report.ram_bytes.to_string()),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
@@ -183,5 +182,5 @@ fn text(report: &Report<'_>) -> String {
     }
     let out = report.out.display().to_string();
     aligned(&["file", &out], &rows)
-        + "\nDifferences are to what predict answers, in the target's units. Bytes are data alone, without code.\n"
+        + "\nDifferences are relative to predict, in the target's units. Bytes are constant data, without code.\n"
 }

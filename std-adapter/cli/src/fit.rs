@@ -3,26 +3,26 @@
 use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
-use crate::knobs::MethodArguments;
-use crate::knobs::methods;
+use crate::method_options::MethodArguments;
+use crate::method_options::methods;
 use crate::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
-use crate::source::ChoiceReport;
-use crate::stored::{Picked, Stored, Wanted};
+use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::tolerance::ToleranceArguments;
 use clap::Args;
-use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::Task;
-use dpp_nystrom::model;
+use dpp_nystrom::landmarks::methods::Method;
+use dpp_nystrom::pipeline;
+use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Checkpoint;
-use dpp_nystrom::regression::{Ridge, Training, train_at};
-use dpp_nystrom::{Error, landmarks};
+use dpp_nystrom::regression::Fitted;
+use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::selectors::{Exchanged, Given};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::time::Instant;
 
 #[derive(Debug, Args)]
 pub(crate) struct Fit {
@@ -39,11 +39,11 @@ pub(crate) struct Fit {
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "auto")]
-    pub(crate) method: &'static dyn Selector,
+    pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
-    pub(crate) knobs: MethodArguments,
+    pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
@@ -59,7 +59,7 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
-    /// Keep what was learned in this file, and go on from it if the fit was cut off; needs a row store
+    /// Keep what was learned in this file, and resume from it if the fit was cut off
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Seconds between two writings of the checkpoint
@@ -88,7 +88,7 @@ struct Report<'a> {
     model: &'a Path,
     method: &'a str,
     #[serde(flatten)]
-    choice: Option<ChoiceReport>,
+    plan: Option<PlanReport>,
     #[serde(flatten)]
     curve: Option<Curve>,
     landmarks: &'a [u64],
@@ -107,10 +107,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
-    let given = match &arguments.given {
-        Some(path) => Some((path, source::given(path)?)),
-        None => None,
-    };
+    let given = arguments.given.as_deref().map(source::given).transpose()?;
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let outputs = [Some(&arguments.model), arguments.tolerance.curve.as_ref(), arguments.checkpoint.as_ref()];
@@ -119,140 +116,81 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         check_writable(output)?;
     }
     if given.is_none() {
-        arguments.knobs.tell_unused(&[arguments.method]);
+        arguments.method_options.tell_unused(&[arguments.method]);
     }
-    let options = arguments.knobs.options(&[]);
-    let wanted = match (&given, arguments.tolerance.is_asked()) {
-        (_, true) => Wanted::Tolerance,
-        (Some(_), false) => Wanted::Given,
-        (None, false) => Wanted::Method(arguments.method),
+    let options = arguments.method_options.options(&[]);
+    let selector: Box<dyn Selector> = match (&given, options.refinement) {
+        (Some(rows), Some(refinement)) => {
+            Box::new(Exchanged::new(Box::new(Given::new(rows.clone())), refinement))
+        }
+        (Some(rows), None) => Box::new(Given::new(rows.clone())),
+        (None, _) => arguments.method.selector(&options),
     };
-    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
-        return run_stored(
-            arguments,
-            &stored,
-            given.as_ref().map(|(path, rows)| (path.as_path(), rows.as_slice())),
-        );
-    }
-    if let Some(path) = &arguments.checkpoint {
-        return Err(Error::CheckpointInMemory { path: path.clone() });
-    }
-    let observer = Bar::default();
     let seed = arguments.source.seed;
-    let data = source::prepared(&arguments.source, arguments.source.rows)?;
-    data.target()?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
-    let own = match &given {
-        Some((path, rows)) => Some(source::among(&data, path, rows)?),
-        None => None,
-    };
-    let (name, landmarks, select_seconds, choice, curve) = match own {
-        Some(rows) if arguments.knobs.refinement().is_none() => {
-            ("given", LandmarkSet::Indices(rows), 0.0, None, None)
+    let source = source::open(&arguments.source)?;
+    let landmarks = match (&given, &arguments.given) {
+        (Some(given), Some(path)) => {
+            let rows = source::among(&*source, path, given)?;
+            let refines = options.refinement.is_some();
+            if refines { Landmarks::Count(rows.len()) } else { Landmarks::Rows(rows) }
         }
-        own => {
-            let method =
-                own.as_ref().and_then(|_| landmarks::methods::find("given")).unwrap_or(arguments.method);
-            let own = own.unwrap_or_default();
-            let task = Task {
-                gram: &Gram::new(&data, setting.kernel)?,
-                c: 0,
-                setting,
-                ridge: match arguments.ridge {
-                    Ridge::Value(gamma) => Some(gamma),
-                    Ridge::CrossValidated => None,
-                },
-                options: &arguments.knobs.options(&own),
-                observer: &observer,
-            };
-            let count = arguments.landmarks.or((!own.is_empty()).then_some(own.len()));
-            let (chosen, seconds, curve) =
-                arguments.tolerance.select(method, &task, count, arguments.ridge)?;
-            source::tell_rest(&chosen);
-            source::tell_choice(&chosen);
-            (method.name(), chosen.places, seconds, chosen.choice.map(ChoiceReport::from), curve)
-        }
+        _ => arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge),
     };
-    let begin = Instant::now();
-    let training = train_at(&data, &landmarks, arguments.ridge, setting, &observer)?;
-    let fit_seconds = begin.elapsed().as_secs_f64();
-    tell_dependent(&training);
-    model::save(&training.model, &arguments.model)?;
+    let params = Params {
+        kernel: arguments.kernel.params(),
+        landmarks,
+        selector: &*selector,
+        ridge: arguments.ridge,
+        precision: arguments.kernel.precision(),
+        seed,
+    };
+    let mut checkpoint = arguments.checkpoint();
+    let outcome = pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar::default())?;
+    let (selected, fitted) = (&outcome.selected, &outcome.fitted);
+    source::tell(selected);
+    if let Some(resumed) = checkpoint.as_ref().map(Checkpoint::resumed).filter(|&rows| rows > 0) {
+        note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
+    }
+    tell_dependent(fitted);
+    fitted.model.save(&arguments.model)?;
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.remove()?;
+    }
     let report = Report {
         model: &arguments.model,
-        method: name,
-        choice,
-        curve,
-        landmarks: &training.model.landmark_rows,
-        count: training.model.landmarks(),
-        sigma: setting.kernel.sigma,
-        ridge: training.model.ridge,
-        rows: training.model.trained_rows,
-        dim: data.dim,
-        train_nrmse: training.model.train_nrmse,
-        cv_nrmse: training.validation_nrmse,
-        dependent: training.dependent,
-        select_seconds,
-        fit_seconds,
+        method: selector.name(),
+        plan: selected.selection.plan.clone().map(PlanReport::from),
+        curve: arguments.tolerance.curve(selected, selector.name())?,
+        landmarks: &fitted.model.landmark_rows,
+        count: fitted.model.landmarks(),
+        sigma: selected.kernel.sigma,
+        ridge: fitted.model.ridge,
+        rows: fitted.model.trained_rows,
+        dim: fitted.model.feature_names.len(),
+        train_nrmse: fitted.model.train_nrmse,
+        cv_nrmse: fitted.validation_nrmse,
+        dependent: fitted.dependent,
+        select_seconds: selected.selection.seconds,
+        fit_seconds: outcome.fit_seconds,
         seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report)) }
 }
 
-/// [`run`] on a row store where it lies.
-fn run_stored(arguments: &Fit, stored: &Stored, given: Option<(&Path, &[usize])>) -> Result<(), Error> {
-    let (name, picked) = match given {
-        Some((path, rows)) => ("given", stored.given(path, rows)?),
-        None => {
-            let options = arguments.knobs.options(&[]);
-            let c = arguments.landmarks.unwrap_or_default();
-            (arguments.method.name(), stored.choose(c, arguments.method, &options)?)
-        }
-    };
-    let Picked { landmarks, seconds: select_seconds, choice, .. } = picked;
-    let begin = Instant::now();
-    let training = stored.train(arguments, &landmarks)?;
-    let fit_seconds = begin.elapsed().as_secs_f64();
-    tell_dependent(&training);
-    model::save(&training.model, &arguments.model)?;
-    if let Some(checkpoint) = arguments.checkpoint() {
-        checkpoint.remove()?;
-    }
-    let report = Report {
-        model: &arguments.model,
-        method: name,
-        choice: choice.map(ChoiceReport::from),
-        curve: None,
-        landmarks: &training.model.landmark_rows,
-        count: training.model.landmarks(),
-        sigma: stored.setting.kernel.sigma,
-        ridge: training.model.ridge,
-        rows: training.model.trained_rows,
-        dim: stored.store.features(),
-        train_nrmse: training.model.train_nrmse,
-        cv_nrmse: training.validation_nrmse,
-        dependent: training.dependent,
-        select_seconds,
-        fit_seconds,
-        seed: arguments.source.seed,
-    };
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
-}
-
-fn tell_dependent(training: &Training) {
-    if training.dependent > 0 {
+fn tell_dependent(fitted: &Fitted) {
+    if fitted.dependent > 0 {
         note(&format!(
             "{} of {} landmarks depend on others under this kernel, and were left out",
-            training.dependent,
-            training.dependent + training.model.landmarks()
+            fitted.dependent,
+            fitted.dependent + fitted.model.landmarks()
         ));
     }
 }
 
 fn text(report: &Report<'_>) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    let chosen = match &report.choice {
-        Some(choice) => format!("{}: {}", report.method, choice.words()),
+    let chosen = match &report.plan {
+        Some(plan) => format!("{}: {}", report.method, plan.words()),
         None => report.method.to_owned(),
     };
     let rows = [

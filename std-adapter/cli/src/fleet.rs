@@ -7,8 +7,9 @@ use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::error::TableError;
-use dpp_nystrom::model;
-use dpp_nystrom::regression::{DeviceState, Fleet, Ridge};
+use dpp_nystrom::model::Model;
+use dpp_nystrom::regression::Accumulator;
+use dpp_nystrom::regression::{Fleet, Ridge};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,26 +18,26 @@ pub(crate) const LEARN_EXAMPLES: &str = "\
 Example:
   dpp-nystrom learn houses.dpp this-years.csv --out server.state
 
-What is written is what a device that learned the same rows would send. Only sums over the rows are in it.";
+The state is what a device that accumulated the same rows would send. It contains only sums over the rows.";
 
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   dpp-nystrom merge device-*.state --of houses.dpp --model merged.dpp
   dpp-nystrom merge a.state b.state server.state --of houses.dpp --ridge cv --model merged.dpp --json
 
-The states are of devices that learned on the landmarks of the model --of: states of others are refused. --ridge cv
-predicts each device from the others.";
+The states must come from devices with the landmarks of the model --of; others are rejected. --ridge cv predicts the
+rows of each device from those of the others.";
 
-/// What `learn` is told.
+/// Arguments of `learn`.
 #[derive(Debug, Args)]
 pub(crate) struct Learn {
-    /// The model on whose landmarks to learn
+    /// Model whose landmarks to use
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Rows to learn: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Rows to accumulate: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// Where to write the state
+    /// Output file for the state
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Print one JSON object
@@ -44,19 +45,19 @@ pub(crate) struct Learn {
     json: bool,
 }
 
-/// What `merge` is told.
+/// Arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// What devices have learned
+    /// States written by learn or sent by devices
     #[arg(value_name = "STATE", required = true)]
     states: Vec<PathBuf>,
-    /// The model on whose landmarks they learned
+    /// Model whose landmarks the states use
     #[arg(long, value_name = "MODEL")]
     of: PathBuf,
-    /// The ridge γ, which is multiplied by the number of rows: a number, or cv [default: that of the model]
+    /// Regularisation γ (the ridge), multiplied by the number of rows: a number, or cv [default: the model's]
     #[arg(long, value_name = "F|cv", allow_negative_numbers = true)]
     ridge: Option<Ridge>,
-    /// Where to write the merged model
+    /// Output file for the merged model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Print one JSON object
@@ -88,13 +89,13 @@ fn row(name: &str, value: String) -> Vec<String> {
 
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.model, &arguments.data])?;
-    let model = model::load(&arguments.model)?;
+    let model = Model::load(&arguments.model)?;
     let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
     let fleet = Fleet::of(&model)?;
-    let learned = fleet.learn(&rows)?;
-    let bytes = fleet.state(&learned)?;
+    let accumulated = fleet.accumulate(&rows)?;
+    let bytes = fleet.state(&accumulated)?;
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
-    let report = LearnReport { state: &arguments.out, rows: learned.rows(), bytes: bytes.len() };
+    let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
     if arguments.json {
         return print_json(&report);
     }
@@ -105,16 +106,16 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let inputs: Vec<&Path> = arguments.states.iter().chain([&arguments.of]).map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.model), &inputs)?;
-    let model = model::load(&arguments.of)?;
+    let model = Model::load(&arguments.of)?;
     let fleet = Fleet::of(&model)?;
-    let learned: Vec<DeviceState> =
+    let states: Vec<Accumulator<f32>> =
         arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
-    let merged = fleet.merge(&learned, ridge, &Bar::default())?;
-    model::save(&merged.model, &arguments.model)?;
+    let merged = fleet.merge(&states, ridge, &Bar::default())?;
+    merged.model.save(&arguments.model)?;
     let report = MergeReport {
         model: &arguments.model,
-        states: learned.len(),
+        states: states.len(),
         rows: merged.model.trained_rows,
         landmarks: merged.model.landmarks(),
         ridge: merged.model.ridge,
@@ -130,16 +131,14 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         row("landmarks", report.landmarks.to_string()),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),
-        row("error over devices", short_or_dash(report.cv_nrmse)),
+        row("error across devices", short_or_dash(report.cv_nrmse)),
     ];
     let text = aligned(&["model", &report.model.display().to_string()], &rows);
-    print(
-        &(text + "\nErrors are in standard deviations of the target that the first model was trained on.\n"),
-    )
+    print(&(text + "\nErrors are in standard deviations of the target of the original model.\n"))
 }
 
 /// A state that a device sent.
-fn read(fleet: &Fleet<'_>, path: &Path) -> Result<DeviceState, Error> {
+fn read(fleet: &Fleet<'_>, path: &Path) -> Result<Accumulator<f32>, Error> {
     let failed = |source| TableError::Open { path: path.to_owned(), source };
     let bytes = fs::read(path).map_err(failed)?;
     fleet.read(&bytes).map_err(|error| match error {

@@ -4,14 +4,13 @@ use crate::output::{aligned, print, print_json, short};
 use clap::Args;
 use dpp_nystrom::Error;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Info {
-    /// A model that fit wrote
+    /// A model written by fit
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Print one JSON object
@@ -36,7 +35,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
-    let model = model::load(&arguments.model)?;
+    let model = Model::load(&arguments.model)?;
     let report = report(&model);
     if arguments.json { print_json(&report) } else { print(&text(&report)) }
 }

@@ -1,16 +1,16 @@
-//! Text for people and for programs.
+//! Output: text for users and for programs.
 
 use dpp_nystrom::Error;
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A line on stderr. Nothing can be done when even that fails.
+/// Print a line on stderr, ignoring failure.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Text on standard output.
+/// Print text on standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -18,12 +18,12 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
         .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
 }
 
-/// A line on standard output.
+/// Print a line on standard output.
 pub(crate) fn print_line(line: &str) -> Result<(), Error> {
     print(&format!("{line}\n"))
 }
 
-/// A column of numbers under its name, to a file or to standard output.
+/// Write a column of values under its name, to a file or to standard output.
 pub(crate) fn write_column<T: ToString>(
     path: Option<&Path>,
     name: &str,
@@ -37,11 +37,11 @@ pub(crate) fn write_column<T: ToString>(
     })
 }
 
-/// Bytes of a column that are held back.
+/// Bytes of a column that are buffered before the first write.
 const HELD: usize = 1 << 16;
 
-/// [`write_column`] of numbers that are still being made: `make` is given what puts one down. What it answers
-/// with is the answer; after an error of its own no file is written.
+/// [`write_column`] for values that are produced one by one: `make` receives a function that writes a value. Return
+/// what `make` returns; if it fails, no file is written.
 pub(crate) fn write_column_in_parts<A>(
     path: Option<&Path>,
     name: &str,
@@ -52,9 +52,9 @@ pub(crate) fn write_column_in_parts<A>(
     let write = |out: &mut dyn Write| {
         let mut header = csv::Writer::from_writer(Vec::new());
         header.write_record([name]).map_err(cause)?;
-        // Nothing is seen of a file that is refused in its first rows.
+        // Write nothing if one of the first rows is rejected.
         let mut held = header.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-        let answer = make(&mut |value| {
+        let outcome = make(&mut |value| {
             held.extend_from_slice(value.as_bytes());
             held.push(b'\n');
             if held.len() < HELD {
@@ -64,8 +64,8 @@ pub(crate) fn write_column_in_parts<A>(
             held.clear();
             put
         });
-        let failed = answer.is_err();
-        made = Some(answer);
+        let failed = outcome.is_err();
+        made = Some(outcome);
         if failed {
             Err(io::ErrorKind::Interrupted.into())
         } else {
@@ -79,12 +79,12 @@ pub(crate) fn write_column_in_parts<A>(
     };
     match (made, written) {
         (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-        (Some(Ok(answer)), Ok(())) => Ok(answer),
+        (Some(Ok(outcome)), Ok(())) => Ok(outcome),
         (None, Ok(())) => Err(Error::Write { path: shown, source: io::ErrorKind::Other.into() }),
     }
 }
 
-/// A table of numbers under its columns' names, to a file.
+/// Write a table of values under its columns' names to a file.
 pub(crate) fn write_table(path: &Path, names: &[String], values: &[f64]) -> Result<(), Error> {
     dpp_nystrom::atomic_file::write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
@@ -96,7 +96,7 @@ pub(crate) fn write_table(path: &Path, names: &[String], values: &[f64]) -> Resu
     })
 }
 
-/// The error of the file itself: a closed pipe must be known for one.
+/// Return the underlying I/O error, so that a closed pipe is recognised.
 fn cause(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => source,
@@ -104,7 +104,7 @@ fn cause(error: csv::Error) -> io::Error {
     }
 }
 
-/// Refuses a result that would take the place of one of the files that it is made from.
+/// Reject an output path that is also an input.
 pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), Error> {
     let place = |path: &Path| path.canonicalize().ok();
     match output {
@@ -115,7 +115,7 @@ pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(),
     }
 }
 
-/// Rows of cells under a header: the first column to the left, numbers to the right.
+/// Format rows of cells under a header: the first column left-aligned, the others right-aligned.
 pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |row: &[String], at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
     let widths: Vec<usize> = header
@@ -139,7 +139,7 @@ pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     line(&names) + &rows.iter().map(|row| line(row)).collect::<String>()
 }
 
-/// Four significant digits, as short as they can be read.
+/// Format with four significant digits, without trailing exponents where possible.
 pub(crate) fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -151,12 +151,12 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// [`short`], or a dash for what was not measured.
+/// [`short`], or a dash for a missing value.
 pub(crate) fn short_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), short)
 }
 
-/// One JSON object, on one line.
+/// Print one JSON object on one line.
 pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
     let text = serde_json::to_string(value)
         .map_err(|error| Error::Write { path: PathBuf::from("-"), source: error.into() })?;

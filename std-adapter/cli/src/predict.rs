@@ -3,17 +3,16 @@
 use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
 use clap::Args;
 use dpp_nystrom::Error;
-use dpp_nystrom::benchmark::root_mean_square;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Table;
-use dpp_nystrom::model;
+use dpp_nystrom::model::Model;
 use dpp_nystrom::model::export::DeviceModel;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
-    /// A model that fit wrote, or one that export wrote as bytes: then exactly what the device answers
+    /// A model written by fit, or by export as bytes: the latter predicts exactly as the device does
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Raw rows: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
@@ -24,7 +23,7 @@ pub(crate) struct Predict {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Squared errors of the rows that have a target.
+/// Accumulates squared errors of the rows that have a target.
 #[derive(Default)]
 struct Errors {
     squares: f64,
@@ -36,11 +35,11 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     if DeviceModel::is_one(&arguments.model) {
         return run_device(arguments);
     }
-    let model = model::load(&arguments.model)?;
+    let model = Model::load(&arguments.model)?;
     let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
         let mut take = |block: Table| {
-            let predictions = model.predict(&block).map_err(|error| match error {
+            let predictions = model.predict_table(&block).map_err(|error| match error {
                 Error::Prediction { row } => Error::Prediction { row: before + row },
                 other => other,
             })?;
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         };
         if Store::is_store(&arguments.data) {
             let store = Store::open(&arguments.data)?;
-            store.fits(&model)?;
+            store.has_features(&model.feature_names)?;
             store.read_blocks(&mut take)?;
         } else {
             let target = Some(model.target_name.as_str());
@@ -72,7 +71,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a device answers from these bytes, bit for bit. They hold no names: columns are found by place.
+/// Predict from exported bytes exactly as a device does. They contain no names: columns are matched by position.
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
@@ -80,7 +79,7 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let predictions = model.predict(&rows)?;
     write_column(arguments.out.as_deref(), "prediction", predictions.iter())?;
     if rows.target.is_some() {
-        note(&format!("root mean square error {}", short(root_mean_square(&predictions, &rows))));
+        note(&format!("root mean square error {}", short(rows.root_mean_square(&predictions))));
     }
     Ok(())
 }

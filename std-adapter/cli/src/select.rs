@@ -3,18 +3,20 @@
 use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
-use crate::knobs::{MethodArguments, methods};
+use crate::method_options::{MethodArguments, methods};
 use crate::output::{aligned, keep_inputs, print, print_json, short, write_column, write_table};
-use crate::source::ChoiceReport;
-use crate::stored::{Picked, Stored, Wanted};
+use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::tolerance::ToleranceArguments;
 use clap::Args;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Gram, LandmarkSet};
+use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::{Gain, Objective, Task};
+use dpp_nystrom::landmarks::Objective;
+use dpp_nystrom::landmarks::RefinementOutcome;
+use dpp_nystrom::landmarks::methods::Method;
+use dpp_nystrom::pipeline;
+use dpp_nystrom::pipeline::Params;
 use dpp_nystrom::regression::Ridge;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,11 +30,11 @@ pub(crate) struct Select {
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "kdpp")]
-    pub(crate) method: &'static dyn Selector,
+    pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
-    pub(crate) knobs: MethodArguments,
+    pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// Write the landmarks' row numbers to a CSV file
@@ -48,7 +50,7 @@ struct Report<'a> {
     method: &'a str,
     /// Rows of the file; none where the landmarks are points of their own.
     landmarks: &'a [usize],
-    /// Points in the file's units, of methods whose landmarks are no rows.
+    /// Points in the file's units, of methods whose landmarks are not rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<&'a [f64]>>,
     sigma: f64,
@@ -65,7 +67,7 @@ struct Report<'a> {
     /// Whether the chain came to rest; null without one, and where the number of steps was given.
     converged: Option<bool>,
     #[serde(flatten)]
-    choice: Option<ChoiceReport>,
+    plan: Option<PlanReport>,
     #[serde(flatten)]
     curve: Option<Curve>,
     /// What exchanges lowered.
@@ -98,7 +100,7 @@ struct RefinementReport {
 }
 
 impl RefinementReport {
-    fn new(gain: Gain, rows: usize) -> Self {
+    fn new(gain: RefinementOutcome, rows: usize) -> Self {
         let is_trace = gain.objective == Objective::Trace;
         let trace = |error: f64| is_trace.then_some(error);
         let ridge = |square: f64| (!is_trace).then_some(square.sqrt());
@@ -133,30 +135,31 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         keep_inputs(Some(output), &[&arguments.source.data])?;
         check_writable(output)?;
     }
-    arguments.knobs.tell_unused(&[arguments.method]);
-    let options = arguments.knobs.options(&[]);
-    let wanted = match arguments.tolerance.is_asked() {
-        true => Wanted::Tolerance,
-        false => Wanted::Method(arguments.method),
+    arguments.method_options.tell_unused(&[arguments.method]);
+    let selector = arguments.method.selector(&arguments.method_options.options(&[]));
+    let (ridge, seed) = (Ridge::CrossValidated, arguments.source.seed);
+    let source = source::open(&arguments.source)?;
+    let params = Params {
+        kernel: arguments.kernel.params(),
+        landmarks: arguments.tolerance.wanted(arguments.landmarks, source.len(), ridge),
+        selector: &*selector,
+        ridge,
+        precision: arguments.kernel.precision(),
+        seed,
     };
-    if let Some(stored) = Stored::open(&arguments.source, &arguments.kernel, wanted, &options)? {
-        return run_stored(arguments, &stored);
-    }
-    let observer = Bar::default();
-    let seed = arguments.source.seed;
-    let data = source::prepared(&arguments.source, arguments.source.rows)?;
-    let setting = source::setting(&data, &arguments.kernel, seed, &observer)?;
-    let gram = Gram::new(&data, setting.kernel)?;
-    let task = Task { gram: &gram, c: 0, setting, ridge: None, options: &options, observer: &observer };
-    let (chosen, seconds, curve) =
-        arguments.tolerance.select(arguments.method, &task, arguments.landmarks, Ridge::CrossValidated)?;
-    source::tell_rest(&chosen);
-    source::tell_choice(&chosen);
-    let trace = gram.trace_error(&chosen.places)?;
-    let (landmarks, points): (Vec<usize>, Vec<f64>) = match chosen.places {
-        LandmarkSet::Indices(rows) => (rows.iter().map(|&row| data.number(row)).collect(), Vec::new()),
-        LandmarkSet::Points(mut points) => {
-            data.statistics.undo(&mut points);
+    let selected = pipeline::select(&*source, &params, &Bar::default())?;
+    source::tell(&selected);
+    let method = selector.name();
+    let curve = arguments.tolerance.curve(&selected, method)?;
+    let trace = selected.trace_error(seed)?;
+    let (rows, columns) = (selected.source(), selected.source().columns());
+    let (landmarks, points): (Vec<usize>, Vec<f64>) = match &selected.selection.landmarks {
+        LandmarkSet::Indices(indices) => {
+            (indices.iter().map(|&row| rows.row_number(row)).collect(), Vec::new())
+        }
+        LandmarkSet::Points(points) => {
+            let mut points = points.clone();
+            columns.scaler.undo(&mut points);
             (Vec::new(), points)
         }
     };
@@ -164,62 +167,31 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         if points.is_empty() {
             write_column(Some(path), "row", landmarks.iter())?;
         } else {
-            write_table(path, &data.feature_names, &points)?;
+            write_table(path, &columns.feature_names, &points)?;
         }
     }
+    let candidates = selected.sample.as_ref().map_or(rows.len(), |sample| sample.len());
+    let selection = &selected.selection;
     let report = Report {
-        method: arguments.method.name(),
+        method,
         landmarks: &landmarks,
-        points: (!points.is_empty()).then(|| points.chunks_exact(data.dim).collect()),
-        sigma: setting.kernel.sigma,
-        rows: data.len(),
-        dim: data.dim,
-        steps: chosen.steps,
-        accepted: chosen.accepted,
-        log_det: chosen.log_det,
-        trace_error: trace.error,
-        trace_fraction: trace.fraction,
-        measured_rows: None,
-        converged: chosen.converged,
-        choice: chosen.choice.map(ChoiceReport::from),
+        points: (!points.is_empty()).then(|| points.chunks_exact(columns.features()).collect()),
+        sigma: selected.kernel.sigma,
+        rows: rows.len(),
+        dim: columns.features(),
+        steps: selection.steps,
+        accepted: selection.accepted,
+        log_det: selection.log_det,
+        trace_error: trace.of_all.error,
+        trace_fraction: trace.of_all.fraction,
+        measured_rows: (trace.rows < rows.len()).then_some(trace.rows),
+        converged: selection.converged,
+        plan: selection.plan.clone().map(PlanReport::from),
         curve,
-        objective: chosen.gain.map(|gain| objective(gain.objective)),
-        refinement: chosen.gain.map(|gain| RefinementReport::new(gain, data.len())),
-        seconds,
+        objective: selection.refinement.map(|refinement| objective(refinement.objective)),
+        refinement: selection.refinement.map(|refinement| RefinementReport::new(refinement, candidates)),
+        seconds: selection.seconds,
         seed,
-    };
-    if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
-}
-
-/// [`run`] on a row store where it lies.
-fn run_stored(arguments: &Select, stored: &Stored) -> Result<(), Error> {
-    let options = arguments.knobs.options(&[]);
-    let picked = stored.choose(arguments.landmarks.unwrap_or_default(), arguments.method, &options)?;
-    let missed = stored.missed(&picked.landmarks)?;
-    let Picked { landmarks, log_det, steps, accepted, converged, seconds, gain, choice, among } = picked;
-    if let Some(path) = &arguments.out {
-        write_column(Some(path), "row", landmarks.iter())?;
-    }
-    let report = Report {
-        method: arguments.method.name(),
-        landmarks: &landmarks,
-        points: None,
-        sigma: stored.setting.kernel.sigma,
-        rows: stored.store.len(),
-        dim: stored.store.features(),
-        steps,
-        accepted,
-        log_det,
-        trace_error: missed.of_all.error,
-        trace_fraction: missed.of_all.fraction,
-        measured_rows: (missed.rows < stored.store.len()).then_some(missed.rows),
-        converged,
-        choice: choice.map(ChoiceReport::from),
-        curve: None,
-        objective: gain.map(|gain| objective(gain.objective)),
-        refinement: gain.map(|gain| RefinementReport::new(gain, among)),
-        seconds,
-        seed: arguments.source.seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
 }
@@ -235,7 +207,7 @@ fn text(report: &Report<'_>, list: bool) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("chosen", report.choice.as_ref().map_or_else(String::new, ChoiceReport::words)),
+        row("chosen", report.plan.as_ref().map_or_else(String::new, PlanReport::words)),
         row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len).to_string()),
         row("bandwidth", short(report.sigma)),
         row("steps", report.steps.to_string()),

@@ -3,13 +3,16 @@
 use crate::arguments::{KernelArguments, Source};
 use crate::output::note;
 use dpp_nystrom::Error;
+use dpp_nystrom::data::RowSource;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Prepared, table};
+use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks::{Choice, Chosen};
+use dpp_nystrom::landmarks::PlannedSelection;
 use dpp_nystrom::observer::Observer;
-use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, Setting, choose_bandwidth};
+use dpp_nystrom::pipeline::Selected;
+use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
 use serde::Serialize;
 use std::path::Path;
 
@@ -33,14 +36,22 @@ pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     Ok(store)
 }
 
-/// The rows to work on in memory: all, or as many as are asked for.
+/// Open the rows to work on: a row store where it lies, or rows in memory, all or as many as are asked for.
+pub(crate) fn open(source: &Source) -> Result<Box<dyn RowSource>, Error> {
+    if source.rows.is_none() && Store::is_store(&source.data) {
+        return Ok(Box::new(open_store(source)?));
+    }
+    Ok(Box::new(prepared(source, source.rows)?))
+}
+
+/// Read the rows to work on into memory: all, or as many as are asked for.
 pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared, Error> {
     if Store::is_store(&source.data) {
-        let mut sample = open_store(source)?.sample(rows, source.seed)?;
+        let mut read = open_store(source)?.read(rows, source.seed)?;
         if source.target == Target::None {
-            sample.target = None;
+            read.target = None;
         }
-        return Ok(sample);
+        return Ok(read);
     }
     Prepared::new(read(source)?, rows, source.seed)
 }
@@ -92,15 +103,20 @@ pub(crate) fn read(source: &Source) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// The bandwidth and the rest of the setting.
-pub(crate) fn setting(
+/// Choose the bandwidth of the kernel.
+pub(crate) fn kernel(
     data: &Prepared,
     arguments: &KernelArguments,
     seed: u64,
     observer: &dyn Observer,
-) -> Result<Setting, Error> {
-    let kernel = arguments.kind();
-    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(arguments.sigma, kernel, data, seed, observer)?;
+) -> Result<KernelSpec, Error> {
+    let KernelParams { kind, sigma } = arguments.params();
+    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(sigma, kind, data, seed, observer)?;
+    tell_edge(at_edge, sigma);
+    Ok(KernelSpec { kind, sigma })
+}
+
+fn tell_edge(at_edge: bool, sigma: f64) {
     if at_edge {
         note(&format!(
             "warning: the cross-validated bandwidth {sigma} is at the edge of the grid ({} to {} medians); \
@@ -109,52 +125,47 @@ pub(crate) fn setting(
             SIGMA_GRID[SIGMA_GRID.len() - 1]
         ));
     }
-    Ok(Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: arguments.precision(), seed })
 }
 
-/// Tells of a chain that ran out of steps.
-pub(crate) fn tell_rest(chosen: &Chosen) {
-    tell_unrest(chosen.converged, chosen.steps);
-}
-
-/// [`tell_rest`] from the two figures alone.
-pub(crate) fn tell_unrest(converged: Option<bool>, steps: u64) {
-    if converged == Some(false) {
+/// Tell what a user wants to know of a selection.
+pub(crate) fn tell(selected: &Selected<'_>) {
+    tell_edge(selected.sigma_at_edge, selected.kernel.sigma);
+    if let Some(sample) = &selected.sample {
+        note(&format!("landmarks are selected among {} rows drawn at random", sample.len()));
+    }
+    let selection = &selected.selection;
+    if selection.converged == Some(false) {
         note(&format!(
-            "warning: after {} steps the chain is not at rest: its landmarks may not follow the law yet; \
-             ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
-            steps
+            "warning: after {} steps the chain has not converged (split R-hat > 1.05): its landmarks may not follow the \
+             c-DPP yet; ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
+            selection.steps
         ));
+    }
+    if let Some(plan) = &selection.plan {
+        let words = PlanReport::from(plan.clone()).words();
+        note(&format!("auto: {words}: {}", plan.reason));
     }
 }
 
 /// What a method that chooses among others chose.
 #[derive(Debug, Serialize)]
-pub(crate) struct ChoiceReport {
+pub(crate) struct PlanReport {
     method_chosen: &'static str,
     /// Options of the command line; with the method they select the same rows.
     options_chosen: String,
     reason: String,
 }
 
-impl From<Choice> for ChoiceReport {
-    fn from(choice: Choice) -> Self {
-        let Choice { method, options, reason } = choice;
+impl From<PlannedSelection> for PlanReport {
+    fn from(plan: PlannedSelection) -> Self {
+        let PlannedSelection { method, options, reason, .. } = plan;
         Self { method_chosen: method, options_chosen: options, reason }
     }
 }
 
-impl ChoiceReport {
+impl PlanReport {
     pub(crate) fn words(&self) -> String {
         format!("--method {} {}", self.method_chosen, self.options_chosen).trim_end().to_owned()
-    }
-}
-
-/// Tells of what was chosen, and why.
-pub(crate) fn tell_choice(chosen: &Chosen) {
-    if let Some(choice) = &chosen.choice {
-        let words = ChoiceReport::from(choice.clone()).words();
-        note(&format!("auto: {words}: {}", choice.reason));
     }
 }
 
@@ -167,7 +178,7 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
         let value = table.row(entry)[column];
         let refuse = |problem| Error::Given { path: path.to_owned(), entry: entry + 1, value, problem };
         if !(value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX)) {
-            return Err(refuse("is no row number; rows count from 0"));
+            return Err(refuse("is not a row number; rows count from 0"));
         }
         if rows.contains(&(value as usize)) {
             return Err(refuse("is there twice; remove one"));
@@ -195,13 +206,13 @@ pub(crate) fn under(rows: usize, path: &Path, given: &[usize]) -> Result<(), Err
     }
 }
 
-/// Rows of the file to rows of the prepared ones.
-pub(crate) fn among(data: &Prepared, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
+/// Map row numbers of the file to rows of the source.
+pub(crate) fn among(source: &dyn RowSource, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
     given
         .iter()
         .enumerate()
         .map(|(entry, &number)| {
-            data.row_of(number).ok_or(Error::Given {
+            source.row_of(number).ok_or(Error::Given {
                 path: path.to_owned(),
                 entry: entry + 1,
                 value: number as f64,

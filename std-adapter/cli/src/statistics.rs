@@ -1,12 +1,12 @@
-//! Means and ranges of figures over seeds.
+//! Means and ranges over seeds.
 
-/// The mean of what there is.
+/// Return the mean of the values present.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The least, mean and greatest of what there is.
+/// Return the minimum, mean and maximum of the values present.
 pub(crate) fn summary(values: &[f64]) -> Option<[f64; 3]> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

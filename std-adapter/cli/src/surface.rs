@@ -1,4 +1,4 @@
-//! The error of cross-validation over bandwidths and ridges, as an SVG heat map.
+//! The cross-validation error over bandwidth and ridge, as an SVG heat map.
 
 use crate::output::short;
 use dpp_nystrom::Error;
@@ -13,15 +13,15 @@ use std::path::Path;
 
 const WIDTH: u32 = 860;
 const HEIGHT: u32 = 520;
-/// Of the scale beside the map.
+/// Width of the colour scale beside the map.
 const SCALE: u32 = 150;
 const STEPS: usize = 64;
 
-/// Errors over this look alike: 1 is what the mean of the target does.
+/// Errors above this share one colour; 1 is the error of predicting the target's mean.
 const MOST: f64 = 1.0;
 
-/// From the least error to the greatest: dark blue over grey to yellow, of even steps in lightness, so that
-/// colour-blind readers and grey prints keep the order.
+/// From the smallest error to the largest: dark blue through grey to yellow, in even steps of lightness, so that the
+/// order is preserved for colour-blind readers and in greyscale.
 const RAMP: [RGBColor; 5] = [
     RGBColor(0, 32, 81),
     RGBColor(60, 77, 110),
@@ -30,7 +30,7 @@ const RAMP: [RGBColor; 5] = [
     RGBColor(253, 234, 69),
 ];
 
-/// Where the equations could not be solved.
+/// Colour of points at which the equations could not be solved.
 const NOTHING: RGBColor = RGBColor(255, 255, 255);
 
 pub(crate) fn draw(path: &Path, title: &str, surface: &Surface) -> Result<(), Error> {
@@ -39,11 +39,11 @@ pub(crate) fn draw(path: &Path, title: &str, surface: &Surface) -> Result<(), Er
     write_whole(path, |file| file.write_all(svg.as_bytes()))
 }
 
-/// The errors that the colours stand for.
+/// The range of errors of the colour scale.
 struct Range {
     least: f64,
     most: f64,
-    /// There are errors over the most.
+    /// Whether some errors exceed the maximum.
     clipped: bool,
 }
 
@@ -57,7 +57,7 @@ impl Range {
         Self { least, most: room, clipped: greatest > most }
     }
 
-    /// Even steps on the logarithmic scale.
+    /// Return the colour of an error, on a logarithmic scale.
     fn colour(&self, error: f64) -> RGBColor {
         let place = ((error / self.least).ln() / (self.most / self.least).ln()).clamp(0.0, 1.0);
         let place = if place.is_finite() { place } else { 0.0 };
@@ -70,7 +70,7 @@ impl Range {
     }
 }
 
-/// The borders of the cells of a grid: half way on the logarithmic scale, and as far beyond the ends.
+/// Return the borders of the cells of a grid: midpoints on the logarithmic scale, extended by as much at the ends.
 fn borders(grid: &[f64]) -> Vec<f64> {
     let ratio = |at: usize| grid.get(at + 1).map_or(2.0, |next| next / grid[at]).sqrt();
     let mut borders = vec![grid[0] / ratio(0)];
@@ -101,7 +101,7 @@ type Area<'a, 'b> = DrawingArea<SVGBackend<'a>, Shift>;
 fn heat(area: &Area<'_, '_>, surface: &Surface, range: &Range) -> Result<(), Box<dyn std::error::Error>> {
     let (sigmas, ridges) = (borders(&surface.sigmas), borders(&surface.ridges));
     let least = format!(
-        "least (ring): {} at bandwidth {} and ridge {:.1e}",
+        "minimum (ring): {} at bandwidth {} and ridge {:.1e}",
         short(surface.least()),
         short(surface.sigmas[surface.best_sigma]),
         surface.ridges[surface.best_ridge]
@@ -201,11 +201,11 @@ mod tests {
             "10-fold error",
             "standard deviations of the target",
             "over 1.000",
-            "least (ring): 0.2500 at bandwidth 2.000 and ridge 1.0e-4",
+            "minimum (ring): 0.2500 at bandwidth 2.000 and ridge 1.0e-4",
         ] {
             assert!(svg.contains(text), "{text}");
         }
-        // Six cells and the scale, beside the background.
+        // Six cells and the scale, on the background.
         assert!(svg.matches("<rect").count() >= 6 + super::STEPS, "{svg}");
     }
 

@@ -5,11 +5,11 @@ use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::curves::look;
 use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
+use dpp_nystrom::Error;
 use dpp_nystrom::approximation::CurvePoint;
-use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::landmarks::{Chosen, Criterion, Selector, Task, Tolerance, fewest};
+use dpp_nystrom::landmarks::{Criterion, Tolerance};
+use dpp_nystrom::pipeline::{Landmarks, Selected};
 use dpp_nystrom::regression::Ridge;
-use dpp_nystrom::{Error, landmarks};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -66,36 +66,33 @@ struct Point {
 }
 
 impl ToleranceArguments {
-    /// Whether there is one.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.tolerance.is_some()
+    /// Which landmarks are wanted: this many, or as few as the tolerance allows among `rows` rows.
+    pub(crate) fn wanted(&self, landmarks: Option<usize>, rows: usize, ridge: Ridge) -> Landmarks {
+        match self.tolerance {
+            None => Landmarks::Count(landmarks.unwrap_or_default()),
+            Some(error) => {
+                let usual = (rows / 2).clamp(1, MOST);
+                let most = self.max_landmarks.map_or(usual, |most| most as usize);
+                Landmarks::Within(Tolerance { error, criterion: self.criterion(ridge), most })
+            }
+        }
     }
 
-    /// So many landmarks, or as few as the tolerance allows; the seconds of it, and in the second case the curve.
-    pub(crate) fn select(
-        &self,
-        method: &dyn Selector,
-        task: &Task<'_>,
-        landmarks: Option<usize>,
-        ridge: Ridge,
-    ) -> Result<(Chosen, f64, Option<Curve>), Error> {
-        let Some(error) = self.tolerance else {
-            let c = landmarks.ok_or(Error::Landmarks { reason: CoreError::Empty })?;
-            let (chosen, seconds) = landmarks::run(method, &Task { c, ..*task })?;
-            return Ok((chosen, seconds, None));
-        };
-        let criterion = match self.tolerance_on {
+    fn criterion(&self, ridge: Ridge) -> Criterion {
+        match self.tolerance_on {
             CriterionName::Trace => Criterion::Trace,
             CriterionName::Prediction => Criterion::Prediction(ridge),
-        };
-        let usual = (task.gram.len() / 2).clamp(1, MOST);
-        let most = self.max_landmarks.map_or(usual, |most| most as usize);
-        let found = fewest(method, task, Tolerance { error, criterion, most })?;
-        let curve = Curve::new(error, criterion, &found.curve);
-        if let Some(path) = &self.curve {
-            curve.draw(path, method.name(), &task.gram.data().name)?;
         }
-        Ok((found.chosen, found.seconds, Some(curve)))
+    }
+
+    /// The curve of errors, where there is a tolerance; drawn, if that is asked for.
+    pub(crate) fn curve(&self, selected: &Selected<'_>, method: &str) -> Result<Option<Curve>, Error> {
+        let (Some(tolerance), Some(points)) = (self.tolerance, &selected.curve) else { return Ok(None) };
+        let curve = Curve::new(tolerance, self.criterion(Ridge::CrossValidated), points);
+        if let Some(path) = &self.curve {
+            curve.draw(path, method, &selected.source().columns().name)?;
+        }
+        Ok(Some(curve))
     }
 }
 

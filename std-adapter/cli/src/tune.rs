@@ -8,14 +8,14 @@ use crate::{source, surface};
 use clap::Args;
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::kernel::{KernelKind, Sigma};
 use dpp_nystrom::regression::tune;
 use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid};
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Rows used where nobody says: as many as evaluate's, and what a full regression on takes a minute.
+/// Default numbers of rows: as for evaluate, and for a full regression what takes about a minute.
 const ROWS: usize = 4_000;
 const FULL_ROWS: usize = 1_000;
 
@@ -24,15 +24,14 @@ Examples:
   dpp-nystrom tune ailerons.arff --landmarks 100 --svg surface.svg --out surface.csv
   dpp-nystrom tune rows.csv --full --rows 500 --sigmas 0.5,1,2,4 --ridges 1e-6,1e-5,1e-4,1e-3
 
-Every row is predicted by ridge regression on the nine tenths of the rows that it is not in. Landmarks are rows
-drawn uniformly. Errors are in standard deviations of the target. What comes out goes into
-fit --sigma F --ridge F.";
+Ridge regression predicts every row from the nine folds that do not contain it. Landmarks are rows drawn uniformly.
+Errors are in standard deviations of the target. Pass the result to fit with --sigma F --ridge F.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     #[command(flatten)]
     source: Source,
-    /// Regress on so many landmarks
+    /// Number of landmarks of the regression
     #[arg(
         long,
         value_name = "C",
@@ -41,7 +40,7 @@ pub(crate) struct Tune {
         allow_negative_numbers = true
     )]
     landmarks: Option<usize>,
-    /// Regress on all rows instead, 1000 unless --rows says more; cubic in the rows
+    /// Regress on all rows instead, 1000 unless --rows is given; cubic in the rows
     #[arg(long)]
     full: bool,
     /// The kernel
@@ -53,10 +52,10 @@ pub(crate) struct Tune {
     /// Offset of the polynomial kernel
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     offset: f64,
-    /// Bandwidths to try, in medians of the distance between rows [default: 0.25 to 64, each twice the last]
+    /// Bandwidths to try, in multiples of the median distance [default: 0.25 to 64, in powers of 2]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
     sigmas: Vec<f64>,
-    /// Ridges to try [default: 1e-10 to 0.1, in half powers of ten]
+    /// Ridges to try [default: 1e-10 to 0.1, in half powers of 10]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
     ridges: Vec<f64>,
     /// Write every error to a CSV file
@@ -74,7 +73,7 @@ pub(crate) struct Tune {
 struct Report<'a> {
     dataset: &'a str,
     rows: usize,
-    /// None of a full regression.
+    /// None for a full regression.
     landmarks: Option<usize>,
     sigma: f64,
     ridge: f64,
@@ -106,7 +105,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
     }
     if let Some(path) = &arguments.svg {
         let on = match regressor {
-            Regressor::Full => "all of them".to_owned(),
+            Regressor::Full => "all rows".to_owned(),
             Regressor::Nystrom { landmarks } => format!("{landmarks} landmarks"),
         };
         surface::draw(
@@ -132,7 +131,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
 
 fn kind(arguments: &Tune) -> KernelKind {
     let &Tune { kernel, degree, offset, .. } = arguments;
-    let (sigma, precision) = (Bandwidth::Median(1.0), PrecisionName::F64);
+    let (sigma, precision) = (Sigma::Median(1.0), PrecisionName::F64);
     KernelArguments { kernel, sigma, degree, offset, precision }.kind()
 }
 
@@ -144,8 +143,8 @@ fn warn(surface: &Surface) {
     for (at_edge, name, option, grid, best) in grids {
         if at_edge {
             note(&format!(
-                "warning: the best {name}, {}, is at the edge of the grid ({} to {}); the best may lie beyond, \
-                 give others with {option}",
+                "warning: the best {name}, {}, is at the edge of the grid ({} to {}); the optimum may lie outside, \
+                 extend the grid with {option}",
                 short(grid[best]),
                 short(grid[0]),
                 short(grid[grid.len() - 1])
@@ -154,7 +153,7 @@ fn warn(surface: &Surface) {
     }
 }
 
-/// A line for each point of the grid; no error where there is none.
+/// Write one line per grid point; the error is empty where the equations could not be solved.
 fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
     write_whole(path, |file| {
         let mut csv = csv::Writer::from_writer(file);
@@ -169,7 +168,7 @@ fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
     })
 }
 
-/// A line for each bandwidth, with its best ridge.
+/// Format one line per bandwidth, with its best ridge.
 fn text(report: &Report<'_>) -> String {
     let surface = report.surface;
     let least = |errors: &[Option<f64>]| {
@@ -188,7 +187,7 @@ fn text(report: &Report<'_>) -> String {
                 short_or_dash(surface.median.map(|median| sigma / median)),
                 short_or_dash(found.map(|(ridge, _)| surface.ridges[ridge])),
                 short_or_dash(found.map(|(_, error)| error)),
-                if at == surface.best_sigma { "least".to_owned() } else { String::new() },
+                if at == surface.best_sigma { "minimum".to_owned() } else { String::new() },
             ]
         })
         .collect();

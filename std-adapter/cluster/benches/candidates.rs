@@ -1,21 +1,23 @@
-//! What landmarks among a sample miss of all rows, beside landmarks among all rows.
+//! The trace error of landmarks selected from a sample, relative to landmarks selected from all rows.
 //!
 //! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench candidates -- FILE [LANDMARKS]`
 //!
-//! FILE is a table as `dpp-nystrom` reads it, of rows that fit into memory. One line a method and a number of candidates: the
-//! trace error over all rows, mean and standard error over eight seeds, over that of the same method among all rows.
+//! FILE is a table as `dpp-nystrom` reads it, of rows that fit into memory. One line for each method and number of
+//! candidates: the trace error on all rows, mean and standard error over eight seeds, and its ratio to that of the same
+//! method among all rows.
 
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;
 use dpp_nystrom::approximation::trace_error_of_points;
-use dpp_nystrom::data::table;
-use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind};
-use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table::{self, Target};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
+use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::pipeline::{Landmarks, Params, select};
 use dpp_nystrom::regression::Ridge;
-use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
+use dpp_nystrom::selectors::{Kdpp, Refined, Uniform};
+use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -47,10 +49,12 @@ async fn main() {
     let source = TableSource { name: "t".into(), path: parquet.display().to_string() };
     session.add(&source).await.expect("a table");
     let query = session.rows(None, None).await.expect("rows");
-    // All rows, none of them twice.
-    let whole = query.survey(rows, 0).await.expect("a survey").prepared();
-    println!("{path}: {} different rows x {}, {landmarks} landmarks", whole.len(), whole.dim);
-    for name in ["kdpp", "refined", "uniform"] {
+    // All distinct rows.
+    let whole = query.survey(rows, 0).await.expect("a survey").prepared(String::new());
+    println!("{path}: {} distinct rows x {}, {landmarks} landmarks", whole.len(), whole.dim);
+    let selectors: [&dyn Selector; 3] = [&Kdpp::default(), &Refined::default(), &Uniform];
+    for selector in selectors {
+        let name = selector.name();
         let mut among_all = f64::NAN;
         for candidates in [rows, 16_384, 4_096, 1_024, 256] {
             if candidates > rows {
@@ -59,18 +63,22 @@ async fn main() {
             let mut errors = Vec::new();
             for seed in 0..SEEDS {
                 let survey = query.survey(candidates, seed).await.expect("a survey");
-                let wanted = Wanted {
-                    landmarks,
-                    method: find(name).expect("a method"),
-                    kernel: KernelKind::Gaussian,
-                    bandwidth: Bandwidth::Value(bandwidth(&whole)),
+                let params = Params {
+                    kernel: KernelParams {
+                        kind: KernelKind::Gaussian,
+                        sigma: Sigma::Value(bandwidth(&whole)),
+                    },
+                    landmarks: Landmarks::Count(landmarks),
+                    selector,
                     ridge: Ridge::Value(1e-6),
+                    precision: Precision::F64,
                     seed,
                 };
-                let lesson = choose(&survey, &wanted, &NoObserver).expect("landmarks").lesson;
-                let ground =
-                    whole.ground(KernelSpec { kind: lesson.kernel, sigma: lesson.sigma }).expect("rows");
-                errors.push(trace_error_of_points(&ground, &lesson.landmarks).expect("an error").fraction);
+                let source = SurveyedRows::new(&query, survey);
+                let selected = select(&source, &params, &NoObserver).expect("landmarks");
+                let points = selected.selection.landmarks.features(&source).expect("rows of the sample");
+                let ground = whole.ground(selected.kernel).expect("rows");
+                errors.push(trace_error_of_points(&ground, &points).expect("an error").fraction);
             }
             let mean = errors.iter().sum::<f64>() / SEEDS as f64;
             let spread = errors.iter().map(|error| (error - mean) * (error - mean)).sum::<f64>();
@@ -86,8 +94,8 @@ async fn main() {
     }
 }
 
-/// Twice the median distance: the same for all.
-fn bandwidth(data: &dpp_nystrom::data::Prepared) -> f64 {
+/// Return twice the median distance.
+fn bandwidth(data: &Prepared) -> f64 {
     2.0 * dpp_nystrom::kernel::median_distance(&data.rows, data.dim, KernelKind::Gaussian, 0)
         .expect("rows that differ")
 }

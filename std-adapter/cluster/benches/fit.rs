@@ -2,9 +2,9 @@
 //!
 //! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop]]`
 //!
-//! The loop reads row groups on all threads and learns each batch by the same lesson: what the engine adds is planning,
-//! its operators and its queues. `--only` runs one of the two once, for whoever watches its memory from outside; the
-//! peak of this process is printed at the end.
+//! The loop reads row groups on all threads and accumulates each batch by the same specification: the engine adds planning,
+//! its operators and its queues. `--only` runs one of the two, to measure its memory; the peak memory of this process is
+//! printed at the end.
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::Float64Type;
@@ -12,11 +12,12 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::file::properties::WriterProperties;
 use dpp_nystrom::Error;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind};
+use dpp_nystrom::kernel::{KernelParams, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Ridge;
-use dpp_nystrom::regression::{FitSpec, Learned};
-use dpp_nystrom_cluster::{Session, TableSource, Wanted, choose};
+use dpp_nystrom::pipeline::{Landmarks, Params, select};
+use dpp_nystrom::regression::{Accumulator, FitSpec, Folds, Ridge};
+use dpp_nystrom::selectors::Uniform;
+use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
 use rayon::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -60,8 +61,8 @@ fn write(folder: &Path, rows: usize) {
     }
 }
 
-/// All row groups, dealt to all threads.
-fn by_hand(folder: &Path, lesson: &FitSpec) -> Learned {
+/// Accumulate all row groups on all threads.
+fn by_hand(folder: &Path, spec: &FitSpec) -> Folds {
     let mut groups = Vec::new();
     for entry in folder.read_dir().expect("the folder") {
         let path = entry.expect("a file").path();
@@ -71,10 +72,10 @@ fn by_hand(folder: &Path, lesson: &FitSpec) -> Learned {
             (0..metadata.metadata().num_row_groups()).map(|group| (path.clone(), metadata.clone(), group)),
         );
     }
-    let nothing = || lesson.empty().expect("landmarks");
+    let empty = || spec.empty().expect("landmarks");
     groups
         .par_iter()
-        .try_fold(nothing, |mut learned, (path, metadata, group)| {
+        .try_fold(empty, |mut folds, (path, metadata, group)| {
             let file = File::open(path).expect("a file");
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![*group])
@@ -89,18 +90,18 @@ fn by_hand(folder: &Path, lesson: &FitSpec) -> Learned {
                     .map(|column| &column.as_primitive::<Float64Type>().values()[..])
                     .collect();
                 let (target, features) = columns.split_last().expect("columns");
-                lesson.learn(&mut learned, features, target)?;
+                spec.accumulate(&mut folds, features, target)?;
             }
-            Ok::<_, Error>(learned)
+            Ok::<_, Error>(folds)
         })
-        .try_reduce(nothing, |mut one, other| {
-            lesson.merge(&mut one, &other)?;
+        .try_reduce(empty, |mut one, other| {
+            spec.merge(&mut one, &other)?;
             Ok(one)
         })
         .expect("a state")
 }
 
-/// The most memory that this process has held, in MiB, where the system says.
+/// Return the peak memory of this process in MiB, on Linux.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -125,7 +126,7 @@ fn main() {
         _ => vec![64, 512],
     };
     let folder = tempfile::tempdir().expect("a folder");
-    // In a process of its own, so that writing does not count among the peak.
+    // In a process of its own, so that the peak does not include writing.
     if std::env::var_os("FIT_BENCH_ROWS").is_none() {
         write_elsewhere(folder.path(), rows);
     } else {
@@ -139,41 +140,49 @@ fn main() {
         .expect("threads");
     let path = folder.path().join("part-*.parquet").display().to_string();
     for c in landmarks {
-        let (lesson, session) = runtime.block_on(async {
+        let (spec, session) = runtime.block_on(async {
             let mut session = Session::in_process(None).expect("a session");
             session.add(&TableSource { name: "t".into(), path: path.clone() }).await.expect("a table");
-            let survey =
-                session.rows(None, None).await.expect("rows").survey(4_096, 1).await.expect("a survey");
-            let wanted = Wanted {
-                landmarks: c,
-                method: dpp_nystrom::landmarks::methods::find("uniform").expect("a method"),
-                kernel: KernelKind::Gaussian,
-                bandwidth: Bandwidth::Median(1.0),
+            let rows = session.rows(None, None).await.expect("rows");
+            let survey = rows.survey(4_096, 1).await.expect("a survey");
+            let params = Params {
+                kernel: KernelParams::default(),
+                landmarks: Landmarks::Count(c),
+                selector: &Uniform,
                 ridge: Ridge::Value(1e-6),
+                precision: Precision::F64,
                 seed: 1,
             };
-            (choose(&survey, &wanted, &NoObserver).expect("landmarks").lesson, session)
+            let source = SurveyedRows::new(&rows, survey);
+            let selected = select(&source, &params, &NoObserver).expect("landmarks");
+            let spec = selected.fit_spec(params.ridge, params.seed).expect("a target");
+            drop(selected);
+            drop(source);
+            drop(rows);
+            (spec, session)
         });
         let mut best = [f64::INFINITY; 2];
-        let mut learned = [None, None];
+        let mut computed = [None, None];
         for _ in 0..rounds {
             if only.as_deref() != Some("loop") {
                 let begin = Instant::now();
-                let rows = runtime.block_on(async {
-                    session.rows(None, None).await.expect("rows").learn(&lesson).await.expect("a state")
+                let folds = runtime.block_on(async {
+                    session.rows(None, None).await.expect("rows").accumulate(&spec).await.expect("a state")
                 });
                 best[0] = best[0].min(begin.elapsed().as_secs_f64());
-                learned[0] = Some(rows);
+                computed[0] = Some(folds);
             }
             if only.as_deref() != Some("engine") {
                 let begin = Instant::now();
-                learned[1] = Some(by_hand(folder.path(), &lesson));
+                computed[1] = Some(by_hand(folder.path(), &spec));
                 best[1] = best[1].min(begin.elapsed().as_secs_f64());
             }
         }
-        if let [Some(engine), Some(hand)] = &learned {
-            let numbers = |learned: &Learned| learned.numbers().flatten().copied().collect::<Vec<f64>>();
-            let (engine, hand) = (numbers(engine), numbers(hand));
+        if let [Some(engine), Some(hand)] = &computed {
+            let values = |folds: &Folds| {
+                folds.accumulators().iter().flat_map(Accumulator::values).copied().collect::<Vec<f64>>()
+            };
+            let (engine, hand) = (values(engine), values(hand));
             let largest = hand.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
             let apart = engine.iter().zip(&hand).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
             println!(

@@ -1,40 +1,46 @@
-//! What is asked of all rows, as an aggregate function of the engine.
+//! What is computed over all rows, as an aggregate function of the engine.
 //!
-//! The function carries its parameters: landmarks and statistics for a lesson, the sample's size for a survey. It travels
-//! in the plan as these bytes ([`crate::logical_codec`]), so an executor needs nothing but this program. A partial aggregate
-//! is one value of bytes for each partition; the engine gathers and merges them.
+//! The function carries its parameters: landmarks and statistics for a fit, the size of the sample for a survey. It travels
+//! in the plan as these bytes ([`crate::codec`]), so an executor needs nothing but this program. A partial aggregate is
+//! one value of bytes for each partition; the engine gathers and merges them.
 
-use crate::Error;
 use crate::columns::columns;
-use crate::error::inside;
-use crate::survey::{Part, Question};
+use crate::error::{Error, inside};
+use crate::survey::{PartialSurvey, SurveySpec};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
-use dpp_nystrom::regression::{FitSpec, Learned};
+use dpp_nystrom::regression::{FitSpec, Folds};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-pub(crate) const SURVEY: &str = "dpp_nystrom_survey";
-pub(crate) const LEARN: &str = "dpp_nystrom_learn";
+const SURVEY: &str = "dpp_nystrom_survey";
+const FIT: &str = "dpp_nystrom_fit";
 
 /// What is done with rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Work {
-    Survey(Question),
-    Learn { lesson: FitSpec, names: Vec<String> },
+    Survey(Arc<SurveySpec>),
+    Fit(Arc<NamedFit>),
+}
+
+/// A fit, and the names of its columns: the features, then the target.
+#[derive(Debug)]
+struct NamedFit {
+    spec: FitSpec,
+    names: Vec<String>,
 }
 
 /// An aggregate over the features and the target, in this order.
 #[derive(Debug)]
 pub(crate) struct Aggregate {
     signature: Signature,
-    /// The parameters, which make it what it is.
+    /// The parameters as bytes, by which aggregates are compared.
     parameters: Vec<u8>,
-    work: Arc<Work>,
+    work: Work,
 }
 
 impl PartialEq for Aggregate {
@@ -53,38 +59,35 @@ impl Hash for Aggregate {
 }
 
 impl Aggregate {
-    pub(crate) fn survey(question: &Question) -> Result<AggregateUDF> {
-        let parameters = postcard::to_allocvec(question).map_err(|_| inside(Error::Answer))?;
-        Ok(Self::of(parameters, Work::Survey(question.clone())))
+    pub(crate) fn survey(spec: &SurveySpec) -> Result<AggregateUDF> {
+        let parameters = postcard::to_allocvec(spec).map_err(|_| inside(Error::Malformed))?;
+        Ok(Self::function(parameters, spec.names.len(), Work::Survey(Arc::new(spec.clone()))))
     }
 
-    pub(crate) fn learn(lesson: &FitSpec) -> Result<AggregateUDF> {
-        let parameters = lesson.to_bytes().map_err(inside)?;
-        let names = lesson.feature_names.iter().chain([&lesson.target_name]).cloned().collect();
-        Ok(Self::of(parameters, Work::Learn { lesson: lesson.clone(), names }))
+    pub(crate) fn fit(spec: &FitSpec) -> Result<AggregateUDF> {
+        let parameters = spec.to_bytes().map_err(inside)?;
+        let names: Vec<String> = spec.feature_names.iter().chain([&spec.target_name]).cloned().collect();
+        let columns = names.len();
+        Ok(Self::function(parameters, columns, Work::Fit(Arc::new(NamedFit { spec: spec.clone(), names }))))
     }
 
-    fn of(parameters: Vec<u8>, work: Work) -> AggregateUDF {
-        let columns = match &work {
-            Work::Survey(question) => question.names.len(),
-            Work::Learn { names, .. } => names.len(),
-        };
+    fn function(parameters: Vec<u8>, columns: usize, work: Work) -> AggregateUDF {
         let signature = Signature::uniform(columns, vec![DataType::Float64], Volatility::Immutable);
-        AggregateUDF::from(Self { signature, parameters, work: Arc::new(work) })
+        AggregateUDF::from(Self { signature, parameters, work })
     }
 
     pub(crate) fn parameters(&self) -> &[u8] {
         &self.parameters
     }
 
-    /// The function of this name with these parameters; none of another name.
+    /// Build the function of this name from its parameters; `None` for another name.
     pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<AggregateUDF>> {
         match name {
             SURVEY => {
-                let question = postcard::from_bytes(parameters).map_err(|_| inside(Error::Answer))?;
-                Self::survey(&question).map(Some)
+                let spec = postcard::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
+                Self::survey(&spec).map(Some)
             }
-            LEARN => Self::learn(&FitSpec::from_bytes(parameters).map_err(inside)?).map(Some),
+            FIT => Self::fit(&FitSpec::from_bytes(parameters).map_err(inside)?).map(Some),
             _ => Ok(None),
         }
     }
@@ -92,9 +95,9 @@ impl Aggregate {
 
 impl AggregateUDFImpl for Aggregate {
     fn name(&self) -> &str {
-        match *self.work {
+        match self.work {
             Work::Survey(_) => SURVEY,
-            Work::Learn { .. } => LEARN,
+            Work::Fit(_) => FIT,
         }
     }
 
@@ -112,66 +115,49 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(match *self.work {
-            Work::Survey(_) => Box::new(Surveyed { work: self.work.clone(), part: Part::default() }),
-            Work::Learn { .. } => Box::new(Taught { work: self.work.clone(), learned: None }),
+        Ok(match &self.work {
+            Work::Survey(spec) => {
+                Box::new(SurveyAccumulator { spec: spec.clone(), part: PartialSurvey::default() })
+            }
+            Work::Fit(fit) => Box::new(FitAccumulator { fit: fit.clone(), folds: None }),
         })
     }
 }
 
-/// The one value of an accumulator's state, or of its result.
-fn value(bytes: Option<Vec<u8>>) -> ScalarValue {
-    ScalarValue::LargeBinary(bytes)
-}
-
-/// The states that came: none from a part without rows.
+/// The states of the parts; a part without rows has none.
 fn states(states: &[ArrayRef]) -> Result<impl Iterator<Item = &[u8]>> {
     let states = states.first().and_then(|array| array.as_binary_opt::<i64>());
-    let states = states.ok_or_else(|| inside(Error::Answer))?;
+    let states = states.ok_or_else(|| inside(Error::Malformed))?;
     Ok(states.iter().flatten())
 }
 
 #[derive(Debug)]
-struct Surveyed {
-    work: Arc<Work>,
-    part: Part,
+struct SurveyAccumulator {
+    spec: Arc<SurveySpec>,
+    part: PartialSurvey,
 }
 
-impl Surveyed {
-    fn question(work: &Work) -> Result<&Question> {
-        match work {
-            Work::Survey(question) => Ok(question),
-            Work::Learn { .. } => Err(inside(Error::Answer)),
-        }
-    }
-
-    fn bytes(&self) -> Result<ScalarValue> {
-        postcard::to_allocvec(&self.part).map(|bytes| value(Some(bytes))).map_err(|_| inside(Error::Answer))
-    }
-}
-
-impl Accumulator for Surveyed {
+impl Accumulator for SurveyAccumulator {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let question = Self::question(&self.work)?;
-        self.part.add(question, &columns(values, &question.names)?);
+        self.part.add(&self.spec, &columns(values, &self.spec.names)?);
         Ok(())
     }
 
     fn merge_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        let question = Self::question(&self.work)?;
         for bytes in states(arrays)? {
-            let part = postcard::from_bytes(bytes).map_err(|_| inside(Error::Answer))?;
-            self.part.merge(question, part);
+            let part = postcard::from_bytes(bytes).map_err(|_| inside(Error::Malformed))?;
+            self.part.merge(&self.spec, part);
         }
         Ok(())
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.bytes()?])
+        Ok(vec![self.evaluate()?])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.bytes()
+        let bytes = postcard::to_allocvec(&self.part).map_err(|_| inside(Error::Malformed))?;
+        Ok(ScalarValue::LargeBinary(Some(bytes)))
     }
 
     fn size(&self) -> usize {
@@ -180,60 +166,46 @@ impl Accumulator for Surveyed {
 }
 
 #[derive(Debug)]
-struct Taught {
-    work: Arc<Work>,
-    /// Nothing before the first row.
-    learned: Option<Learned>,
+struct FitAccumulator {
+    fit: Arc<NamedFit>,
+    /// `None` before the first row.
+    folds: Option<Folds>,
 }
 
-impl Taught {
-    fn lesson(work: &Work) -> Result<(&FitSpec, &[String])> {
-        match work {
-            Work::Learn { lesson, names } => Ok((lesson, names)),
-            Work::Survey(_) => Err(inside(Error::Answer)),
-        }
-    }
-
-    fn bytes(&self) -> Result<ScalarValue> {
-        let (lesson, _) = Self::lesson(&self.work)?;
-        let bytes = self.learned.as_ref().map(|learned| lesson.state(learned)).transpose();
-        bytes.map(value).map_err(inside)
-    }
-}
-
-impl Accumulator for Taught {
+impl Accumulator for FitAccumulator {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let (lesson, names) = Self::lesson(&self.work)?;
+        let NamedFit { spec, names } = &*self.fit;
         let columns = columns(values, names)?;
         let Some((targets, features)) = columns.split_last() else { return Err(inside(Error::NoFeatures)) };
-        let learned = match &mut self.learned {
-            Some(learned) => learned,
-            None => self.learned.insert(lesson.empty().map_err(inside)?),
+        let folds = match &mut self.folds {
+            Some(folds) => folds,
+            None => self.folds.insert(spec.empty().map_err(inside)?),
         };
-        lesson.learn(learned, features, targets).map_err(inside)
+        spec.accumulate(folds, features, targets).map_err(inside)
     }
 
     fn merge_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        let (lesson, _) = Self::lesson(&self.work)?;
+        let spec = &self.fit.spec;
         for bytes in states(arrays)? {
-            let other = lesson.read(bytes).map_err(inside)?;
-            match &mut self.learned {
-                Some(learned) => lesson.merge(learned, &other).map_err(inside)?,
-                None => self.learned = Some(other),
+            let other = spec.read(bytes).map_err(inside)?;
+            match &mut self.folds {
+                Some(folds) => spec.merge(folds, &other).map_err(inside)?,
+                None => self.folds = Some(other),
             }
         }
         Ok(())
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.bytes()?])
+        Ok(vec![self.evaluate()?])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.bytes()
+        let bytes = self.folds.as_ref().map(|folds| self.fit.spec.state(folds)).transpose();
+        bytes.map(ScalarValue::LargeBinary).map_err(inside)
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.learned.as_ref().map_or(0, Learned::bytes)
+        size_of_val(self) + self.folds.as_ref().map_or(0, Folds::size)
     }
 }

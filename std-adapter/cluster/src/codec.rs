@@ -1,6 +1,6 @@
 //! How this program's functions travel in a plan: by name, with their parameters as bytes.
 //!
-//! The cluster's own codecs do everything else.
+//! Everything else is left to Ballista's own codecs.
 
 use crate::aggregate::Aggregate;
 use crate::predict::Predict;
@@ -18,12 +18,12 @@ use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConve
 use std::any::Any;
 use std::sync::Arc;
 
-/// For logical plans: client to scheduler.
+/// Return the codec of logical plans: client to scheduler.
 pub fn logical_codec() -> Arc<dyn LogicalExtensionCodec> {
     Arc::new(Logical(BallistaLogicalExtensionCodec::default()))
 }
 
-/// For physical plans: scheduler to executors.
+/// Return the codec of physical plans: scheduler to executors.
 pub fn physical_codec() -> Arc<dyn PhysicalExtensionCodec> {
     Arc::new(Physical(BallistaPhysicalExtensionCodec::default()))
 }

@@ -1,15 +1,14 @@
 //! Batches of the engine as columns of finite numbers.
 
-use crate::Error;
-use crate::error::inside;
+use crate::error::{Error, inside};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Float64Type;
 use datafusion::error::DataFusionError;
 
-/// The values of each column. Columns are named in the order of the arrays.
+/// Return the values of each column; `names` has the columns' names in the order of the arrays.
 ///
 /// # Errors
-/// [`Error::Null`], [`Error::NotFinite`]; [`Error::Kind`] for other than doubles, which whoever asks for them casts to.
+/// [`Error::Null`], [`Error::NotFinite`]; [`Error::Kind`] for other types than doubles: cast in the query.
 pub(crate) fn columns<'a>(
     arrays: &'a [ArrayRef],
     names: &[impl AsRef<str>],

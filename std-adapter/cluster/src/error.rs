@@ -1,78 +1,79 @@
-//! What can go wrong between a table and a model.
+//! Errors between a table and a model.
 
 use datafusion::error::DataFusionError;
+use dpp_nystrom::Error as AdapterError;
 use std::path::PathBuf;
 
-/// Everything that can go wrong here.
+/// Every error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The adapter's.
+    /// An error of the adapter.
     #[error(transparent)]
-    Adapter(#[from] dpp_nystrom::Error),
-    /// The engine's.
+    Adapter(AdapterError),
+    /// An error of the engine.
     #[error("{}", root(.0))]
     Engine(Box<DataFusionError>),
-    /// A scheduler or an executor that cannot run.
+    /// A scheduler or an executor failed.
     #[error("{0}")]
     Role(Box<ballista_core::error::BallistaError>),
-    /// A scheduler that does not know this program's functions.
+    /// A scheduler that does not have this program's functions.
     #[error(
-        "the scheduler at {url} does not know what is to be computed; start scheduler and executors with \
+        "the scheduler at {url} does not have the functions of this program; start scheduler and executors with \
          dpp-nystrom-cluster of this version, not with Ballista's own programs"
     )]
     StockScheduler {
-        /// Where it is.
+        /// The scheduler.
         url: String,
     },
-    /// A table that cannot be told.
+    /// An invalid table.
     #[error(
-        "{text:?} is no table: give its name and where it is, as rows=FILE.parquet or rows='s3://bucket/part-*.parquet'"
+        "invalid table {text:?}: expected a name and a place, as rows=FILE.parquet or rows='s3://bucket/part-*.parquet'"
     )]
     TableSource {
-        /// What was given.
+        /// The text given.
         text: String,
     },
-    /// A format that is not read.
+    /// An unknown format.
     #[error(
-        "{path}: its name says no format that is read: .parquet, .csv, .tsv or .json (a value a line), the texts also as .gz"
+        "{path}: unknown format: expected a name in .parquet, .csv, .tsv or .json (one object a line), the texts also in .gz"
     )]
     Format {
-        /// What was given.
+        /// The path given.
         path: String,
     },
-    /// No table, or several and no query.
-    #[error("{tables} tables and no query: say with --sql which rows, as 'select * from t'")]
+    /// No query, and not exactly one table.
+    #[error("{tables} tables and no query; name the rows with --sql, as 'select * from t'")]
     Query {
-        /// How many there are.
+        /// The number of tables.
         tables: usize,
     },
-    /// A column that is asked for and is not there.
+    /// A missing column.
     #[error("there is no column {name:?}; there are {}", there.join(", "))]
     Column {
         /// Its name.
         name: String,
-        /// Those that there are.
+        /// The columns that exist.
         there: Vec<String>,
     },
-    /// A column twice.
-    #[error("there are two columns {name:?}; give one another name with 'as' in --sql")]
+    /// Two columns of one name.
+    #[error("there are two columns {name:?}; rename one with 'as' in --sql")]
     Twice {
-        /// Its name.
+        /// Their name.
         name: String,
     },
-    /// A column that is not of numbers.
-    #[error("the column {name:?} holds {kind}, no numbers; leave it out with --sql, or cast it there")]
+    /// A column that is not numeric.
+    #[error("the column {name:?} holds {kind}: expected numbers; leave it out with --sql, or cast it there")]
     Kind {
         /// Its name.
         name: String,
-        /// What it holds.
+        /// Its type.
         kind: String,
     },
-    /// No features beside the target.
-    #[error("there is no column beside the target: nothing to predict it from")]
+    /// No features.
+    #[error("there is no column besides the target; name features in --sql")]
     NoFeatures,
-    /// A null where a number is needed.
+    /// A null.
     #[error(
         "the column {name:?} holds nulls; leave these rows out with --sql, as 'where {name} is not null'"
     )]
@@ -80,38 +81,41 @@ pub enum Error {
         /// The column.
         name: String,
     },
-    /// A number that is none.
-    #[error("the column {name:?} holds {value}, which is no number; leave these rows out with --sql")]
+    /// A value that is not finite.
+    #[error("the column {name:?} holds {value}: expected finite numbers; leave these rows out with --sql")]
     NotFinite {
         /// The column.
         name: String,
-        /// What it holds.
+        /// The value.
         value: f64,
     },
     /// No rows.
     #[error("the query has no rows")]
     NoRows,
-    /// What came back is nothing that this program sent out.
-    #[error("what came back is not whole; scheduler, executors and client must be of one version")]
-    Answer,
-    /// A place where queries cannot run.
-    #[error("{url:?} is no cluster: give df://HOST:PORT ({reason})")]
+    /// Malformed bytes from another part of the cluster.
+    #[error("malformed result; scheduler, executors and client must be of one version")]
+    Malformed,
+    /// A fit outside a multi-threaded runtime.
+    #[error("the rows can only be accumulated on a thread of a multi-threaded tokio runtime")]
+    Runtime,
+    /// An invalid address of a cluster.
+    #[error("invalid cluster {url:?}: expected df://HOST:PORT ({reason})")]
     Url {
-        /// What was given.
+        /// The address given.
         url: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// An address to listen at.
+    /// An invalid address to listen at.
     #[error(
-        "{host}:{port} is no address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
+        "{host}:{port} is not an address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
     )]
     Address {
         /// The host.
         host: String,
         /// The port.
         port: u16,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A file that cannot be written.
@@ -119,9 +123,31 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
+}
+
+impl From<AdapterError> for Error {
+    /// Wrap an error of the adapter, or unwrap one of ours that the adapter passed on.
+    fn from(error: AdapterError) -> Self {
+        match error {
+            AdapterError::Source(source) => match source.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(other) => Self::Adapter(AdapterError::Source(other)),
+            },
+            other => Self::Adapter(other),
+        }
+    }
+}
+
+impl From<Error> for AdapterError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Adapter(error) => error,
+            other => Self::Source(Box::new(other)),
+        }
+    }
 }
 
 impl From<DataFusionError> for Error {
@@ -142,7 +168,7 @@ impl From<ballista_core::error::BallistaError> for Error {
     }
 }
 
-/// The reason without the layers that passed it on.
+/// Return the reason without the layers that passed it on.
 fn root(error: &DataFusionError) -> String {
     match error.find_root() {
         DataFusionError::External(error) => error.to_string(),
@@ -150,7 +176,7 @@ fn root(error: &DataFusionError) -> String {
     }
 }
 
-/// For an engine's function that failed.
+/// Convert an error of a function that the engine runs.
 pub(crate) fn inside(error: impl Into<Error>) -> DataFusionError {
     DataFusionError::External(Box::new(error.into()))
 }

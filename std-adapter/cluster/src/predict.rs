@@ -1,8 +1,7 @@
 //! A model as a function of the engine, and its predictions as they come.
 
-use crate::Error;
 use crate::columns::columns;
-use crate::error::inside;
+use crate::error::{Error, inside};
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::error::Result;
@@ -10,7 +9,6 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use dpp_nystrom::data::table::Table;
 use dpp_nystrom::model::Model;
 use futures::StreamExt;
 use std::hash::{Hash, Hasher};
@@ -41,8 +39,8 @@ impl Hash for Predict {
 }
 
 impl Predict {
-    pub(crate) fn of(model: &Model) -> Result<ScalarUDF> {
-        let parameters = postcard::to_allocvec(model).map_err(|_| inside(Error::Answer))?;
+    pub(crate) fn function(model: &Model) -> Result<ScalarUDF> {
+        let parameters = postcard::to_allocvec(model).map_err(|_| inside(Error::Malformed))?;
         let signature =
             Signature::uniform(model.feature_names.len(), vec![DataType::Float64], Volatility::Immutable);
         Ok(ScalarUDF::from(Self { signature, parameters, model: model.clone() }))
@@ -52,13 +50,13 @@ impl Predict {
         &self.parameters
     }
 
-    /// The function of this name with these parameters; none of another name.
+    /// Build the function of this name from its parameters; `None` for another name.
     pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<ScalarUDF>> {
         if name != PREDICT {
             return Ok(None);
         }
-        let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Answer))?;
-        Self::of(&model).map(Some)
+        let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
+        Self::function(&model).map(Some)
     }
 }
 
@@ -85,31 +83,23 @@ impl ScalarUDFImpl for Predict {
         for row in 0..rows {
             features.extend(columns.iter().map(|column| column[row]));
         }
-        let table = Table {
-            name: String::new(),
-            feature_names: names.clone(),
-            dim: names.len(),
-            features,
-            target: None,
-            target_name: None,
-        };
-        let predictions = self.model.predict(&table).map_err(inside)?;
+        let predictions = self.model.predict(&features).map_err(inside)?;
         Ok(ColumnarValue::Array(Arc::new(Float64Array::from(predictions))))
     }
 }
 
-/// Rows with predictions, batch by batch, in no order but that within a batch.
+/// Rows with predictions, batch by batch. Batches come in any order; rows keep theirs within a batch.
 pub struct Predictions {
     pub(crate) stream: SendableRecordBatchStream,
 }
 
 impl Predictions {
-    /// The columns.
+    /// Return the columns.
     pub fn schema(&self) -> SchemaRef {
         self.stream.schema()
     }
 
-    /// The next batch; none after the last.
+    /// Return the next batch; `None` after the last.
     ///
     /// # Errors
     /// [`Error::Null`] and [`Error::NotFinite`] with the column, [`Error::Adapter`] for a prediction that overflows; the

@@ -1,10 +1,10 @@
 //! The cluster's parts: a scheduler, and executors that do its work. Both know this program's functions.
 //!
-//! An executor that is heard nothing of for [`LOST_AFTER`] seconds is lost, and what it was doing, or had done and still
-//! held, is done again elsewhere. Nothing here is encrypted or asks who calls: a cluster belongs on a network of its own.
+//! An executor without a heartbeat for [`LOST_AFTER`] seconds is lost; its tasks, and those whose results it still held,
+//! run again elsewhere. There is no encryption and no authentication: run a cluster on a private network.
 
-use crate::Error;
 use crate::codec::{logical_codec, physical_codec};
+use crate::error::Error;
 use crate::session::MESSAGE;
 use crate::stores::runtime;
 use ballista_core::utils::{default_config_producer, default_session_builder};
@@ -17,13 +17,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Seconds between two signs of life of an executor.
+/// Seconds between two heartbeats of an executor.
 pub const HEARTBEAT: u64 = 2;
 
-/// Seconds without one until it is given up.
+/// Seconds without a heartbeat after which an executor is lost.
 pub const LOST_AFTER: u64 = 10;
 
-/// Seconds that a cluster without executors waits for one before its queries fail.
+/// Seconds that queries wait for an executor where there is none, before they fail.
 pub const ALONE: u64 = 60;
 
 /// Where a scheduler listens.
@@ -33,11 +33,11 @@ pub struct Scheduler {
     pub bind: String,
     /// The port.
     pub port: u16,
-    /// Executors that it waits for before `http://HOST:PORT/readyz` says that it is ready.
+    /// The number of executors from which `http://HOST:PORT/readyz` reports that it is ready.
     pub executors: usize,
 }
 
-/// Where an executor listens, and whom it serves.
+/// Where an executor listens, and its scheduler.
 #[derive(Clone, Debug)]
 pub struct Executor {
     /// The scheduler's host.
@@ -46,13 +46,13 @@ pub struct Executor {
     pub scheduler_port: u16,
     /// The address of this machine that it listens at.
     pub bind: String,
-    /// What others call this machine.
+    /// The name of this machine for the others.
     pub host: Option<String>,
-    /// Its port for rows, and the one for orders.
+    /// The ports for rows and for control.
     pub ports: [u16; 2],
-    /// Threads that compute; all for none.
+    /// Threads that compute; `None`: all.
     pub threads: Option<usize>,
-    /// Where intermediate results lie; a temporary folder for none.
+    /// The folder of intermediate results; `None`: a temporary one.
     pub folder: Option<PathBuf>,
 }
 
@@ -65,7 +65,7 @@ fn address(host: &str, port: u16) -> Result<SocketAddr, Error> {
 }
 
 impl Scheduler {
-    /// Runs until it is stopped.
+    /// Run until it is stopped.
     ///
     /// # Errors
     /// [`Error::Address`], [`Error::Role`] where the port is taken.
@@ -96,13 +96,13 @@ impl Scheduler {
 }
 
 impl Executor {
-    /// Runs until it is stopped, or the scheduler stops it.
+    /// Run until it or the scheduler is stopped.
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Role`] where no scheduler answers within half a minute or a port is taken.
+    /// [`Error::Address`], [`Error::Role`] where no scheduler is reached within half a minute or a port is taken.
     pub async fn run(&self) -> Result<(), Error> {
         address(&self.bind, self.ports[0])?;
-        // Held until the executor ends: it would be removed otherwise.
+        // Kept until the executor ends: dropping it removes the folder.
         let temporary;
         let folder = match &self.folder {
             Some(folder) => folder.as_path(),

@@ -1,11 +1,12 @@
-//! Where queries run, and the rows that they give.
+//! Where queries run, and the rows that they return.
 
 use crate::aggregate::Aggregate;
 use crate::codec::{logical_codec, physical_codec};
+use crate::error::Error;
 use crate::predict::{Predict, Predictions};
 use crate::stores::runtime;
-use crate::survey::{Part, Question, Survey};
-use crate::{Error, TableSource};
+use crate::survey::{PartialSurvey, Survey, SurveySpec};
+use crate::tables::TableSource;
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::DataType;
@@ -15,18 +16,18 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dpp_nystrom::model::Model;
-use dpp_nystrom::regression::{FitSpec, Learned};
+use dpp_nystrom::regression::{FitSpec, Folds};
 
-/// Rows to a batch: enough that factoring the landmarks for each of them does not count.
+/// Rows of a batch: enough that factoring the landmarks once a batch costs little.
 const BATCH: usize = 16_384;
 
-/// Partitions of a cluster's stages: more than most clusters have threads, so that each has something to do.
+/// Partitions of a cluster's stages: more than the threads of most clusters, so that all of them work.
 const PARTITIONS: usize = 16;
 
-/// The largest message between the parts of a cluster: a survey's sample is the largest of ours.
+/// The most bytes of a message between the parts of a cluster; a survey's sample is the largest.
 pub(crate) const MESSAGE: usize = 256 << 20;
 
-/// A place where queries run, and the tables it knows.
+/// Where queries run: this process or a cluster, with its tables.
 pub struct Session {
     context: SessionContext,
     cluster: Option<String>,
@@ -34,7 +35,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// In this process, on so many threads, or on all.
+    /// Run queries in this process, on so many threads, or on all.
     ///
     /// # Errors
     /// The engine's.
@@ -48,14 +49,14 @@ impl Session {
         Ok(Self { context, cluster: None, tables: Vec::new() })
     }
 
-    /// On the cluster whose scheduler is at `df://HOST:PORT`.
+    /// Run queries on the cluster whose scheduler is at `df://HOST:PORT`.
     ///
     /// # Errors
     /// [`Error::Url`].
     pub async fn on_cluster(url: &str) -> Result<Self, Error> {
         let refused = |reason: String| Error::Url { url: url.to_owned(), reason };
         if !url.starts_with("df://") {
-            return Err(refused("it begins otherwise".into()));
+            return Err(refused("it does not start with df://".into()));
         }
         let config = SessionConfig::new_with_ballista()
             .with_batch_size(BATCH)
@@ -74,7 +75,7 @@ impl Session {
         Ok(Self { context, cluster: Some(url.to_owned()), tables: Vec::new() })
     }
 
-    /// Makes a table known. A cluster's executors read it at the same path.
+    /// Add a table. The executors of a cluster read it at the same path.
     ///
     /// # Errors
     /// [`Error::Format`], the engine's.
@@ -84,8 +85,8 @@ impl Session {
         Ok(())
     }
 
-    /// The features and the target among the rows of a query: the target's column is named or the last, and all others are
-    /// features. Without a query, all rows of the only table.
+    /// Return the rows of a query, by default all rows of the only table. The target is the column named, by default the
+    /// last; all others are features.
     ///
     /// # Errors
     /// [`Error::Query`], [`Error::Column`], [`Error::Twice`], [`Error::Kind`], [`Error::NoFeatures`], the engine's.
@@ -98,11 +99,11 @@ impl Session {
             None => names.last().cloned().ok_or(Error::NoFeatures)?,
         };
         let feature_names: Vec<String> = names.into_iter().filter(|name| *name != target_name).collect();
-        self.of(frame, feature_names, Some(target_name))
+        self.rows_of(frame, feature_names, Some(target_name))
     }
 
-    /// The rows of a query with the features of a model, and its target where that is there too. Other columns may be there,
-    /// of any kind.
+    /// Return the rows of a query with the features of a model, and its target if the query has it. Other columns may be of
+    /// any type.
     ///
     /// # Errors
     /// As [`rows`](Self::rows).
@@ -113,7 +114,7 @@ impl Session {
             return Err(Error::Column { name: name.clone(), there });
         }
         let target = there.contains(&model.target_name).then(|| model.target_name.clone());
-        self.of(frame, model.feature_names.clone(), target)
+        self.rows_of(frame, model.feature_names.clone(), target)
     }
 
     async fn query(&self, sql: Option<&str>) -> Result<DataFrame, Error> {
@@ -124,7 +125,7 @@ impl Session {
         }
     }
 
-    fn of(
+    fn rows_of(
         &self,
         frame: DataFrame,
         feature_names: Vec<String>,
@@ -137,7 +138,7 @@ impl Session {
     }
 }
 
-/// The names of all columns, which must be numeric and distinct.
+/// Return the names of all columns, which must be numeric and distinct.
 fn numeric(frame: &DataFrame) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::new();
     for field in frame.schema().fields() {
@@ -153,39 +154,39 @@ fn numeric(frame: &DataFrame) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The rows of a query, as features and a target. Nothing is read before it is asked for.
+/// The rows of a query, as features and a target. They are read by its methods, once for each call.
 pub struct Rows<'s> {
     session: &'s Session,
     frame: DataFrame,
-    /// The features, in the order of the query or of the model.
+    /// The names of the features, in the order of the query or of the model.
     pub feature_names: Vec<String>,
-    /// The target, where there is one.
+    /// The name of the target, if there is one.
     pub target_name: Option<String>,
 }
 
 impl Rows<'_> {
-    /// The statistics of all rows, and a sample of up to so many: one pass.
+    /// Compute the statistics of all rows and draw a sample of at most so many: one pass.
     ///
     /// # Errors
     /// [`Error::NoRows`], [`Error::Null`] and [`Error::NotFinite`] with the column; the engine's.
     pub async fn survey(&self, sample: usize, seed: u64) -> Result<Survey, Error> {
         let names = self.names()?;
-        let question = Question { names, sample: sample as u64, seed };
-        let bytes = self.ask(Aggregate::survey(&question)?).await?.ok_or(Error::NoRows)?;
-        let part: Part = postcard::from_bytes(&bytes).map_err(|_| Error::Answer)?;
-        part.answer(&question)
+        let spec = SurveySpec { names, sample: sample as u64, seed };
+        let bytes = self.aggregate(Aggregate::survey(&spec)?).await?.ok_or(Error::NoRows)?;
+        let part: PartialSurvey = postcard::from_bytes(&bytes).map_err(|_| Error::Malformed)?;
+        part.conclude(&spec)
     }
 
-    /// What all rows teach: one pass, `O(c²)` numbers a partition.
+    /// Accumulate all rows: one pass, `O(c²)` numbers a partition.
     ///
     /// # Errors
-    /// As [`survey`](Self::survey); [`Error::Adapter`] with what the regression refuses.
-    pub async fn learn(&self, lesson: &FitSpec) -> Result<Learned, Error> {
-        let bytes = self.ask(Aggregate::learn(lesson)?).await?.ok_or(Error::NoRows)?;
-        Ok(lesson.read(&bytes)?)
+    /// As [`survey`](Self::survey); [`Error::Adapter`] with those of [`FitSpec::accumulate`].
+    pub async fn accumulate(&self, spec: &FitSpec) -> Result<Folds, Error> {
+        let bytes = self.aggregate(Aggregate::fit(spec)?).await?.ok_or(Error::NoRows)?;
+        Ok(spec.read(&bytes)?)
     }
 
-    /// The rows with a further column of predictions, as they come.
+    /// Return the rows with one more column, of predictions, in a stream.
     ///
     /// # Errors
     /// [`Error::Twice`] where the rows have a column of that name; the engine's.
@@ -193,10 +194,15 @@ impl Rows<'_> {
         if self.frame.schema().fields().iter().any(|field| field.name() == name) {
             return Err(Error::Twice { name: name.to_owned() });
         }
-        let function = Predict::of(model)?;
+        let function = Predict::function(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);
         let frame = self.frame.clone().with_column(name, prediction)?;
-        Ok(Predictions { stream: frame.execute_stream().await.map_err(|error| self.told(error))? })
+        Ok(Predictions { stream: frame.execute_stream().await.map_err(|error| self.translated(error))? })
+    }
+
+    /// Return the name of the data set: those of the tables.
+    pub fn name(&self) -> String {
+        self.session.tables.join(", ")
     }
 
     fn names(&self) -> Result<Vec<String>, Error> {
@@ -204,23 +210,23 @@ impl Rows<'_> {
         Ok(self.feature_names.iter().cloned().chain([target]).collect())
     }
 
-    /// One value over all rows; none where there are no rows.
-    async fn ask(&self, aggregate: AggregateUDF) -> Result<Option<Vec<u8>>, Error> {
-        let asked = aggregate.call(numbers(&self.names()?)).alias("answer");
-        let frame = self.frame.clone().aggregate(Vec::new(), vec![asked])?;
-        let batches = frame.collect().await.map_err(|error| self.told(error))?;
-        let answers = batches.iter().filter_map(|batch| batch.columns().first());
-        let mut values = answers.flat_map(|column| {
+    /// Aggregate all rows to one value; `None` where there are no rows.
+    async fn aggregate(&self, function: AggregateUDF) -> Result<Option<Vec<u8>>, Error> {
+        let value = function.call(numbers(&self.names()?)).alias("value");
+        let frame = self.frame.clone().aggregate(Vec::new(), vec![value])?;
+        let batches = frame.collect().await.map_err(|error| self.translated(error))?;
+        let columns = batches.iter().filter_map(|batch| batch.columns().first());
+        let mut values = columns.flat_map(|column| {
             column
                 .as_binary_opt::<i64>()
                 .into_iter()
                 .flat_map(|column| column.iter().map(|value| value.map(<[u8]>::to_vec)))
         });
-        values.next().ok_or(Error::Answer)
+        values.next().ok_or(Error::Malformed)
     }
 
-    /// An error of the engine, in our words where we know it.
-    fn told(&self, error: DataFusionError) -> Error {
+    /// Convert an error of the engine.
+    fn translated(&self, error: DataFusionError) -> Error {
         match &self.session.cluster {
             Some(url) if error.to_string().contains("ExtensionCodec is not provided") => {
                 Error::StockScheduler { url: url.clone() }
@@ -230,7 +236,7 @@ impl Rows<'_> {
     }
 }
 
-/// Columns as doubles.
+/// Return the columns as doubles.
 fn numbers(names: &[String]) -> Vec<Expr> {
     names.iter().map(|name| cast(ident(name.clone()), DataType::Float64)).collect()
 }

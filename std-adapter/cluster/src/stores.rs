@@ -7,8 +7,8 @@ use object_store::ObjectStore;
 use std::sync::Arc;
 use url::Url;
 
-/// Opens a store when its URL is first asked for: `s3://`, `gs://`, `az://`, `http://`, `https://`. What it needs to know
-/// is in environment variables, those of the store's own tools: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`,
+/// Opens a store when its URL is first used: `s3://`, `gs://`, `az://`, `http://`, `https://`. It is configured by the
+/// environment variables of the store's own tools: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`,
 /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on.
 #[derive(Debug, Default)]
 struct Stores(DefaultObjectStoreRegistry);
@@ -22,20 +22,20 @@ impl ObjectStoreRegistry for Stores {
         if let Ok(store) = self.0.get_store(url) {
             return Ok(store);
         }
-        // The store's own part of the URL: the engine asks with the files' path.
+        // Without the path of the files, which the engine's URL contains.
         let root = Url::parse(&url[..url::Position::BeforePath])
             .map_err(|error| DataFusionError::External(Box::new(error)))?;
-        let said = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
-        // Whoever writes http:// means it.
+        let variables = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
+        // The client refuses http:// otherwise.
         let plain = (root.scheme() == "http").then(|| ("allow_http".to_owned(), "true".to_owned()));
-        let (store, _) = object_store::parse_url_opts(&root, said.chain(plain))?;
+        let (store, _) = object_store::parse_url_opts(&root, variables.chain(plain))?;
         let store: Arc<dyn ObjectStore> = Arc::from(store);
         self.0.register_store(&root, store.clone());
         Ok(store)
     }
 }
 
-/// An engine's surroundings with these stores; what it cannot hold in memory goes to the folder, if one is named.
+/// Build an engine's runtime with these stores, which spills to the folder if there is one.
 ///
 /// # Errors
 /// The engine's.

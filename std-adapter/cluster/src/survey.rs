@@ -1,6 +1,6 @@
 //! The statistics of all rows, and a sample of them, in one pass.
 
-use crate::Error;
+use crate::error::Error;
 use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
 use dpp_nystrom::regression::draw;
 use serde::{Deserialize, Serialize};
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 /// the same statistics, and the same statistics give the same landmarks.
 const BITS: i32 = 24;
 
-/// What is asked of a survey.
+/// The parameters of a survey.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Question {
-    /// The features' names, and the target's.
+pub(crate) struct SurveySpec {
+    /// The names of the features, then of the target.
     pub(crate) names: Vec<String>,
-    /// Rows to sample.
+    /// The size of the sample.
     pub(crate) sample: u64,
-    /// What they are drawn with.
+    /// The seed that rows are drawn with.
     pub(crate) seed: u64,
 }
 
-/// What a part of the rows answers.
+/// The survey of a part of the rows.
 ///
-/// The sample is of the rows whose draws ([`draw`]) are least: of different rows, each is in it with the same
-/// probability, and it is the same however the rows are dealt out. A row that there is many times is in it once.
+/// The sample consists of the rows with the least draws ([`draw`]): each distinct row is in it with the same probability,
+/// and it does not depend on how the rows are partitioned. A row that occurs many times is in it once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct PartialSurvey {
     moments: Option<Moments>,
-    /// Draws with their rows; sorted and without copies where they were trimmed.
+    /// Draws with their rows; sorted and distinct after [`trim`](Self::trim).
     sample: Vec<(u64, Vec<f64>)>,
-    /// Rows that draw as much or more are not among the sample.
+    /// Rows with this draw or a larger one are not in the sample.
     limit: Option<u64>,
 }
 
-impl Part {
-    pub(crate) fn add(&mut self, question: &Question, columns: &[&[f64]]) {
+impl PartialSurvey {
+    pub(crate) fn add(&mut self, spec: &SurveySpec, columns: &[&[f64]]) {
         let (dim, count) = (columns.len(), columns.first().map_or(0, |column| column.len()));
         if count == 0 {
             return;
@@ -46,37 +46,37 @@ impl Part {
         let moments = self.moments.get_or_insert_with(|| Moments::about(&Scaler::of(&rows, dim)));
         moments.add(&rows);
         for row in rows.chunks_exact(dim) {
-            self.offer(question, draw(question.seed, row.iter().copied()), row);
+            self.offer(spec, draw(spec.seed, row.iter().copied()), row);
         }
     }
 
-    fn offer(&mut self, question: &Question, drawn: u64, row: &[f64]) {
+    fn offer(&mut self, spec: &SurveySpec, drawn: u64, row: &[f64]) {
         if self.limit.is_some_and(|limit| drawn >= limit) {
             return;
         }
         self.sample.push((drawn, row.to_vec()));
-        if self.sample.len() as u64 >= 2 * question.sample.max(1) {
-            self.trim(question);
+        if self.sample.len() as u64 >= 2 * spec.sample.max(1) {
+            self.trim(spec);
         }
     }
 
-    fn trim(&mut self, question: &Question) {
+    fn trim(&mut self, spec: &SurveySpec) {
         self.sample.sort_unstable_by_key(|(drawn, _)| *drawn);
         self.sample.dedup_by_key(|(drawn, _)| *drawn);
-        if self.sample.len() as u64 >= question.sample {
-            self.sample.truncate(question.sample as usize);
+        if self.sample.len() as u64 >= spec.sample {
+            self.sample.truncate(spec.sample as usize);
             self.limit = self.sample.last().map(|(drawn, _)| *drawn);
         }
     }
 
-    pub(crate) fn merge(&mut self, question: &Question, other: Self) {
+    pub(crate) fn merge(&mut self, spec: &SurveySpec, other: Self) {
         match (&mut self.moments, other.moments) {
             (Some(moments), Some(other)) => moments.merge(&other),
             (empty @ None, other) => *empty = other,
             (Some(_), None) => {}
         }
         for (drawn, row) in other.sample {
-            self.offer(question, drawn, &row);
+            self.offer(spec, drawn, &row);
         }
     }
 
@@ -84,11 +84,11 @@ impl Part {
         self.sample.iter().map(|(_, row)| size_of::<(u64, Vec<f64>)>() + size_of_val(row.as_slice())).sum()
     }
 
-    /// All that was seen, trimmed.
-    pub(crate) fn answer(mut self, question: &Question) -> Result<Survey, Error> {
-        self.trim(question);
+    /// Return the survey of all rows added.
+    pub(crate) fn conclude(mut self, spec: &SurveySpec) -> Result<Survey, Error> {
+        self.trim(spec);
         let moments = self.moments.ok_or(Error::NoRows)?;
-        let Some((target, names)) = question.names.split_last() else { return Err(Error::NoFeatures) };
+        let Some((target, names)) = spec.names.split_last() else { return Err(Error::NoFeatures) };
         let mut all = moments.statistics();
         for (mean, deviation) in all.means.iter_mut().zip(&mut all.deviations) {
             (*mean, *deviation) = rounded(*mean, *deviation);
@@ -100,7 +100,7 @@ impl Part {
             .zip(&all.deviations)
             .position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()));
         if let Some(column) = overflow {
-            let column = question.names[column].clone();
+            let column = spec.names[column].clone();
             return Err(dpp_nystrom::Error::Spread { column }.into());
         }
         let part = |from: usize, to: usize| Scaler {
@@ -111,8 +111,8 @@ impl Part {
         Ok(Survey {
             feature_names: names.to_vec(),
             target_name: target.clone(),
-            features: part(0, dim),
-            target: part(dim, dim + 1),
+            scaler: part(0, dim),
+            target_scaler: part(dim, dim + 1),
             rows: moments.rows(),
             sample: rows,
             targets: self.sample.iter().map(|(_, row)| row[dim]).collect(),
@@ -120,56 +120,56 @@ impl Part {
     }
 }
 
-/// The mean and the deviation to [`BITS`].
+/// Round the mean and the deviation to [`BITS`].
 fn rounded(mean: f64, deviation: f64) -> (f64, f64) {
     if !(deviation > 0.0 && deviation.is_finite()) {
         return (mean, deviation);
     }
     let quantum = 2.0_f64.powi(deviation.log2().floor() as i32 - BITS);
     let to = |value: f64| (value / quantum).round() * quantum;
-    // A quantum too small to be one, or a mean that is far beyond any rounding of it.
+    // The quantum can underflow, and the quotient overflow.
     let kept = |value: f64| Some(to(value)).filter(|value| value.is_finite()).unwrap_or(value);
     (kept(mean), kept(deviation))
 }
 
-/// What is known of all rows, and some of them.
+/// The statistics of all rows, and a sample of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// The features' names.
     pub feature_names: Vec<String>,
     /// The target's name.
     pub target_name: String,
-    /// The features' statistics over all rows, to 24 bits of the deviation.
-    pub features: Scaler,
-    /// The target's.
-    pub target: Scaler,
-    /// All rows.
+    /// Means and standard deviations of the features over all rows, to 24 bits of the deviation.
+    pub scaler: Scaler,
+    /// The same of the target, one column.
+    pub target_scaler: Scaler,
+    /// The number of all rows.
     pub rows: u64,
-    /// The features of the sample in their own units, one row after the other, no two the same with their targets.
+    /// The features of the sample in their own units, row-major; no row and its target occur twice.
     pub sample: Vec<f64>,
     /// The sample's targets.
     pub targets: Vec<f64>,
 }
 
 impl Survey {
-    /// The sample, standardised by the statistics of all rows.
-    pub fn prepared(&self) -> Prepared {
+    /// Return the sample, scaled by the statistics of all rows, as a data set of this name.
+    pub fn prepared(&self, name: String) -> Prepared {
         let mut rows = self.sample.clone();
-        self.features.apply(&mut rows);
+        self.scaler.apply(&mut rows);
         let mut values = self.targets.clone();
-        self.target.apply(&mut values);
+        self.target_scaler.apply(&mut values);
         let first = |values: &[f64]| values.first().copied().unwrap_or_default();
         Prepared {
-            name: String::new(),
+            name,
             feature_names: self.feature_names.clone(),
             dim: self.feature_names.len(),
             rows,
-            statistics: self.features.clone(),
+            statistics: self.scaler.clone(),
             target: Some(StandardTarget {
                 name: self.target_name.clone(),
                 values,
-                mean: first(&self.target.means),
-                deviation: first(&self.target.deviations),
+                mean: first(&self.target_scaler.means),
+                deviation: first(&self.target_scaler.deviations),
             }),
             numbers: None,
         }
@@ -178,10 +178,10 @@ impl Survey {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Question, rounded};
+    use super::{PartialSurvey, SurveySpec, rounded};
 
-    fn question(sample: u64) -> Question {
-        Question { names: vec!["x".into(), "y".into()], sample, seed: 3 }
+    fn spec(sample: u64) -> SurveySpec {
+        SurveySpec { names: vec!["x".into(), "y".into()], sample, seed: 3 }
     }
 
     fn columns(rows: std::ops::Range<u32>) -> [Vec<f64>; 2] {
@@ -190,37 +190,37 @@ mod tests {
         [x, y]
     }
 
-    fn survey(question: &Question, parts: &[std::ops::Range<u32>]) -> super::Survey {
-        let mut all = Part::default();
+    fn survey(spec: &SurveySpec, parts: &[std::ops::Range<u32>]) -> super::Survey {
+        let mut all = PartialSurvey::default();
         for rows in parts {
-            let mut part = Part::default();
+            let mut part = PartialSurvey::default();
             let [x, y] = columns(rows.clone());
             for (x, y) in x.chunks(17).zip(y.chunks(17)) {
-                part.add(question, &[x, y]);
+                part.add(spec, &[x, y]);
             }
             let bytes = postcard::to_allocvec(&part).unwrap();
-            all.merge(question, postcard::from_bytes(&bytes).unwrap());
+            all.merge(spec, postcard::from_bytes(&bytes).unwrap());
         }
-        all.answer(question).unwrap()
+        all.conclude(spec).unwrap()
     }
 
     #[test]
-    fn the_answer_does_not_depend_on_how_rows_are_dealt() {
+    fn the_survey_does_not_depend_on_how_rows_are_partitioned() {
         for sample in [1, 10, 100, 2_000] {
-            let question = question(sample);
-            let whole = survey(&question, std::slice::from_ref(&(0..1_000)));
+            let spec = spec(sample);
+            let whole = survey(&spec, std::slice::from_ref(&(0..1_000)));
             assert_eq!(whole.rows, 1_000);
             assert_eq!(whole.targets.len() as u64, sample.min(1_000));
             for parts in [&[500..1_000, 0..500][..], &[999..1_000, 3..999, 0..3]] {
-                assert_eq!(survey(&question, parts), whole);
+                assert_eq!(survey(&spec, parts), whole);
             }
             // Copies do not count in the sample.
-            let twice = survey(&question, &[0..1_000, 0..1_000]);
+            let twice = survey(&spec, &[0..1_000, 0..1_000]);
             assert_eq!((twice.rows, &twice.sample), (2_000, &whole.sample));
-            let mean = whole.target.means[0];
+            let mean = whole.target_scaler.means[0];
             let [_, y] = columns(0..1_000);
             let expected = y.iter().sum::<f64>() / 1e3;
-            assert!((mean - expected).abs() <= 2e-8 * whole.target.deviations[0], "{mean} {expected}");
+            assert!((mean - expected).abs() <= 2e-8 * whole.target_scaler.deviations[0], "{mean} {expected}");
         }
     }
 
@@ -230,8 +230,8 @@ mod tests {
     fn the_sample_is_uniform() {
         let mut counts = [0.0; 10];
         for seed in 0..200 {
-            let question = Question { seed, ..question(50) };
-            for x in survey(&question, std::slice::from_ref(&(0..1_000))).sample {
+            let spec = SurveySpec { seed, ..spec(50) };
+            for x in survey(&spec, std::slice::from_ref(&(0..1_000))).sample {
                 counts[(x / 100.0) as usize] += 1.0;
             }
         }

@@ -1,11 +1,11 @@
 //! Tables by name: files, globs and URLs.
 
-use crate::Error;
+use crate::error::Error;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::prelude::{CsvReadOptions, JsonReadOptions, ParquetReadOptions, SessionContext};
 use std::str::FromStr;
 
-/// A name, and where the rows are.
+/// A table: its name in SQL, and where its rows are.
 ///
 /// ```
 /// use dpp_nystrom_cluster::TableSource;
@@ -17,9 +17,9 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSource {
-    /// What SQL calls it.
+    /// The name in SQL.
     pub name: String,
-    /// A file, a glob, a folder of Parquet files that ends with a slash, or a URL of one of these.
+    /// A file, a glob, a folder of Parquet files (with a slash at the end), or a URL of one of these.
     pub path: String,
 }
 
@@ -37,7 +37,7 @@ impl FromStr for TableSource {
 }
 
 impl TableSource {
-    /// Makes the table known.
+    /// Register the table with the engine.
     ///
     /// # Errors
     /// [`Error::Format`], and the engine's for files that are not there or cannot be read.
@@ -49,7 +49,7 @@ impl TableSource {
         };
         let last = plain.rsplit('/').next().unwrap_or_default();
         let kind = last.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-        // As the name has it, letters and all: the engine looks at the ends of names.
+        // In the case of the name: the engine compares the ends of names.
         let end = last.rfind('.').map_or(String::new(), |at| {
             let suffix = if plain.len() == path.len() { "" } else { ".gz" };
             format!("{}{suffix}", &last[at..])

@@ -1,21 +1,21 @@
-//! Who is told when a mapped page is no longer there.
+//! The `SIGBUS` handler, and the mappings it knows.
 
-use crate::MOST;
+use crate::limits::MOST;
 use std::io;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A mapping that the handler knows.
+/// A mapping known to the handler.
 struct Slot {
-    /// Its first byte; 0 for none, [`TAKEN`] while it is being written down.
+    /// The address of its first byte; 0 for an unused entry, [`TAKEN`] while the entry is being written.
     start: AtomicUsize,
     length: AtomicUsize,
-    /// A page of it was read that is no longer there.
+    /// Whether a page that no longer exists was read.
     lost: AtomicBool,
 }
 
-/// No mapping starts here.
+/// An address at which no mapping starts.
 const TAKEN: usize = 1;
 
 static SLOTS: [Slot; MOST] = [const {
@@ -25,10 +25,10 @@ static SLOTS: [Slot; MOST] = [const {
 /// Set before the handler is installed.
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 
-/// Who handled the signal before; none where the handler could not be installed.
+/// The previous handler of the signal; none if ours could not be installed.
 static BEFORE: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
-/// Keeps a mapping known to the handler.
+/// Registers a mapping with the handler.
 #[derive(Debug)]
 pub(crate) struct Guard {
     at: usize,
@@ -62,15 +62,15 @@ impl Drop for Guard {
 }
 
 fn install() -> Option<libc::sigaction> {
-    // SAFETY: asks for a number.
+    // SAFETY: only queries the page size.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     PAGE.store(usize::try_from(page).ok().filter(|page| page.is_power_of_two())?, Ordering::Release);
-    // SAFETY: zeros are a valid `sigaction`, whose fields are set before it is used; the handler has the
-    // signature that SA_SIGINFO asks for, and does only what a handler may.
+    // SAFETY: all zeros is a valid `sigaction`, whose fields are set before use. The handler has the signature that
+    // SA_SIGINFO requires, and does only what is allowed in a signal handler.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_bus_error as *const () as usize;
-        // On the stack that Rust keeps for signals, so that a full stack elsewhere stays what it was.
+        // On Rust's alternate signal stack, so that stack overflows are still reported as before.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&raw mut action.sa_mask);
         let mut before: libc::sigaction = std::mem::zeroed();
@@ -78,9 +78,9 @@ fn install() -> Option<libc::sigaction> {
     }
 }
 
-/// Puts zeros in the place of what is lost, from the page that was asked for to the mapping's end.
+/// Map zeros over the lost part, from the page that was read to the mapping's end.
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: with SA_SIGINFO the system hands over a valid `siginfo_t`.
+    // SAFETY: with SA_SIGINFO the system passes a valid `siginfo_t`.
     let address = unsafe { (*info).si_addr() }.addr();
     for slot in &SLOTS {
         let start = slot.start.load(Ordering::Acquire);
@@ -91,11 +91,10 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
         let page = PAGE.load(Ordering::Acquire);
         let from = address & !(page - 1);
         let rest = (start + length).next_multiple_of(page) - from;
-        // Before the zeros can be read by anybody.
+        // Set the flag before the zeros can be read.
         slot.lost.store(true, Ordering::Release);
-        // SAFETY: the pages from `from` on belong to a mapping that its guard keeps alive, since the thread that was
-        // interrupted is reading it. Nothing but this mapping lies in them, and whoever reads them has plain bytes
-        // before and after.
+        // SAFETY: the pages from `from` on belong to a mapping that its guard keeps alive, since the interrupted
+        // thread is reading it. They contain only this mapping, and its readers see plain bytes before and after.
         let zeros = unsafe {
             libc::mmap(
                 ptr::with_exposed_provenance_mut(from),
@@ -113,27 +112,27 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     pass_on(signal, info, context);
 }
 
-/// Leaves the signal to whoever handled it before.
+/// Pass the signal to the previous handler.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let before = BEFORE.get().copied().flatten();
     let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // The read is tried again after this, and the system does what it does without a handler.
-        // SAFETY: zeros and a default handler are a valid `sigaction`.
+        // The read is then retried, and the system acts as without a handler.
+        // SAFETY: all zeros with the default handler is a valid `sigaction`.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = libc::SIG_DFL;
             libc::sigaction(signal, &raw const action, ptr::null_mut());
         }
     } else if before.is_some_and(|before| before.sa_flags & libc::SA_SIGINFO != 0) {
-        // SAFETY: a handler that was installed with SA_SIGINFO has this signature.
+        // SAFETY: a handler installed with SA_SIGINFO has this signature.
         unsafe {
             let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
                 std::mem::transmute(handler);
             handler(signal, info, context);
         }
     } else {
-        // SAFETY: a handler that was installed without SA_SIGINFO has this signature.
+        // SAFETY: a handler installed without SA_SIGINFO has this signature.
         unsafe {
             let handler: extern "C" fn(libc::c_int) = std::mem::transmute(handler);
             handler(signal);

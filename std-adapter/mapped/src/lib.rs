@@ -1,11 +1,10 @@
-//! Files mapped into memory, read-only: rows that outgrow memory are read where they lie on the disk.
+//! Read-only memory-mapped files, for data larger than memory.
 //!
-//! Two things can happen to a mapped file that cannot happen to a vector: another program shortens it, and
-//! a read past its new end raises `SIGBUS`, which ends the process; or another program writes into it, and
-//! what was read once is not what is read next. Here the first is an error like any other: the signal is
-//! caught, the lost pages read as zeros, and [`Mapped::check`] says so. The second is noticed by
-//! [`Mapped::check`] too, from the file's length and time of modification. So whoever reads a mapped file
-//! checks it before a result leaves the house:
+//! Two things can happen to a mapped file that cannot happen to a vector. Another program can truncate it: a read
+//! past its new end then raises `SIGBUS`, which ends the process. Or another program can write to it, so that two
+//! reads of a byte differ. Here truncation is an ordinary error: the signal is caught, the lost pages read as zeros,
+//! and [`Mapped::check`] reports it. [`Mapped::check`] also detects writes, by the file's length and modification
+//! time. Callers must check a mapped file before they use a result computed from it:
 //!
 //! ```
 //! use dpp_nystrom_mapped::Mapped;
@@ -20,17 +19,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! # Why the `unsafe` here is sound
+//! # Soundness of the `unsafe` code
 //!
-//! `bytes` lends memory that other processes can change, which the language does not allow for a `&[u8]`. What
-//! can follow is bounded by what the bytes are used for: they are plain numbers, of which every pattern of bits is
-//! a value; no length, index or pointer is ever taken from them a second time after it was checked (a reader copies
-//! a header out before it trusts it); and a result is thrown away unless [`Mapped::check`] passes after
-//! it was made. This is the position of every database that reads through a mapping, and the one that
-//! `memmap2` asks its callers to take knowingly. It is taken here, and nowhere else in the project.
+//! `bytes` lends memory that other processes can change, which the language does not allow for a `&[u8]`. The
+//! consequences are limited by how the bytes are used: they are plain numbers, for which every bit pattern is valid;
+//! no length, index or pointer is read from them again after it was checked (a reader copies a header out before it
+//! trusts it); and a result is discarded unless [`Mapped::check`] passes after it was computed. Every database that
+//! reads through a mapping takes this position, and `memmap2` requires its callers to. No other crate of the project
+//! does.
 //!
-//! The handler of the signal looks at atomics and calls `mmap` for pages of a mapping that this crate
-//! holds; both are safe in a handler. A `SIGBUS` elsewhere goes to whoever handled it before.
+//! The signal handler reads atomics and calls `mmap` for pages of a mapping that this crate owns; both are safe in a
+//! handler. A `SIGBUS` elsewhere is passed to the previous handler.
 
 use memmap2::{Advice, Mmap};
 use std::fs::File;
@@ -40,11 +39,14 @@ use std::time::SystemTime;
 
 #[cfg(unix)]
 mod guard;
+mod limits;
 
-/// A file in memory, to read.
+pub use limits::MOST;
+
+/// A read-only file in memory.
 #[derive(Debug)]
 pub struct Mapped {
-    // Ends before the mapping does, so that the handler never sees a range that is no longer ours.
+    // Dropped before the mapping, so that the handler never sees a range that is no longer ours.
     #[cfg(unix)]
     guard: guard::Guard,
     map: Mmap,
@@ -54,20 +56,19 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a whole file.
+    /// Map a whole file.
     ///
     /// # Errors
-    /// The system's; [`io::ErrorKind::UnexpectedEof`] for an empty file, and
-    /// [`io::ErrorKind::QuotaExceeded`] where more files are mapped than the handler of the signal knows
-    /// ([`MOST`]).
+    /// The system's; [`io::ErrorKind::UnexpectedEof`] for an empty file, and [`io::ErrorKind::QuotaExceeded`] if more
+    /// than [`MOST`] files are mapped.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.len() == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // SAFETY: the mapping is read-only and lives as long as `map`. That others can change the file is
-        // argued at the top of this file.
+        // SAFETY: the mapping is read-only and lives as long as `map`. The module documentation discusses changes
+        // to the file by others.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self {
             #[cfg(unix)]
@@ -79,15 +80,15 @@ impl Mapped {
         })
     }
 
-    /// The bytes, as they are on the disk at the moment when each is read.
+    /// Return the bytes, as they are on disk when each is read.
     pub fn bytes(&self) -> &[u8] {
         &self.map
     }
 
-    /// Says whether everything read so far was the file as it was when it was opened.
+    /// Check that the file has not changed since it was opened.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] for a file that was shortened or cannot be read any more,
+    /// [`io::ErrorKind::UnexpectedEof`] for a file that was truncated or can no longer be read,
     /// [`io::ErrorKind::InvalidData`] for one that was written to, and the system's.
     pub fn check(&self) -> io::Result<()> {
         #[cfg(unix)]
@@ -104,17 +105,17 @@ impl Mapped {
         Ok(())
     }
 
-    /// Tells the system that reads will jump: it does not read ahead.
+    /// Advise the system of random access: no read-ahead.
     pub fn expect_jumps(&self) {
         self.advise(Advice::Random);
     }
 
-    /// Tells the system that reads will go through in order: it reads ahead.
+    /// Advise the system of sequential access: read ahead.
     pub fn expect_order(&self) {
         self.advise(Advice::Sequential);
     }
 
-    /// Advice that is not taken costs time and nothing else.
+    /// Failed advice affects speed only.
     fn advise(&self, advice: Advice) {
         #[cfg(unix)]
         let _ = self.map.advise(advice);
@@ -122,9 +123,6 @@ impl Mapped {
         let _ = advice;
     }
 }
-
-/// Files that can be mapped at once.
-pub const MOST: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -141,27 +139,27 @@ mod tests {
     }
 
     #[test]
-    fn a_file_shortened_under_us_is_an_error_and_no_crash() {
+    fn truncating_a_mapped_file_is_an_error_not_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder);
         let mapped = Mapped::open(&path).unwrap();
         let other = Mapped::open(&path).unwrap();
         mapped.check().unwrap();
         OpenOptions::new().write(true).open(&path).unwrap().set_len(10_000).unwrap();
-        // Past the page with the new end: without the handler the process ends here.
+        // Beyond the page with the new end: without the handler the process would end here.
         let sum: usize = mapped.bytes().iter().map(|&byte| usize::from(byte)).sum();
         assert_eq!(sum, 70_000);
         assert_eq!(mapped.check().unwrap_err().kind(), ErrorKind::UnexpectedEof);
-        // The other has read nothing yet, and is told all the same.
+        // The other mapping has read nothing yet, and still reports it.
         assert_eq!(other.check().unwrap_err().kind(), ErrorKind::UnexpectedEof);
         assert_eq!(other.bytes()[LONG - 1], 0);
-        // Longer again does not bring back what was read.
+        // Growing again does not restore what was read.
         OpenOptions::new().write(true).open(&path).unwrap().set_len(LONG as u64).unwrap();
         assert_eq!(mapped.check().unwrap_err().kind(), ErrorKind::UnexpectedEof);
     }
 
     #[test]
-    fn many_threads_meet_the_end_together() {
+    fn many_threads_read_past_the_end_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder);
         let mapped = Mapped::open(&path).unwrap();
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_written_to_is_noticed() {
+    fn writing_to_a_mapped_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder);
         let mapped = Mapped::open(&path).unwrap();
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_replaced_stays_as_it_was() {
+    fn replacing_a_file_leaves_the_mapping_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder);
         let mapped = Mapped::open(&path).unwrap();
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_refused() {
+    fn files_that_cannot_be_mapped_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("empty");
         File::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! The trace error after each landmark of an ordered set, in one pass.
 
 use crate::approximation::features::{Ground, independent};
 use crate::error::Error;
@@ -7,27 +7,28 @@ use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
+/// Rows per task. Sums are taken block by block, so that they do not depend on the number of threads.
 const BLOCK: usize = 1_024;
 
-/// A number of landmarks and the error with them.
+/// A number of landmarks and its approximation error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// The landmarks c.
+    /// The number of landmarks c.
     pub landmarks: usize,
-    /// The error, as the criterion has it.
+    /// The error, in the measure of the criterion.
     pub error: f64,
 }
 
-/// The trace fraction after each landmark, by one pass over the rows on all threads. A landmark that depends on
-/// those before it adds nothing.
+/// Return the trace fraction after each landmark, by one pass over the rows on all threads.
+///
+/// A landmark that depends on preceding ones leaves the error unchanged.
 pub(crate) fn trace_curve(ground: &Ground<'_>, order: &[usize]) -> Result<Vec<CurvePoint>, Error> {
     let refused = |reason| Error::Landmarks { reason };
     let mut memory = Heap::new(order.len())?;
     let landmarks = independent(ground, order, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
-    // What each landmark takes off, and the trace.
+    // The trace removed by each landmark, and the total trace.
     let blocks: Vec<(Vec<f64>, f64)> = (0..ground.len().div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {

@@ -1,4 +1,4 @@
-//! What a set of landmarks misses: trace, Frobenius and spectral error of `K - K̃`.
+//! The approximation error of a set of landmarks: trace, Frobenius and spectral error of `K - K̃`.
 
 use crate::approximation::features::{Ground, independent, independent_points};
 use crate::error::Error;
@@ -6,10 +6,10 @@ use crate::heap::Heap;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
 use rayon::prelude::*;
 
-/// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
+/// Rows per task. Sums are taken block by block, so that they do not depend on the number of threads.
 const BLOCK: usize = 1_024;
 
-/// `tr(K - K̃)` and its share of `tr K`.
+/// `tr(K - K̃)` and its fraction of `tr K`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceError {
     /// `tr(K - K̃)`.
@@ -18,18 +18,19 @@ pub struct TraceError {
     pub fraction: f64,
 }
 
-/// The trace error of these landmarks, by one pass over the rows on all threads. Landmarks that
-/// depend on those before them are left out, as the pseudo-inverse has it.
+/// Measure the trace error of these landmarks, by one pass over the rows on all threads.
+///
+/// Landmarks that depend on preceding ones are dropped, in accordance with the pseudo-inverse.
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Memory`].
 pub fn trace_error(ground: &Ground<'_>, landmarks: &[usize]) -> Result<TraceError, Error> {
     let mut memory = Heap::new(landmarks.len())?;
     let landmarks = independent(ground, landmarks, &mut memory)?;
-    missed(ground, ground, &landmarks)
+    residuals(ground, ground, &landmarks)
 }
 
-/// [`trace_error`] of landmarks that are points of their own, as many features each as the rows.
+/// Measure the [`trace_error`] of landmarks given as points with the same number of features as the rows.
 ///
 /// # Errors
 /// Those of [`trace_error`], [`Error::Core`].
@@ -37,31 +38,45 @@ pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<Trac
     let home = Points::new(points, ground.features(), *ground.kernel())?;
     let mut memory = Heap::new(home.len())?;
     let landmarks = independent_points(&home, &mut memory)?;
-    missed(ground, &home, &landmarks)
+    residuals(ground, &home, &landmarks)
 }
 
-/// The trace error of landmarks that are rows of `home`.
-fn missed(
+/// Measure the trace error of landmarks that are rows of `home`.
+fn residuals(
     ground: &Ground<'_>,
     home: &Ground<'_>,
     landmarks: &Landmarks<'_, f64, Ground<'_>>,
 ) -> Result<TraceError, Error> {
     let nystrom = Nystrom::new(landmarks);
-    let blocks: Vec<(f64, f64)> = (0..ground.len().div_ceil(BLOCK))
+    trace_over(ground.len(), nystrom.rank(), |row, phi| {
+        home.column_at(ground.row(row), landmarks.members(), phi);
+        let diagonal = ground.diagonal(row);
+        Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
+    })
+    .map_err(|reason| Error::Landmarks { reason })
+}
+
+/// Sum the trace error over `len` rows on all threads.
+///
+/// `residual` returns the residual and the diagonal entry of a row; it gets a buffer of `rank` values.
+pub(crate) fn trace_over(
+    len: usize,
+    rank: usize,
+    residual: impl Fn(usize, &mut [f64]) -> Result<(f64, f64), CoreError> + Sync,
+) -> Result<TraceError, CoreError> {
+    let blocks: Vec<(f64, f64)> = (0..len.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
-            let mut phi = vec![0.0; nystrom.rank()];
+            let mut phi = vec![0.0; rank];
             let (mut error, mut trace) = (0.0, 0.0);
-            for row in block * BLOCK..ground.len().min((block + 1) * BLOCK) {
-                home.column_at(ground.row(row), landmarks.members(), &mut phi);
-                let diagonal = ground.diagonal(row);
-                error += nystrom.residual_at(row, diagonal, &mut phi)?;
+            for row in block * BLOCK..len.min((block + 1) * BLOCK) {
+                let (left, diagonal) = residual(row, &mut phi)?;
+                error += left;
                 trace += diagonal;
             }
             Ok((error, trace))
         })
-        .collect::<Result<_, CoreError>>()
-        .map_err(|reason| Error::Landmarks { reason })?;
+        .collect::<Result<_, CoreError>>()?;
     let error = blocks.iter().map(|block| block.0).sum();
     let trace: f64 = blocks.iter().map(|block| block.1).sum();
     Ok(TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } })

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Nyström features `φ = L⁻¹ k_C` of rows, and the linearly independent landmarks.
 
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
@@ -7,10 +7,10 @@ use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// The ground set on which errors are measured: `f64`, whatever precision selected.
+/// The ground set on which errors are measured: always `f64`, whatever the precision of the selection.
 pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
 
-/// The features `φ` of every row, a column a row, from landmarks that are rows of `home`.
+/// Return the features `φ` of every row, one column per row, from landmarks that are rows of `home`.
 pub(crate) fn features(
     ground: &Ground<'_>,
     home: &Ground<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn features(
     Ok(features)
 }
 
-/// The points of `home` that are independent of those before them.
+/// Return the points of `home` that are independent of those before them.
 pub(crate) fn independent_points<'a>(
     home: &'a Ground<'_>,
     memory: &'a mut Heap<f64>,
@@ -41,7 +41,7 @@ pub(crate) fn independent_points<'a>(
     independent(home, &(0..home.len()).collect::<Vec<_>>(), memory)
 }
 
-/// The landmarks that are independent of those before them.
+/// Return the landmarks that are independent of those before them.
 pub(crate) fn independent<'a, T, G>(
     ground: &'a G,
     rows: &[usize],
@@ -66,7 +66,7 @@ where
     Ok(landmarks)
 }
 
-/// A column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`, from landmarks that are rows of any ground set.
+/// Return a column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`, from landmarks that are rows of any ground set.
 pub(crate) fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,
@@ -86,10 +86,10 @@ where
     Ok(features)
 }
 
-/// The whole matrix of a ground set.
+/// Evaluate the full kernel matrix of a ground set.
 ///
 /// # Errors
-/// [`Error::Landmarks`] where it is empty or not finite, [`Error::Memory`].
+/// [`Error::Landmarks`] if it is empty or not finite, [`Error::Memory`].
 pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Mat<f64>, Error> {
     let n = ground.len();
     if n == 0 {

@@ -1,5 +1,4 @@
-//! The rows under a kernel, and what several methods may need of them: the kernel matrix and its eigenvectors,
-//! each computed when first asked for, and once.
+//! Rows under a kernel, with a lazily computed, cached kernel matrix and eigendecomposition.
 
 use crate::approximation::errors::{TraceError, trace_error, trace_error_of_points};
 use crate::approximation::features::{Ground, kernel_matrix};
@@ -8,7 +7,6 @@ use crate::approximation::spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
-
 use crate::linalg::eigen::{Eigen, eigen};
 use dpp_nystrom_core::{GroundSet, Points};
 use faer::Mat;
@@ -16,23 +14,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Prepared rows under a kernel of a bandwidth.
+/// Prepared rows under a kernel with its bandwidth.
 #[derive(Debug)]
 pub struct Gram<'a> {
     data: &'a Prepared,
+    kernel: KernelSpec,
     ground: Ground<'a>,
     matrix: Kept<Arc<Mat<f64>>>,
     eigen: Kept<Arc<Eigen>>,
 }
 
-/// Computed once, with its seconds, and whether it was asked for since the account was opened.
+/// A lazily computed value, its computation time in seconds, and whether it was requested since [`open`](Self::open).
 #[derive(Debug)]
 struct Kept<T> {
     value: OnceLock<(T, f64)>,
     asked: AtomicBool,
 }
 
-/// What was there when a method began.
+/// The values that were already computed when a method started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     matrix: bool,
@@ -54,7 +53,7 @@ impl<T> Kept<T> {
         Ok(&self.value.get_or_init(|| (computed, begin.elapsed().as_secs_f64())).0)
     }
 
-    /// Whether it is there already; nobody has asked from now on.
+    /// Return whether the value is already computed, and reset the record of requests.
     fn open(&self) -> bool {
         self.asked.store(false, Ordering::Relaxed);
         self.value.get().is_some()
@@ -69,35 +68,40 @@ impl<T> Kept<T> {
 }
 
 impl<'a> Gram<'a> {
-    /// The rows under this kernel. Computes nothing yet.
+    /// Combine rows with a kernel, without computing anything yet.
     ///
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
     pub fn new(data: &'a Prepared, kernel: KernelSpec) -> Result<Self, Error> {
-        Ok(Self { data, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
+        Ok(Self { data, kernel, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
     }
 
-    /// The rows.
+    /// Return the rows.
     pub fn data(&self) -> &'a Prepared {
         self.data
     }
 
-    /// The rows as a ground set.
+    /// Return the kernel with its bandwidth.
+    pub fn kernel(&self) -> KernelSpec {
+        self.kernel
+    }
+
+    /// Return the rows as a ground set.
     pub fn ground(&self) -> &Ground<'a> {
         &self.ground
     }
 
-    /// The number of rows N.
+    /// Return the number of rows N.
     pub fn len(&self) -> usize {
         self.ground.len()
     }
 
-    /// No rows.
+    /// Return whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ground.is_empty()
     }
 
-    /// Points of as many features as the rows, under the same kernel.
+    /// Return a ground set of points with as many features as the rows, under the same kernel.
     ///
     /// # Errors
     /// [`Error::Core`].
@@ -105,7 +109,7 @@ impl<'a> Gram<'a> {
         Ok(Points::new(points, self.ground.features(), *self.ground.kernel())?)
     }
 
-    /// The trace error of landmarks. One pass over the rows.
+    /// Measure the trace error of landmarks, in one pass over the rows.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
@@ -116,7 +120,8 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// The errors of landmarks relative to the best rank; `spectrum` is that of these rows.
+    /// Measure the errors of landmarks relative to the best approximation of the same rank; `spectrum` is that of these
+    /// rows.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`], [`Error::Eigenvalues`].
@@ -131,7 +136,7 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// The kernel matrix: `N²` evaluations, `N²` numbers.
+    /// Return the kernel matrix: `N²` evaluations, `N²` numbers.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -139,7 +144,7 @@ impl<'a> Gram<'a> {
         self.matrix.get(|| kernel_matrix(&self.ground).map(Arc::new))
     }
 
-    /// Its eigenvalues and eigenvectors: `O(N³)`, and `N²` numbers more.
+    /// Return the eigenvalues and eigenvectors of the kernel matrix: `O(N³)`, and `N²` more numbers.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Eigenvalues`].
@@ -148,10 +153,10 @@ impl<'a> Gram<'a> {
         self.eigen.get(|| eigen(matrix).map(Arc::new))
     }
 
-    /// Refuses more rows than a method does that holds the whole matrix.
+    /// Check that the full kernel matrix is permitted for this many rows.
     ///
     /// # Errors
-    /// [`Error::WholeMatrix`], which names another method.
+    /// [`Error::WholeMatrix`], which names an alternative method.
     pub fn check_whole(&self, method: &'static str, instead: &'static str) -> Result<(), Error> {
         if self.len() > SPECTRUM_ROWS {
             return Err(Error::WholeMatrix { method, rows: self.len(), most: SPECTRUM_ROWS, instead });
@@ -163,7 +168,7 @@ impl<'a> Gram<'a> {
         Account { matrix: self.matrix.open(), eigen: self.eigen.open() }
     }
 
-    /// Seconds of what was there and was asked for.
+    /// Return the computation time, in seconds, of cached values that the method reused.
     pub(crate) fn cached_seconds(&self, account: Account) -> f64 {
         self.matrix.cached_seconds(account.matrix) + self.eigen.cached_seconds(account.eigen)
     }

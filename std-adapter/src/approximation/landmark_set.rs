@@ -1,19 +1,27 @@
-//! TODO-DOC
+//! Landmarks as rows of the data or as arbitrary points.
 
-use crate::data::prepared::Prepared;
+use crate::data::source::RowSource;
 use crate::error::Error;
 
-/// Landmarks: rows, or points of their own.
+/// Landmarks: rows of the data or arbitrary points.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LandmarkSet {
-    /// Rows, counted among the prepared ones from 0, in ascending order.
+    /// Indices among the prepared rows, from 0, in ascending order.
     Indices(Vec<usize>),
-    /// Standardised points, one row of features after the other.
+    /// Standardised points, row-major.
     Points(Vec<f64>),
 }
 
 impl LandmarkSet {
-    /// The number of landmarks, of so many features each.
+    /// Return the row indices; `None` for points.
+    pub fn rows(&self) -> Option<&[usize]> {
+        match self {
+            Self::Indices(rows) => Some(rows),
+            Self::Points(_) => None,
+        }
+    }
+
+    /// Return the number of landmarks, for `dim` features each.
     pub fn count(&self, dim: usize) -> usize {
         match self {
             Self::Indices(rows) => rows.len(),
@@ -21,13 +29,13 @@ impl LandmarkSet {
         }
     }
 
-    /// The features of the landmarks, one after the other.
+    /// Return the features of the landmarks, row-major.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row past the end.
-    pub fn features(&self, data: &Prepared) -> Result<Vec<f64>, Error> {
+    /// [`Error::Core`] for a row index out of range.
+    pub fn features(&self, source: &dyn RowSource) -> Result<Vec<f64>, Error> {
         match self {
-            Self::Indices(rows) => data.gather(rows),
+            Self::Indices(rows) => Ok(source.gather(rows)?.rows),
             Self::Points(points) => Ok(points.clone()),
         }
     }

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! The Nyström approximation `K̃ = K_{·,C} K_{C,C}⁺ K_{C,·}` and its errors: trace, Frobenius, spectral.
 
 pub(crate) mod curve;
 pub(crate) mod errors;

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Frobenius and spectral errors relative to the best approximation of the same rank.
 
 use crate::approximation::features::{Ground, features, independent, independent_points, kernel_matrix};
 
@@ -10,7 +10,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use std::sync::Arc;
 
-/// The kernel matrix of all rows and its eigenvalues: `n²` numbers, and `O(n³)` once.
+/// The kernel matrix of all rows and its eigenvalues: `n²` numbers, computed once in `O(n³)`.
 #[derive(Debug)]
 pub struct Spectrum {
     matrix: Arc<Mat<f64>>,
@@ -28,15 +28,15 @@ pub struct RelativeError {
 }
 
 impl Spectrum {
-    /// The spectrum of the kernel matrix over the ground set.
+    /// Compute the spectrum of the kernel matrix over the ground set.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] where the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
+    /// [`Error::Landmarks`] if the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn of(ground: &Ground<'_>) -> Result<Self, Error> {
         Self::of_matrix(kernel_matrix(ground)?.into())
     }
 
-    /// The spectrum of a kernel matrix.
+    /// Compute the spectrum of a kernel matrix.
     ///
     /// # Errors
     /// [`Error::Eigenvalues`].
@@ -45,13 +45,14 @@ impl Spectrum {
         Ok(Self { matrix, eigenvalues })
     }
 
-    /// The eigenvalues of `K`, descending.
+    /// Return the eigenvalues of `K`, in descending order.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
 
-    /// The errors of these landmarks relative to the best rank `k = c`; none where `K` has no
-    /// higher rank, up to rounding: `σ_{c+1} <= n ε σ_1`, and 0/0 tells nothing.
+    /// Measure the errors of these landmarks relative to the best rank `k = c`.
+    ///
+    /// Returns `None` if `K` has no higher rank up to rounding, `σ_{c+1} <= n ε σ_1`, where the ratio would be 0/0.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
@@ -66,7 +67,7 @@ impl Spectrum {
         self.relative(&features(ground, ground, &landmarks)?, best).map(Some)
     }
 
-    /// [`relative_error`](Self::relative_error) of landmarks that are points of their own.
+    /// Measure the [`relative_error`](Self::relative_error) of landmarks given as points.
     ///
     /// # Errors
     /// Those of [`relative_error`](Self::relative_error), [`Error::Core`].
@@ -82,7 +83,7 @@ impl Spectrum {
         self.relative(&features(ground, &home, &landmarks)?, best).map(Some)
     }
 
-    /// The errors of `FᵀF` relative to the best rank `c`, for features of every row, a column a row.
+    /// Measure the errors of `FᵀF` relative to the best rank `c`, for features given as one column per row.
     pub(crate) fn relative_error_of(
         &self,
         features: &Mat<f64>,
@@ -91,7 +92,7 @@ impl Spectrum {
         self.best(c).map(|best| self.relative(features, best)).transpose()
     }
 
-    /// Frobenius and spectral error of the best rank `c`; none where `K` has no higher rank.
+    /// Return the Frobenius and spectral error of the best rank `c`; `None` if `K` has no higher rank.
     fn best(&self, c: usize) -> Option<RelativeError> {
         let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
         let spectral = tail.first().copied().unwrap_or(0.0);
@@ -99,7 +100,7 @@ impl Spectrum {
         (rank(&self.eigenvalues) > c).then_some(RelativeError { frobenius, spectral })
     }
 
-    /// The errors of `ΦᵀΦ` over the best ones.
+    /// Return the errors of `ΦᵀΦ` divided by the best ones.
     fn relative(&self, features: &Mat<f64>, best: RelativeError) -> Result<RelativeError, Error> {
         let norms = residual_norms(&self.matrix, features)?;
         Ok(RelativeError {
@@ -116,19 +117,19 @@ pub(crate) struct ResidualNorms {
     pub(crate) spectral: f64,
 }
 
-/// The norms of `K - ΦᵀΦ`: `n² c`, and `n²` numbers.
+/// Compute the norms of `K - ΦᵀΦ`: `n² c` multiply-adds, and `n²` numbers.
 pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<ResidualNorms, Error> {
     let mut residual = matrix.clone();
     matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
-    // Where nothing is missed, rounding leaves it a little under zero.
+    // Rounding can make a zero error slightly negative.
     let spectral = largest_eigenvalue(&residual)?.max(0.0);
     Ok(ResidualNorms { frobenius: residual.norm_l2(), spectral })
 }
 
-/// Training rows up to which the kernel matrix and its eigenvalues are computed.
+/// The maximum number of training rows for which the kernel matrix and its eigenvalues are computed.
 pub const SPECTRUM_ROWS: usize = 10_000;
 
-/// `Error::SpectrumRows` for more than [`SPECTRUM_ROWS`] rows.
+/// Return `Error::SpectrumRows` for more than [`SPECTRUM_ROWS`] rows.
 pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
-    if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows }) } else { Ok(()) }
+    if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
 }

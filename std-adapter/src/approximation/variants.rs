@@ -1,17 +1,17 @@
 //! Other approximations from the same landmarks: ensemble and modified Nyström.
 //!
-//! | name | `K̃` | cost beside Nyström's | source |
+//! | name | `K̃` | cost relative to Nyström | source |
 //! | --- | --- | --- | --- |
 //! | `nystrom` | `K_{·,C} K_CC† K_{C,·}` | | Williams and Seeger 2001 |
 //! | `ensemble` | the mean of p experts' Nyström approximations | less: `N c²/p` | Kumar, Mohri and Talwalkar 2009, with uniform weights |
 //! | `modified` | `C U Cᵀ`, `U = C† K (C†)ᵀ`, `C = K_{·,C}` | all of K, `N² c` | Wang and Zhang 2013 |
 //!
-//! The experts of an ensemble share the c landmarks out among themselves at random, c/p each, so that all three
-//! approximations evaluate the kernel with the same c landmarks. (The source gives each expert c of its own, and so
-//! compares `p c` columns with c.) The modified one is the best of all `C U Cᵀ` in the Frobenius norm: with an
-//! orthonormal basis `Q` of the columns of `C` it is `QQᵀ K QQᵀ`.
+//! The experts of an ensemble partition the c landmarks at random, c/p each, so that all three approximations evaluate
+//! the kernel with the same c landmarks. (The source gives each expert c landmarks of its own, and so compares `p c`
+//! columns with c.) The modified method is the best of all `C U Cᵀ` in the Frobenius norm: with an orthonormal basis
+//! `Q` of the columns of `C` it is `QQᵀ K QQᵀ`.
 //!
-//! Each is `FᵀF` for features `F`, so that one formula measures them all.
+//! Each is `FᵀF` for features `F`, so one formula measures all errors.
 
 use crate::approximation::errors::TraceError;
 use crate::approximation::features::{features, independent_points};
@@ -29,15 +29,15 @@ use faer::{Accum, Mat, Par};
 use rand::seq::SliceRandom;
 use std::fmt;
 
-/// Which approximation is made of the landmarks.
+/// The approximation built from the landmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approximation {
     /// The Nyström method.
     #[default]
     Nystrom,
-    /// The mean of several experts'.
+    /// The mean of several experts' Nyström approximations.
     Ensemble {
-        /// How many experts p, at most as many as there are landmarks.
+        /// The number of experts p, at most the number of landmarks.
         experts: usize,
     },
     /// The modified Nyström method.
@@ -55,12 +55,14 @@ impl fmt::Display for Approximation {
 }
 
 impl Approximation {
-    /// The trace error of this approximation from these landmarks and, where the spectrum is known, its errors
-    /// relative to the best rank c. The seed deals the landmarks to the experts.
+    /// Measure the trace error of this approximation and, if the spectrum is given, its errors relative to the best
+    /// rank c.
+    ///
+    /// The seed determines the assignment of landmarks to experts.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::Knob`] for no experts and for more
-    /// than landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
+    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::OutOfRange`] for no experts or more
+    /// than there are landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
     pub fn errors(
         self,
         gram: &Gram<'_>,
@@ -91,21 +93,21 @@ impl Approximation {
     }
 }
 
-/// The Nyström features of some points, a column a row.
+/// Return the Nyström features of `points` as landmarks, one column per row.
 fn nystrom(gram: &Gram<'_>, points: &[f64]) -> Result<Mat<f64>, Error> {
     let home = gram.points(points)?;
     let mut memory = Heap::new(home.len())?;
     features(gram.ground(), &home, &independent_points(&home, &mut memory)?)
 }
 
-/// The experts' features one below the other, each over `√p`.
+/// Stack the experts' features, each scaled by `1/√p`.
 fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
     let dim = gram.ground().features();
     let points = landmarks.features(gram.data())?;
     let mut order: Vec<&[f64]> = points.chunks_exact(dim).collect();
     let count = order.len();
     if experts == 0 || experts > count {
-        return Err(Error::Knob { option: "--experts", value: experts, most: count });
+        return Err(Error::OutOfRange { option: "--experts", value: experts, most: count });
     }
     order.shuffle(&mut stream(seed, RngStream::Experts));
     let parts = (0..experts)
@@ -124,7 +126,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     Ok(stacked)
 }
 
-/// `(QᵀKQ)^½ Qᵀ`, up to a rotation.
+/// Return `(QᵀKQ)^½ Qᵀ`, up to a rotation.
 fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
     gram.check_whole("modified", "nystrom")?;
     let spanning = nystrom(gram, &landmarks.features(gram.data())?)?;
@@ -156,7 +158,7 @@ mod tests {
     use crate::approximation::landmark_set::LandmarkSet;
     use crate::approximation::spectrum::Spectrum;
     use crate::data::prepared::Prepared;
-    use crate::data::table::reader::Table;
+    use crate::data::table::input::Table;
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
     use crate::kernel::spec::KernelSpec;
@@ -172,7 +174,7 @@ mod tests {
         Prepared::new(table, None, 0).unwrap()
     }
 
-    /// `K_{·,S} M K_{S,·}` with the inverse of a matrix that is well conditioned.
+    /// `K_{·,S} M K_{S,·}`, with `M` the inverse of a well-conditioned matrix.
     fn sandwich(kernel: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
         let columns = Mat::from_fn(kernel.nrows(), rows.len(), |i, j| kernel[(i, rows[j])]);
         let own = Mat::from_fn(rows.len(), rows.len(), |i, j| kernel[(rows[i], rows[j])]);
@@ -213,16 +215,16 @@ mod tests {
         let modified = &columns * (&inverse * &kernel * inverse.transpose()) * columns.transpose();
         let expected = relative(&kernel, &modified);
         assert_close(errors(Approximation::Modified), expected);
-        // The best U there is.
+        // The optimal U.
         assert!(expected[1] < nystrom[1]);
 
-        // An expert to a landmark: the order does not matter.
+        // One expert per landmark: the order does not matter.
         let mut mean = Mat::<f64>::zeros(120, 120);
         for &row in &rows {
             mean += (1.0 / 6.0) * sandwich(&kernel, &[row]);
         }
         assert_close(errors(Approximation::Ensemble { experts: 6 }), relative(&kernel, &mean));
-        // Two experts: one of the ten ways to deal six in halves.
+        // Two experts: one of the ten ways to split six in halves.
         let found = errors(Approximation::Ensemble { experts: 2 });
         let halves = (1..64_u32).filter(|mask| mask.count_ones() == 3).map(|mask| {
             let side = |of: u32| -> Vec<usize> {
@@ -242,7 +244,7 @@ mod tests {
         let places = LandmarkSet::Indices(vec![1, 2, 3]);
         for experts in [0, 4] {
             let refused = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);
-            assert!(matches!(refused, Err(Error::Knob { most: 3, .. })), "{refused:?}");
+            assert!(matches!(refused, Err(Error::OutOfRange { most: 3, .. })), "{refused:?}");
         }
     }
 }

@@ -1,11 +1,17 @@
-//! TODO-DOC
+//! Where rows come from: tables, memory, row stores; and how they are scaled.
 
+pub(crate) mod columns;
+pub(crate) mod dataset;
 pub(crate) mod moments;
 pub(crate) mod prepared;
 pub(crate) mod scaler;
+pub(crate) mod source;
 pub mod store;
 pub mod table;
 
+pub use columns::{Columns, RowSlices, TargetColumn, Targets};
+pub use dataset::{Dataset, Scale, Value};
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
 pub use scaler::Scaler;
+pub use source::{Order, RowSource};

@@ -1,11 +1,11 @@
-//! Means and deviations of rows that come in blocks and do not come back.
+//! Means and standard deviations of rows that arrive in blocks and are read once.
 
 use crate::data::scaler::{Scaler, power_of_two};
 use serde::{Deserialize, Serialize};
 
-/// Mean and spread of columns so far, about a centre and in a scale that the first block gives: squares neither
-/// overflow nor lose the digits of a column that is far from zero. Blocks are merged by the formula of Chan, Golub
-/// and LeVeque (1979).
+/// Running means and sums of squares of columns, about a centre and in a scale that the first block determines, so
+/// that squares neither overflow nor lose the digits of a column far from zero. Blocks are merged by the formula of
+/// Chan, Golub and LeVeque (1979).
 ///
 /// ```
 /// use dpp_nystrom::data::{Moments, Scaler};
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Moments {
-    /// What numbers are shifted by before anything else: the mean of the first block.
+    /// The shift of each column: the mean of the first block.
     pub(crate) centres: Vec<f64>,
-    /// What shifted numbers are divided by for the squares: a power of two.
+    /// The scale of each column: a power of two, by which shifted values are divided before squaring.
     scales: Vec<f64>,
     count: f64,
     means: Vec<f64>,
@@ -31,7 +31,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of no rows yet, about the centres of these.
+    /// Start without rows, centred at the means of these statistics.
     pub fn about(first: &Scaler) -> Self {
         let dim = first.means.len();
         let scale = |&deviation: &f64| if deviation > 0.0 { power_of_two(deviation) } else { 1.0 };
@@ -44,7 +44,7 @@ impl Moments {
         }
     }
 
-    /// Takes a block of rows in.
+    /// Add a block of rows.
     pub fn add(&mut self, rows: &[f64]) {
         let dim = self.centres.len();
         let count = rows.len().checked_div(dim).unwrap_or(0) as f64;
@@ -61,7 +61,7 @@ impl Moments {
         self.count += count;
     }
 
-    /// Takes in what was seen elsewhere of as many columns; others are cut off.
+    /// Add the rows that another accumulator has seen. Columns that only one of them has are ignored.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0.0 {
             return;
@@ -76,7 +76,7 @@ impl Moments {
         self.count += other.count;
     }
 
-    /// Joins to a column so many rows of this mean, with this sum of squares about it, before they are counted.
+    /// Merge `rows` rows with this mean and this sum of squares about it into a column; the row count is updated later.
     fn join(&mut self, column: usize, count: f64, mean: f64, squares: f64) {
         let apart = mean - self.means[column];
         let share = count / (self.count + count);
@@ -84,12 +84,12 @@ impl Moments {
         self.squares[column] += squares + apart * apart * (self.count * share);
     }
 
-    /// Rows seen.
+    /// Return the number of rows seen.
     pub fn rows(&self) -> u64 {
         self.count as u64
     }
 
-    /// The statistics of all rows.
+    /// Return the statistics of all rows.
     pub fn statistics(&self) -> Scaler {
         let columns = self.means.iter().zip(&self.squares).zip(self.centres.iter().zip(&self.scales));
         let (means, deviations) = columns
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn blocks_agree_with_the_whole() {
-        // A column far from zero, one that is constant, one that drifts, and one of tiny numbers.
+        // A column far from zero, a constant one, one with a trend, and one of tiny values.
         let row = |i: u32| {
             let x = f64::from(i);
             [1e9 + (x * 0.7).sin(), 4.25, x * x, 1e-200 * (x * 1.3).cos()]
@@ -131,7 +131,7 @@ mod tests {
             }
             assert_eq!(blocks.deviations[1], 0.0);
 
-            // The same from parts that know nothing of each other, each about a centre of its own.
+            // The same from independent parts, each about its own centre.
             let parts = rows.chunks(block * 4).map(|rows| {
                 let mut part = Moments::about(&Scaler::of(rows, 4));
                 part.add(rows);

@@ -1,10 +1,12 @@
 //! From a table to what the algorithms take: some of its rows, standardised.
 
+use crate::data::columns::TargetColumn;
 use crate::data::scaler::Scaler;
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error as CoreError, Points, Scalar};
 use rand::seq::index;
 
@@ -19,6 +21,28 @@ pub struct StandardTarget {
     pub mean: f64,
     /// What they were divided by; 0 for a constant target.
     pub deviation: f64,
+}
+
+impl StandardTarget {
+    /// Scale a target to mean 0 and standard deviation 1.
+    ///
+    /// # Errors
+    /// [`Error::Spread`] for values whose statistics are not finite.
+    pub(crate) fn of(name: String, mut values: Vec<f64>) -> Result<Self, Error> {
+        let statistics = Scaler::of(&values, 1);
+        if statistics.overflow().is_some() {
+            return Err(Error::Spread { column: name });
+        }
+        statistics.apply(&mut values);
+        let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
+        Ok(Self { name, values, mean, deviation })
+    }
+}
+
+impl From<&StandardTarget> for TargetColumn {
+    fn from(target: &StandardTarget) -> Self {
+        Self { name: target.name.clone(), mean: target.mean, deviation: target.deviation }
+    }
 }
 
 /// Standardised rows, and where they came from.
@@ -61,26 +85,23 @@ impl Prepared {
             }
             _ => None,
         };
+        let statistics = Scaler::of(&table.features, table.dim);
+        Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
+    }
+
+    /// All rows of a table, scaled by statistics that need not be their own; the target by its own.
+    ///
+    /// # Errors
+    /// [`Error::Spread`].
+    pub(crate) fn scaled_by(table: Table, statistics: Scaler) -> Result<Self, Error> {
         let Table { name, feature_names, dim, mut features, target, target_name } = table;
-        let statistics = Scaler::of(&features, dim);
         if let Some(column) = statistics.overflow() {
             return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
         }
         statistics.apply(&mut features);
-        let target = match target {
-            Some(mut values) => {
-                let name = target_name.unwrap_or_default();
-                let statistics = Scaler::of(&values, 1);
-                if statistics.overflow().is_some() {
-                    return Err(Error::Spread { column: name });
-                }
-                statistics.apply(&mut values);
-                let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
-                Some(StandardTarget { name, values, mean, deviation })
-            }
-            None => None,
-        };
-        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers })
+        let name_of_target = target_name.unwrap_or_default();
+        let target = target.map(|values| StandardTarget::of(name_of_target, values)).transpose()?;
+        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
     }
 
     /// The rows in their own units again.
@@ -150,7 +171,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
-    pub fn ground(&self, kernel: KernelSpec) -> Result<crate::approximation::features::Ground<'_>, Error> {
+    pub fn ground(&self, kernel: KernelSpec) -> Result<Points<'_, f64, ChosenKernel<f64>>, Error> {
         Ok(Points::new(&self.rows, self.dim, kernel.build()?)?)
     }
 

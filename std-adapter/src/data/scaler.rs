@@ -1,15 +1,15 @@
-//! Features with mean 0 and standard deviation 1.
+//! Standardisation: features with mean 0 and standard deviation 1.
 //!
-//! The statistics are of the rows that a model learns from, and the model carries them. The
-//! deviation divides by `n`. A feature that is constant says nothing: it is left at zero.
+//! The statistics are those of the training rows, and a model stores them. The standard deviation divides by `n`.
+//! A constant feature carries no information and is set to zero.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A feature that varies by less than this share of its size varies by rounding.
+/// A relative spread below this is rounding error: the feature is constant.
 const CONSTANT: f64 = 1e-13;
 
-/// Mean and standard deviation of each feature.
+/// The mean and standard deviation of each feature.
 ///
 /// ```
 /// use dpp_nystrom::data::Scaler;
@@ -30,7 +30,7 @@ pub struct Scaler {
 }
 
 impl Scaler {
-    /// The statistics of rows of `dim` features.
+    /// Compute the statistics of rows of `dim` features.
     pub fn of(rows: &[f64], dim: usize) -> Self {
         let count = rows.len().checked_div(dim).unwrap_or(0).max(1) as f64;
         let mut means = vec![0.0; dim];
@@ -39,9 +39,9 @@ impl Scaler {
                 *mean += value / count;
             }
         }
-        // The sum above is rounded once a row: over many rows a constant would seem to vary.
+        // The sum above is rounded once per row, so that over many rows a constant would seem to vary.
         let mut rest = vec![0.0; dim];
-        // Squares of very large or very small differences leave the range of doubles.
+        // Scale first: squares of very large or very small differences overflow or underflow.
         let mut scales = vec![0.0_f64; dim];
         for row in rows.chunks_exact(dim.max(1)) {
             for (((scale, rest), value), mean) in scales.iter_mut().zip(&mut rest).zip(row).zip(&means) {
@@ -64,18 +64,23 @@ impl Scaler {
         Self { means, deviations }
     }
 
+    /// The scaler that changes nothing, for `features` features.
+    pub fn identity(features: usize) -> Self {
+        Self { means: vec![0.0; features], deviations: vec![1.0; features] }
+    }
+
     /// A deviation, or 0 where it is rounding.
     pub(crate) fn or_constant(deviation: f64, mean: f64) -> f64 {
         if deviation <= CONSTANT * mean.abs() { 0.0 } else { deviation }
     }
 
-    /// The first feature whose numbers are too large for a mean and a deviation.
+    /// Return the first feature whose mean or standard deviation is not finite.
     pub(crate) fn overflow(&self) -> Option<usize> {
         let mut pairs = self.means.iter().zip(&self.deviations);
         pairs.position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()))
     }
 
-    /// Standardises rows in place.
+    /// Standardise rows in place.
     pub fn apply(&self, rows: &mut [f64]) {
         rows.par_chunks_mut(self.means.len().max(1) * 4_096).for_each(|rows| {
             for row in rows.chunks_exact_mut(self.means.len().max(1)) {
@@ -84,7 +89,7 @@ impl Scaler {
         });
     }
 
-    /// Turns standardised rows back in place; what was constant has its one value.
+    /// Undo the standardisation in place; a constant feature becomes its constant again.
     pub fn undo(&self, rows: &mut [f64]) {
         for row in rows.chunks_exact_mut(self.means.len().max(1)) {
             for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
@@ -93,7 +98,7 @@ impl Scaler {
         }
     }
 
-    /// Standardises one row in place.
+    /// Standardise one row in place.
     pub fn apply_row(&self, row: &mut [f64]) {
         for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
             *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
@@ -101,8 +106,8 @@ impl Scaler {
     }
 }
 
-/// The power of two at or under a positive number, so that scaling by it rounds nothing; 0 for 0
-/// and for what is too small to be one.
+/// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0 and
+/// for subnormal numbers.
 pub(crate) fn power_of_two(size: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     f64::from_bits(size.to_bits() & EXPONENT)
@@ -113,7 +118,7 @@ mod tests {
     use super::{Scaler, power_of_two};
 
     #[test]
-    fn size_does_not_matter() {
+    fn statistics_scale_with_the_rows() {
         let rows = [1.0, 4.0, -2.0, 7.0, 3.5];
         let plain = Scaler::of(&rows, 1);
         for scale in [1e300, 1e180, 1e-180, 1e-290] {
@@ -128,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_one_over_many_rows() {
+    fn a_constant_stays_constant_over_many_rows() {
         for value in [4.25, 0.1, -1e9 / 3.0, 1e-300] {
             let statistics = Scaler::of(&vec![value; 100_000], 1);
             assert_eq!(statistics.deviations, [0.0], "{value}");

@@ -1,22 +1,22 @@
-//! What can be wrong with a checkpoint.
+//! Errors in a checkpoint file.
 
 /// What is wrong with a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointProblem {
     /// Another kind of file.
-    #[error("not a checkpoint; give another name, this file would be written over")]
+    #[error("not a checkpoint, and would be overwritten; give another file name")]
     Foreign,
-    /// A version that this program does not know.
-    #[error("its format is version {0}, and this program reads version 1; remove it to begin anew")]
+    /// An unknown format version.
+    #[error("unknown format version {0}: expected 1; remove the file to start again")]
     Version(u32),
-    /// The checksum or the content does not agree.
-    #[error("corrupt: the checkpoint is not whole; remove it to begin anew")]
+    /// The checksum does not match, or the content is malformed.
+    #[error("corrupt: the checksum or the content does not match; remove the file to start again")]
     Corrupt,
-    /// Of another fit.
+    /// The checkpoint of another fit.
     #[error(
-        "the checkpoint is of another fit: of other rows, landmarks, kernel, bandwidth, ridge, precision or seed; \
-         give those of that fit, or remove it to begin anew"
+        "the checkpoint belongs to another fit: the rows, landmarks, kernel, bandwidth, ridge, precision or seed differ; \
+         give the options of that fit, or remove the file to start again"
     )]
     Another,
 }

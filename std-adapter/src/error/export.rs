@@ -1,32 +1,32 @@
-//! Why a model cannot be exported.
+//! Errors in exporting a model.
 
-/// Why a model cannot be brought to a device.
+/// Why a model cannot be exported to a device.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportProblem {
-    /// A number that single precision does not hold.
+    /// A value out of the range of single precision.
     #[error(
-        "{what} is {value:e}, which single precision cannot hold; scale its column to moderate numbers and fit again"
+        "{what} is {value:e}, out of the range of single precision; scale its column to moderate values and fit again"
     )]
     Range {
-        /// Which number.
+        /// Which value.
         what: String,
-        /// The number.
+        /// The value.
         value: f64,
     },
-    /// A kernel that is not quantised.
+    /// A kernel that cannot be quantised.
     #[error(
-        "only the Gaussian kernel is quantised, and this model's is {kernel}; leave --quantise out, or fit with \
+        "cannot quantise the {kernel} kernel: only the Gaussian kernel is supported; omit --quantise, or fit with \
          --kernel gaussian"
     )]
     Kernel {
         /// The kernel.
         kernel: String,
     },
-    /// A feature whose spread is lost beside its size.
+    /// A feature whose standard deviation is too small relative to its mean.
     #[error(
-        "the feature {feature:?} varies by {deviation} around {mean}: too little beside its size to be quantised; \
-         subtract a constant from the column and fit again, or leave --quantise out"
+        "cannot quantise the feature {feature:?}: its standard deviation {deviation} is too small relative to its mean {mean}; \
+         subtract a constant from the column and fit again, or omit --quantise"
     )]
     Spread {
         /// The feature.
@@ -36,32 +36,30 @@ pub enum ExportProblem {
         /// Its standard deviation.
         deviation: f64,
     },
-    /// Landmarks too far out for the bandwidth.
+    /// Landmarks too far from the mean for the bandwidth.
     #[error(
-        "the bandwidth {sigma} is too small beside landmarks {reach} standard deviations out: the levels of a \
-         quantised model would be too coarse; leave --quantise out, or take a larger --sigma"
+        "the bandwidth {sigma} is too small for landmarks {reach} standard deviations from the mean: the levels of a \
+         quantised model would be too coarse; omit --quantise, or use a larger --sigma"
     )]
     Coarse {
         /// The bandwidth.
         sigma: f64,
-        /// The farthest landmark's coordinate.
+        /// The largest coordinate of a landmark.
         reach: f64,
     },
-    /// More landmarks or features than 32 bits count.
-    #[error(
-        "the model is too large for a device: its bytes are more than 32 bits count; fit fewer landmarks"
-    )]
+    /// A model of 4 GiB or more.
+    #[error("the model is too large for a device: it takes 4 GiB or more; fit with fewer landmarks")]
     Size,
-    /// A row that single precision does not hold.
+    /// A row out of the range of single precision.
     #[error(
-        "row {row}, counted from 0, feature {feature:?}: {value:e} is out of single precision's range; remove the row"
+        "row {row} (from 0), feature {feature:?}: {value:e} is out of the range of single precision; remove the row"
     )]
     Row {
         /// The row.
         row: usize,
         /// The feature.
         feature: String,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
 }

@@ -1,6 +1,6 @@
-//! What can go wrong on a desktop: what, where, and what to do about it.
+//! Errors of the library: what is wrong, where, and what to do.
 //!
-//! [`Error`] is the library's; the problems of a kind of file have types of their own, which say no path.
+//! [`Error`] covers everything; each file format has an error type of its own, without the path.
 
 pub(crate) mod checkpoint;
 pub(crate) mod export;
@@ -19,29 +19,29 @@ use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// Everything that can go wrong outside the core, and the core's errors with advice.
+/// Any error of this library, including the core's errors with advice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file of rows.
+    /// An error in a file of rows.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// Landmarks that cannot be had.
+    /// Landmarks cannot be selected.
     #[error("landmarks: {reason}; {}", advice(reason))]
     Landmarks {
         /// The core's reason.
         reason: CoreError,
     },
-    /// Ridge regression that cannot be solved.
+    /// Ridge regression cannot be solved.
     #[error("ridge regression: {reason}; {}", advice(reason))]
     Regression {
         /// The core's reason.
         reason: CoreError,
     },
-    /// A model that cannot be brought to a device.
+    /// A model cannot be exported to a device.
     #[error("export: {0}")]
     Export(#[from] ExportProblem),
-    /// A model as bytes that cannot be read.
+    /// An exported model in bytes cannot be read.
     #[error("{}: {problem}; export it again", path.display())]
     DeviceModel {
         /// The file.
@@ -49,32 +49,32 @@ pub enum Error {
         /// What is wrong with it.
         problem: CoreError,
     },
-    /// Another refusal of the core.
+    /// Another error of the core.
     #[error("{0}")]
     Core(#[from] CoreError),
     /// A bandwidth out of range.
     #[error(
-        "the bandwidth {sigma:?} is not usable; give a positive number whose square and its inverse are finite"
+        "invalid bandwidth {sigma:?}: expected a positive number whose square and its inverse are finite"
     )]
     Bandwidth {
         /// The bandwidth.
         sigma: f64,
     },
-    /// The median of the distances is zero, or there are no two rows.
+    /// The median distance is zero, or there is only one row.
     #[error(
         "the median distance between rows is zero: more than half of them are equal, or there is only one; \
          give the bandwidth as a number"
     )]
     MedianZero,
-    /// Too few rows for the number asked for.
-    #[error("{wanted} rows asked for; ask for at least 1 and at most the {rows} that there are")]
+    /// Fewer rows than requested.
+    #[error("{wanted} rows requested: expected at least 1 and at most {rows}, the number available")]
     TooFewRows {
-        /// Rows asked for.
+        /// Rows requested.
         wanted: usize,
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
     },
-    /// As many rows held out as there are, or more.
+    /// No training rows left.
     #[error("{test} rows to test on leave none of the {rows} to train on; hold out fewer")]
     NoTrainingRows {
         /// Rows to hold out.
@@ -85,34 +85,34 @@ pub enum Error {
     /// Too few rows to cross-validate.
     #[error("{rows} rows are too few to cross-validate; give the ridge as a number")]
     Folds {
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
     },
-    /// No target to learn.
-    #[error("there is no target to learn; name its column with --target")]
+    /// No target.
+    #[error("no target: regression needs one; name its column with --target")]
     NoTarget,
-    /// A target that is the same everywhere.
-    #[error("the target {name:?} is the same in every row: there is nothing to learn; name another column")]
+    /// A constant target.
+    #[error("the target {name:?} is constant; name another column")]
     ConstantTarget {
         /// The column.
         name: String,
     },
-    /// A row number that a user chose and that is not usable.
+    /// An invalid row index in a file of landmarks.
     #[error("{}, entry {entry}: {value} {problem}", path.display())]
     Given {
         /// The file.
         path: PathBuf,
         /// The entry, from 1.
         entry: usize,
-        /// What stands there.
+        /// Its value.
         value: f64,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The method `given` without rows.
-    #[error("the method given needs rows; name a CSV file of row numbers with --given")]
+    /// The method `given` without row indices.
+    #[error("the method given needs row indices; name a CSV file of them with --given")]
     GivenMissing,
-    /// A model file that is none.
+    /// An invalid model file.
     #[error("{}: {problem}", path.display())]
     Model {
         /// The file.
@@ -120,7 +120,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: ModelProblem,
     },
-    /// What a device is said to have learned, and has not.
+    /// An invalid accumulator state from a device.
     #[error("{}: {reason}", path.display())]
     State {
         /// The file.
@@ -128,31 +128,21 @@ pub enum Error {
         /// The core's reason.
         reason: CoreError,
     },
-    /// What is to be learned, as bytes that are none.
-    #[error("these bytes say nothing that can be learned; both sides must be of one version of this program")]
+    /// Bytes that are not a fit specification.
+    #[error("invalid fit specification: both sides must run the same version of this program")]
     FitSpec,
-    /// A row store too large for what wants its rows in memory.
+    /// A row store too large for a method that needs its rows in memory.
     #[error(
-        "{what} wants the rows in memory, and the store has {rows}; say how many to draw with --rows, or take the method \
+        "{what} needs the rows in memory, and the store has {rows}; draw some of them with --rows, or use the method \
          auto, kdpp or uniform, or rpcholesky with --pivot-rows"
     )]
     InMemory {
-        /// What: a method or an option.
+        /// The method or option.
         what: String,
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
     },
-    /// A checkpoint of a fit whose rows are in memory.
-    #[error(
-        "{}: a fit is checkpointed over a row store, whose rows stay on the disk; make one with convert, and leave \
-         --rows out",
-        path.display()
-    )]
-    CheckpointInMemory {
-        /// The checkpoint.
-        path: PathBuf,
-    },
-    /// A target that a row store does not have.
+    /// A target that the row store does not have.
     #[error("{}: {problem}", path.display())]
     StoredTarget {
         /// The file.
@@ -160,7 +150,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A checkpoint that cannot be gone on from.
+    /// A checkpoint that cannot be resumed from.
     #[error("{}: {problem}", path.display())]
     Checkpoint {
         /// The file.
@@ -168,7 +158,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: CheckpointProblem,
     },
-    /// A row store that is none, or that changed.
+    /// A row store that is invalid or was modified.
     #[error("{}: {problem}", path.display())]
     Store {
         /// The file.
@@ -176,8 +166,8 @@ pub enum Error {
         /// What is wrong with it.
         problem: StoreProblem,
     },
-    /// A result that would replace what it is made from.
-    #[error("{}: this command reads it, and would write over it; give the result another name", path.display())]
+    /// An output file that is also an input.
+    #[error("{}: the output would overwrite an input of this command; give it another name", path.display())]
     Overwrites {
         /// The file.
         path: PathBuf,
@@ -193,43 +183,63 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// A row whose prediction overflows.
+    /// A prediction that overflows.
     #[error(
-        "row {row}, counted from 0: the prediction is not a finite number; its features are too far from those that \
-         the model was trained on, remove it"
+        "row {row} (from 0): the prediction is not finite; its features are too far from the training rows, \
+         remove the row"
     )]
     Prediction {
         /// The row, from 0.
         row: usize,
     },
-    /// Features or a target of which the mean or the deviation is not finite.
+    /// A column whose mean or standard deviation is not finite.
     #[error(
-        "column {column:?}: the numbers are not finite, or too large for their spread to be computed; scale them down"
+        "column {column:?}: the values are not finite, or their standard deviation overflows; scale them down"
     )]
     Spread {
         /// The column.
         column: String,
     },
-    /// No memory.
-    #[error("no memory for {bytes} bytes; ask for fewer landmarks or rows, or take --precision f32")]
+    /// A row store whose rows are scaled otherwise than the map or model wants them.
+    #[error(
+        "the row store is scaled by other means and deviations; fit to this store, or give its rows in their own units"
+    )]
+    OtherScale,
+    /// Something that works with the kernels of this crate alone.
+    #[error(
+        "{what} works with a kernel of this crate on rows of features alone; give one, or a selector that reads pairs of rows: Kdpp, Uniform, KmeansPlusPlus, RpCholesky, Greedy or Given"
+    )]
+    BuiltInKernel {
+        /// What: a selector, a kind of data.
+        what: String,
+    },
+    /// An error of a source of rows outside this crate.
+    #[error("{0}")]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+    /// The observer asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// Out of memory.
+    #[error("out of memory: {bytes} bytes needed; use fewer landmarks or rows, or --precision f32")]
     Memory {
-        /// Bytes asked for.
+        /// Bytes needed.
         bytes: usize,
     },
     /// Too many rows for all eigenvalues.
     #[error(
-        "{rows} rows are too many for all eigenvalues of their kernel matrix; use at most {} of them (--rows)",
-        crate::approximation::spectrum::SPECTRUM_ROWS
+        "too many rows for an eigendecomposition of the kernel matrix: {rows}, at most {most}; use fewer with --rows"
     )]
     SpectrumRows {
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
+        /// The maximum.
+        most: usize,
     },
     /// The eigenvalue iteration did not converge.
     #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
     Eigenvalues,
-    /// A picture that could not be drawn.
-    #[error("the picture cannot be drawn: {reason}")]
+    /// A chart that could not be drawn.
+    #[error("cannot draw the chart: {reason}")]
     Picture {
         /// Why.
         reason: String,
@@ -242,8 +252,8 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// A folder without a data set.
-    #[error("{}: no file in this folder can be read as rows; give one with CSV, TSV, ARFF or NPY files", path.display())]
+    /// A folder without data sets.
+    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", path.display())]
     NoDataSet {
         /// The folder.
         path: PathBuf,
@@ -254,63 +264,63 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// A method that holds the whole kernel matrix, on too many rows for that.
+    /// Too many rows for a method that stores the whole kernel matrix.
     #[error(
-        "the method {method} holds the kernel matrix of all rows, which are {rows} and at most {most}; use fewer with \
+        "too many rows for the method {method}, which stores the whole kernel matrix: {rows}, at most {most}; use fewer with \
          --rows, or the method {instead}"
     )]
     WholeMatrix {
         /// The method.
         method: &'static str,
-        /// Rows there are.
+        /// Rows available.
         rows: usize,
-        /// Rows up to which it is done.
+        /// Maximum number of rows.
         most: usize,
-        /// A method that does without.
+        /// A method without this limit.
         instead: &'static str,
     },
-    /// Landmarks that are no rows, and cannot be exchanged for rows.
+    /// Landmarks that are points rather than rows, and cannot be refined.
     #[error(
-        "the landmarks of {method} are points of their own and no rows: there is nothing to exchange; leave \
-         --refine out, or refine the rows of kmeans-snapped"
+        "cannot refine the landmarks of {method}: they are points, not rows; omit \
+         --refine, or use the method kmeans-snapped"
     )]
     NoRows {
         /// The method.
         method: &'static str,
     },
-    /// An error that no number of landmarks that is allowed comes within.
+    /// No allowed number of landmarks reaches the tolerance.
     #[error(
-        "{method}: no {most} landmarks or fewer have a {criterion} within {tolerance:?}; the least seen is {least:.4e}, \
-         with {landmarks} landmarks; allow a larger error with --tolerance, more landmarks with --max-landmarks, or take \
+        "{method}: no set of up to {most} landmarks has a {criterion} within {tolerance:?}; the smallest found is {least:.4e}, \
+         with {landmarks} landmarks; increase --tolerance or --max-landmarks, or use \
          a wider bandwidth or another method"
     )]
     Tolerance {
-        /// The error asked for.
+        /// The tolerance.
         tolerance: f64,
-        /// Which error.
-        criterion: crate::landmarks::tolerance::Criterion,
-        /// The most landmarks that could be had.
+        /// The error criterion, as text.
+        criterion: String,
+        /// The maximum number of landmarks.
         most: usize,
-        /// The least error that was seen.
+        /// The smallest error found.
         least: f64,
-        /// The landmarks that it was seen with.
+        /// The number of landmarks with that error.
         landmarks: usize,
         /// The method.
         method: &'static str,
     },
-    /// A number out of its range.
-    #[error("{option} is {value}; give at least 1 and at most {most}")]
-    Knob {
+    /// An option out of range.
+    #[error("invalid {option} {value}: expected at least 1 and at most {most}")]
+    OutOfRange {
         /// The option.
         option: &'static str,
         /// Its value.
         value: usize,
-        /// The most that makes sense here.
+        /// The maximum.
         most: usize,
     },
 }
 
-/// `-` is how standard output is asked for, not what a reader of the message calls it.
+/// Displays a path, and `-` as standard output.
 struct Shown<'a>(&'a Path);
 
 impl Display for Shown<'_> {
@@ -319,19 +329,21 @@ impl Display for Shown<'_> {
     }
 }
 
-/// What to do about a refusal of the core.
+/// Return what to do about an error of the core.
 fn advice(reason: &CoreError) -> &'static str {
     match reason {
-        CoreError::Empty => "ask for at least one landmark",
-        CoreError::TooManyLandmarks { .. } => "ask for fewer landmarks, or use more rows",
+        CoreError::Empty => "use at least one landmark",
+        CoreError::TooManyLandmarks { .. } => "use fewer landmarks or more rows",
         CoreError::RankDeficient { .. } => {
-            "ask for fewer landmarks, or take a smaller bandwidth or another kernel (equal rows count once)"
+            "use fewer landmarks, a smaller bandwidth or another kernel (duplicate rows count once)"
         }
-        CoreError::NotPositive { .. } => "leave that one out, or take a larger ridge or a smaller bandwidth",
-        CoreError::Duplicate { .. } => "name each row once",
+        CoreError::NotPositive { .. } => "omit that row, or use a larger ridge or a smaller bandwidth",
+        CoreError::Duplicate { .. } => "list each row once",
         CoreError::OutOfRange { .. } => "rows count from 0",
-        CoreError::NotFinite { .. } => "scale the features, or take another kernel or bandwidth",
-        CoreError::Ridge => "give a positive number that stays finite when it is multiplied by the rows",
+        CoreError::NotFinite { .. } => "scale the features, or use another kernel or bandwidth",
+        CoreError::Ridge => {
+            "expected a positive number that stays finite when multiplied by the number of rows"
+        }
         _ => "check the arguments",
     }
 }

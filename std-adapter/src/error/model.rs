@@ -1,4 +1,4 @@
-//! What can be wrong with a model file.
+//! Errors in a model file.
 
 /// What is wrong with a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,20 +8,23 @@ pub enum ModelProblem {
     #[error("not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote")]
     Foreign,
     /// A version that this program does not know.
-    #[error(
-        "its format is version {0}, and this program reads version 1; use the program that wrote it, or fit again"
-    )]
+    #[error("unknown format version {0}: expected 1 or 2; use the program that wrote it, or fit again")]
     Version(u32),
     /// The end is missing.
     #[error("truncated: the end of the file is missing; copy it again, or fit again")]
     Truncated,
-    /// More bytes than promised.
-    #[error("bytes follow the end of the model; copy it again, or fit again")]
+    /// More bytes than the header declares.
+    #[error("extra bytes after the end of the model; copy it again, or fit again")]
     Longer,
-    /// The checksum does not agree.
-    #[error("corrupt: the checksum does not agree; copy it again, or fit again")]
+    /// The checksum does not match.
+    #[error("corrupt: the checksum does not match; copy it again, or fit again")]
     Corrupt,
-    /// Intact, but its parts do not make a model.
-    #[error("intact, but its parts do not make a model; fit again")]
+    /// The checksum matches, but the content is not a model.
+    #[error("malformed: the checksum matches, but the content is not a model; fit again")]
     Malformed,
+    /// A mandatory section that this program does not know.
+    #[error(
+        "it needs section {0}, which this program does not know; use the program that wrote it, or fit again"
+    )]
+    Section(u32),
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a row store.
+//! Errors in a row store.
 
 /// What is wrong with a row store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -7,40 +7,42 @@ pub enum StoreProblem {
     /// Another kind of file.
     #[error("not a row store; give a file that `dpp-nystrom convert` wrote")]
     Foreign,
-    /// A version that this program does not know.
-    #[error("its format is version {0}, and this program reads version 1; convert the rows again")]
+    /// An unknown format version.
+    #[error("unknown format version {0}: expected 1; convert the rows again")]
     Version(u32),
     /// The end is missing.
     #[error("truncated: the end of the file is missing; copy it again, or convert the rows again")]
     Truncated,
-    /// More bytes than promised.
-    #[error("bytes follow the end of the rows; copy it again, or convert the rows again")]
+    /// More bytes than the description declares.
+    #[error("extra bytes after the end of the rows; copy it again, or convert the rows again")]
     Longer,
-    /// The description's checksum does not agree.
+    /// The checksum of the description does not match.
     #[error(
-        "corrupt: the checksum of the description does not agree; copy it again, or convert the rows again"
+        "corrupt: the checksum of the description does not match; copy it again, or convert the rows again"
     )]
     Corrupt,
-    /// The numbers' checksum does not agree.
-    #[error("corrupt: the checksum of the numbers does not agree; copy it again, or convert the rows again")]
+    /// The checksum of the values does not match.
+    #[error("corrupt: the checksum of the values does not match; copy it again, or convert the rows again")]
     Values,
-    /// Intact, but not a description of rows.
-    #[error("intact, but its description is none of rows; convert the rows again")]
-    Malformed,
-    /// Shorter than it was when it was opened.
+    /// The checksum matches, but the content is not a description of rows.
     #[error(
-        "the file was shortened, or the disk failed, while it was read; nothing was made of it, try again"
+        "malformed: the checksum matches, but the content is not a description of rows; convert the rows again"
+    )]
+    Malformed,
+    /// The file was truncated after it was opened.
+    #[error(
+        "the file was truncated, or the disk failed, while it was read; no result was written, try again"
     )]
     Shortened,
-    /// Written to since it was opened.
-    #[error("the file was written to while it was read; nothing was made of it, try again")]
+    /// The file was modified after it was opened.
+    #[error("the file was modified while it was read; no result was written, try again")]
     Altered,
-    /// Numbers on this machine have another order of bytes.
-    #[error("row stores are read on little-endian machines only; give the original file")]
+    /// A big-endian machine.
+    #[error("row stores can be read only on little-endian machines; give the original file")]
     BigEndian,
-    /// The features are not the model's.
+    /// The features differ from the model's.
     #[error(
-        "its features are not the model's, in name and order; convert a file that has those, or give that file"
+        "the features differ from the model's in name or order; convert a file with the model's features, or give that file"
     )]
     OtherFeatures,
 }

@@ -1,12 +1,12 @@
-//! What can go wrong around a file, and where.
+//! Errors in reading a file of rows.
 //!
-//! Lines, rows and column numbers count from 1. A message says what is wrong, where, and what to do about it.
+//! Lines, rows and columns count from 1. A message says what is wrong, where, and what to do.
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// Everything that can go wrong around a file.
+/// Any error in reading a file of rows.
 ///
 /// ```
 /// use dpp_nystrom::data::table;
@@ -26,7 +26,7 @@ pub enum TableError {
         /// Why.
         source: io::Error,
     },
-    /// Whoever received the rows wanted no more.
+    /// The receiver of the rows stopped reading.
     #[error("reading was stopped")]
     Stopped,
     /// The path is a directory.
@@ -35,7 +35,7 @@ pub enum TableError {
         /// The directory.
         path: PathBuf,
     },
-    /// Reading stopped half-way.
+    /// Reading failed after the file was opened.
     #[error("{}: reading failed: {source}; check the disk or the pipe and try again", Shown(path))]
     Read {
         /// The file.
@@ -43,15 +43,15 @@ pub enum TableError {
         /// Why.
         source: io::Error,
     },
-    /// The gzip layer is damaged or cut short.
+    /// The gzip data is damaged or truncated.
     #[error("{}: damaged gzip data: {source}; fetch or compress the file again", Shown(path))]
     Gzip {
         /// The file.
         path: PathBuf,
-        /// What the decoder met.
+        /// The decoder's error.
         source: io::Error,
     },
-    /// The file has a format that is not read here.
+    /// An unsupported file format.
     #[error(
         "{}: {found} is not a supported format; convert it to CSV, TSV, ARFF or NPY (each may be gzipped)",
         Shown(path)
@@ -62,13 +62,13 @@ pub enum TableError {
         /// The format it has.
         found: String,
     },
-    /// Nothing, or nothing but blank lines and comments.
+    /// An empty file, or one with blank lines and comments only.
     #[error("{}: the file is empty; give one with at least one row of numbers", Shown(path))]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// Names or declarations, but no rows.
+    /// A header without rows.
     #[error("{}: there are no rows after the header; add at least one row of numbers", Shown(path))]
     NoRows {
         /// The file.
@@ -85,9 +85,9 @@ pub enum TableError {
         path: PathBuf,
         /// The line.
         line: u64,
-        /// Fields the rows before it have.
+        /// Fields in the rows before.
         expected: usize,
-        /// Fields this one has.
+        /// Fields in this row.
         found: usize,
     },
     /// Bytes that are not UTF-8.
@@ -98,7 +98,7 @@ pub enum TableError {
         /// The line.
         line: u64,
     },
-    /// Text where a number belongs.
+    /// Text where a number is expected.
     #[error(
         "{}, line {line}, column {number} ({column:?}): {text:?} is not a number; write numbers like -1.5e3. \
          Text columns are read from ARFF only (nominal attributes): encode this one as numbers or remove it",
@@ -116,7 +116,7 @@ pub enum TableError {
         /// The text, cut to forty characters.
         text: String,
     },
-    /// An absent value: empty, `?` or `NA`.
+    /// A missing value: empty, `?` or `NA`.
     #[error(
         "{}, line {line}, column {number} ({column:?}): the value is missing ({text:?}); fill it in, \
          or remove the row or the column",
@@ -131,10 +131,10 @@ pub enum TableError {
         number: usize,
         /// The column's name.
         column: String,
-        /// How the file marks the absence.
+        /// The marker in the file.
         text: String,
     },
-    /// NaN, an infinity, or a number too large for a double.
+    /// NaN, an infinity, or a number out of the range of `f64`.
     #[error(
         "{}, line {line}, column {number} ({column:?}): {text:?} is not a finite number; replace it, \
          or remove the row or the column",
@@ -152,7 +152,7 @@ pub enum TableError {
         /// The text, cut to forty characters.
         text: String,
     },
-    /// NaN or an infinity in an array, which has rows but no lines.
+    /// NaN or an infinity in an NPY array.
     #[error(
         "{}, row {row}, column {number}: {value} is not a finite number; replace it, or remove the row or the column",
         Shown(path)
@@ -167,7 +167,7 @@ pub enum TableError {
         /// The entry.
         value: f64,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("{}: columns {first} and {second} are both called {name:?}; rename one of them", Shown(path))]
     DuplicateColumn {
         /// The file.
@@ -179,17 +179,17 @@ pub enum TableError {
         /// The second of them, counted from 1.
         second: usize,
     },
-    /// No column has the target's name.
+    /// No column with the target's name.
     #[error("{}: no column is called {name:?}; choose the target among {}", Shown(path), List(columns))]
     UnknownTarget {
         /// The file.
         path: PathBuf,
-        /// The name asked for.
+        /// The target's name.
         name: String,
-        /// The names there are.
+        /// The names of the columns.
         columns: Vec<String>,
     },
-    /// The target's index lies beyond the last column.
+    /// A target index past the last column.
     #[error(
         "{}: there is no target column {index}: the file has {columns} columns, counted from 0; choose a smaller index",
         Shown(path)
@@ -197,12 +197,12 @@ pub enum TableError {
     TargetIndex {
         /// The file.
         path: PathBuf,
-        /// The index asked for, counted from 0.
+        /// The target's index, from 0.
         index: usize,
-        /// How many columns there are.
+        /// The number of columns.
         columns: usize,
     },
-    /// The target is a nominal attribute.
+    /// A nominal target.
     #[error(
         "{}, line {line}: the target {column:?} is nominal, and regression needs a numeric target; choose another column",
         Shown(path)
@@ -215,7 +215,7 @@ pub enum TableError {
         /// The attribute.
         column: String,
     },
-    /// Nothing is left beside the target.
+    /// No column other than the target.
     #[error(
         "{}: no feature column is left; give a file with more columns, or choose the target `none`",
         Shown(path)
@@ -224,14 +224,14 @@ pub enum TableError {
         /// The file.
         path: PathBuf,
     },
-    /// The ARFF text breaks the format's rules.
+    /// Malformed ARFF.
     #[error("{}, line {line}: malformed ARFF: {problem}", Shown(path))]
     Arff {
         /// The file.
         path: PathBuf,
         /// The line.
         line: u64,
-        /// Which rule, and what to write instead.
+        /// The violated rule, and what to write instead.
         problem: &'static str,
     },
     /// A sparse ARFF row.
@@ -261,7 +261,7 @@ pub enum TableError {
         /// Its type, cut to forty characters.
         kind: String,
     },
-    /// A nominal value its attribute does not declare.
+    /// A nominal value that its attribute does not declare.
     #[error(
         "{}, line {line}, column {number} ({column:?}): the value {text:?} is not declared; correct it, \
          or add it to the @attribute line",
@@ -279,7 +279,7 @@ pub enum TableError {
         /// The value, cut to forty characters.
         text: String,
     },
-    /// A nominal value the file declares and the model has never seen.
+    /// A nominal value that the model was not fitted with.
     #[error(
         "{}, line {line}, column {number} ({column:?}): the model was fitted without the value {text:?}; \
          remove the row, or fit the model again with such rows",
@@ -297,15 +297,15 @@ pub enum TableError {
         /// The value, cut to forty characters.
         text: String,
     },
-    /// The NPY header breaks the format's rules.
+    /// A malformed NPY header.
     #[error("{}: malformed NPY: {problem}; write the array again with numpy.save", Shown(path))]
     Npy {
         /// The file.
         path: PathBuf,
-        /// Which rule.
+        /// The violated rule.
         problem: &'static str,
     },
-    /// An array that is not a matrix.
+    /// An array that is not two-dimensional.
     #[error(
         "{}: the array has shape {shape}, and a table needs two dimensions; save array.reshape(rows, columns)",
         Shown(path)
@@ -316,7 +316,7 @@ pub enum TableError {
         /// Its shape as written, cut to forty characters.
         shape: String,
     },
-    /// An array of something other than plain numbers.
+    /// An array of an unsupported type.
     #[error(
         "{}: the array's type {dtype} is not supported; save array.astype('f8') \
          (f4, f8, booleans and integers are read)",
@@ -328,22 +328,22 @@ pub enum TableError {
         /// Its type as written, cut to forty characters.
         dtype: String,
     },
-    /// An array that ends before its header says.
+    /// An array shorter than its header declares.
     #[error(
-        "{}: the header promises {rows} x {columns} values, and the data ends after {found}; fetch or save the file again",
+        "{}: the header declares {rows} x {columns} values, but the data ends after {found}; fetch or save the file again",
         Shown(path)
     )]
     NpyTruncated {
         /// The file.
         path: PathBuf,
-        /// Rows promised.
+        /// Rows declared.
         rows: u64,
-        /// Columns promised.
+        /// Columns declared.
         columns: u64,
         /// Whole values read.
         found: u64,
     },
-    /// The file's columns are not as many as the model's features.
+    /// The number of columns differs from the model's number of features.
     #[error(
         "{}: the model needs {expected} feature columns, and the file has {found}; \
          give the columns the model was fitted on",
@@ -354,10 +354,10 @@ pub enum TableError {
         path: PathBuf,
         /// Features of the model.
         expected: usize,
-        /// Columns of the file, nominal attributes counted once for each value.
+        /// Columns of the file, a nominal attribute counted once per value.
         found: usize,
     },
-    /// The file has some of the model's features by name and lacks others.
+    /// Some of the model's features are missing from the file.
     #[error(
         "{}: the model's features {} are not in the file; add or rename these columns",
         Shown(path),
@@ -366,12 +366,12 @@ pub enum TableError {
     MissingFeatures {
         /// The file.
         path: PathBuf,
-        /// The names that were not found.
+        /// The missing names.
         missing: Vec<String>,
     },
 }
 
-/// `-` is how standard input is asked for, not what a reader of the message calls it.
+/// Displays a path, and `-` as standard input.
 struct Shown<'a>(&'a Path);
 
 impl Display for Shown<'_> {
@@ -403,7 +403,7 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-/// The first forty characters: a message must stay readable whatever the file holds.
+/// Return the first forty characters, so that a message stays readable whatever the file contains.
 pub(crate) fn cut(text: &str) -> String {
     const KEPT: usize = 40;
     match text.char_indices().nth(KEPT) {

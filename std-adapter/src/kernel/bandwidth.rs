@@ -1,4 +1,4 @@
-//! The bandwidth σ of a kernel: a number, a multiple of the median distance, or cross-validated.
+//! The bandwidth (lengthscale) σ of a kernel: a number, a multiple of the median distance, or cross-validated.
 
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
@@ -7,28 +7,28 @@ use rand::seq::index;
 use std::fmt;
 use std::str::FromStr;
 
-/// Rows whose pairwise distances are looked at.
+/// The maximum number of rows in the sample for the median distance.
 pub const MEDIAN_SAMPLE: usize = 1_000;
 
 /// How σ is chosen.
 ///
 /// ```
-/// use dpp_nystrom::kernel::Bandwidth;
+/// use dpp_nystrom::kernel::Sigma;
 ///
-/// assert_eq!("median*4".parse(), Ok(Bandwidth::Median(4.0)));
-/// assert_eq!("0.5".parse(), Ok(Bandwidth::Value(0.5)));
+/// assert_eq!("median*4".parse(), Ok(Sigma::Median(4.0)));
+/// assert_eq!("0.5".parse(), Ok(Sigma::Value(0.5)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bandwidth {
-    /// This number, in units of the standardised features.
+pub enum Sigma {
+    /// This value, in units of the standardised features.
     Value(f64),
-    /// So many times the median of the pairwise distances of a sample of rows.
+    /// This multiple of the median pairwise distance in a sample of rows.
     Median(f64),
-    /// By 10-fold cross-validation of ridge regression.
+    /// Chosen by 10-fold cross-validation of ridge regression.
     CrossValidated,
 }
 
-impl FromStr for Bandwidth {
+impl FromStr for Sigma {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -42,13 +42,12 @@ impl FromStr for Bandwidth {
                 None => positive(other).map(Self::Value),
             },
         };
-        parsed.ok_or_else(|| {
-            format!("{text:?} is no bandwidth: give a positive number, median, median*4 or cv")
-        })
+        parsed
+            .ok_or_else(|| format!("invalid σ {text:?}: expected a positive number, median, median*F or cv"))
     }
 }
 
-impl fmt::Display for Bandwidth {
+impl fmt::Display for Sigma {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => write!(f, "{value}"),
@@ -59,11 +58,10 @@ impl fmt::Display for Bandwidth {
     }
 }
 
-/// The median of the pairwise distances of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the
-/// distance that the kernel uses.
+/// Return the median pairwise distance of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the kernel's distance.
 ///
 /// # Errors
-/// [`Error::MedianZero`] when more than half of the pairs are equal.
+/// [`Error::MedianZero`] if more than half of the pairs are equal.
 pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
     let count = rows.len().checked_div(dim).unwrap_or(0);
     let mut random = stream(seed, RngStream::Bandwidth);
@@ -89,23 +87,23 @@ pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) 
 
 #[cfg(test)]
 mod tests {
-    use super::{Bandwidth, median_distance};
+    use super::{Sigma, median_distance};
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
 
     #[test]
     fn what_is_no_bandwidth_is_refused() {
         for text in ["0", "-1", "nan", "inf", "median*0", "median*", "medians", ""] {
-            assert!(text.parse::<Bandwidth>().is_err(), "{text}");
+            assert!(text.parse::<Sigma>().is_err(), "{text}");
         }
         for text in ["cv", "median", "median*4", "0.25"] {
-            assert_eq!(text.parse::<Bandwidth>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Sigma>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn the_median_of_three_points() {
-        // Distances 5, 10 and 5; sums of magnitudes 7, 14 and 7.
+        // Euclidean distances 5, 10 and 5; L1 distances 7, 14 and 7.
         let rows = [0.0, 0.0, 3.0, 4.0, 6.0, 8.0];
         assert_eq!(median_distance(&rows, 2, KernelKind::Gaussian, 0).unwrap(), 5.0);
         assert_eq!(median_distance(&rows, 2, KernelKind::Laplace, 0).unwrap(), 7.0);

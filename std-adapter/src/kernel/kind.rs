@@ -1,4 +1,4 @@
-//! A kernel chosen at run time: by name, with its bandwidth, as models store it.
+//! Kernels chosen at run time, by name, as stored in models.
 
 use crate::error::Error;
 use dpp_nystrom_core::kernel::{Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use dpp_nystrom_core::kernel::ChosenKernel;
 
-/// Which kernel. The formulas are in [`dpp_nystrom_core::kernel`].
+/// The type of kernel. The formulas are in [`dpp_nystrom_core::kernel`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum KernelKind {
     /// `exp(-‖x - y‖² / (2σ²))`.
@@ -23,7 +23,7 @@ pub enum KernelKind {
     Polynomial {
         /// The degree, at least 1.
         degree: u32,
-        /// The offset, not negative.
+        /// The offset, at least 0.
         offset: f64,
     },
     /// `xᵀy`.
@@ -31,12 +31,12 @@ pub enum KernelKind {
 }
 
 impl KernelKind {
-    /// Whether the kernel has a bandwidth.
+    /// Return whether the kernel has a bandwidth.
     pub fn has_bandwidth(self) -> bool {
         !matches!(self, Self::Polynomial { .. } | Self::Linear)
     }
 
-    /// The kernel of bandwidth `sigma`, which kernels without one ignore.
+    /// Build the kernel with bandwidth `sigma`, which kernels without one ignore.
     ///
     /// # Errors
     /// [`Error::Core`] for parameters out of range.

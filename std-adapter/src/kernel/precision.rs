@@ -1,11 +1,11 @@
-//! TODO-DOC
+//! Single or double precision.
 
-/// Arithmetic of the chain and of the regression.
+/// Precision of the Gibbs chain and of the regression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// Double.
+    /// Double precision.
     #[default]
     F64,
-    /// Single.
+    /// Single precision.
     F32,
 }

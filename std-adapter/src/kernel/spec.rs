@@ -1,4 +1,4 @@
-//! A kernel with its bandwidth: what a Gram matrix, a model and a regression are made with.
+//! A kernel with a fixed bandwidth.
 
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;

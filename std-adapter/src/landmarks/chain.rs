@@ -1,143 +1,40 @@
-//! Landmarks from rows.
+//! The chains of a c-DPP and their starts, on any ground set: those of the core crate, on the engines of
+//! [`crate::simd`].
 
-use crate::data::prepared::Prepared;
+use crate::approximation::gram::Gram;
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
 use crate::kernel::precision::Precision;
-
+use crate::landmarks::procedure::{ChainKind, Procedure, Start, Steps};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::landmarks::stopping::{Recorded, run_until_converged};
-use crate::observer::Observer;
-use crate::regression::train::{Setting, single};
+use crate::observer::{Observer, go_on};
 use crate::rng::{RngStream, stream};
 use crate::simd::engine::{Engine, Plain};
 use crate::simd::lanes::Lanes;
 use crate::simd::pivots::numbers_to_pivot;
 use dpp_nystrom_core::{
-    Acceptance, Chain, GroundSet, Landmarks, Points, Progress, Random, Rule, Scalar, SlotChain, start,
+    Acceptance, Chain, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain, start,
 };
 use rand::seq::index;
-use std::fmt;
-use std::str::FromStr;
 use std::time::Instant;
 
-/// Steps between two looks at the observer.
+/// Steps between two progress reports.
 const STRIDE: u64 = 1_024;
 
-/// Numbers that a pivoted start may hold, that of `refined` and that of the chain which [`Steps::Auto`] compares
-/// with: 32 MiB in `f64`. With more rows than that it looks at a sample of them.
+/// Numbers that a pivoted start may store: 32 MiB in `f64`. Applies to the start of `refined` and to the comparison
+/// chain of [`Steps::Auto`]. With more rows, the start reads a sample.
 const PIVOTED_NUMBERS: usize = 1 << 22;
 
-/// Rows that k-means++ seeds a chain among. Of more it looks at a sample: where a chain starts does not change what it
-/// samples, and a look at all of 10⁸ rows takes longer than the chain.
+/// The maximum number of rows from which k-means++ seeds a chain. With more rows it reads a sample: the start does not
+/// change the stationary law, and reading all of 10⁸ rows takes longer than the chain.
 const SEEDED_ROWS: usize = 1 << 16;
 
-/// The paper's number of steps.
+/// The number of steps in the paper.
 const PAPER_STEPS: u64 = 3_000;
 
-/// How landmarks are selected.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Method {
-    /// The chain of a c-DPP, from a start.
-    Kdpp {
-        /// Where it starts.
-        start: Start,
-        /// Which chain.
-        chain: ChainKind,
-        /// How many steps.
-        steps: Steps,
-    },
-    /// A start alone: rows drawn uniformly, k-means++ seeds, or pivoted Cholesky.
-    Start(Start),
-    /// These rows.
-    Given(Vec<usize>),
-}
-
-/// Which chain: all have the same stationary law.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainKind {
-    /// The open-slot chain with Metropolis' acceptance, its tries in vector lanes: the fast one.
-    Slot,
-    /// A swap at a time: the paper's Algorithm 1, or Metropolis' rule.
-    Swap(Rule),
-}
-
-/// How long a chain runs.
-///
-/// ```
-/// use dpp_nystrom::landmarks::Steps;
-///
-/// assert_eq!("auto".parse(), Ok(Steps::Auto));
-/// assert_eq!("3000".parse(), Ok(Steps::Count(3_000)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steps {
-    /// Until it and another chain from an unlike start are at rest and agree: the split R̂ of their
-    /// log-determinants is at most 1.05. For [`ChainKind::Swap`], 3,000 as in the paper.
-    Auto,
-    /// So many: proposals of the open-slot chain, steps of the others.
-    Count(u64),
-}
-
-impl FromStr for Steps {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "auto" => Ok(Self::Auto),
-            other => other
-                .parse()
-                .map(Self::Count)
-                .map_err(|_| format!("{text:?} is no number of steps: give a whole number or auto")),
-        }
-    }
-}
-
-impl fmt::Display for Steps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Count(count) => count.fmt(f),
-        }
-    }
-}
-
-/// A first set of landmarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// The seeds of k-means++, as the paper starts. A chain over more than 65,536 rows starts from the seeds of so
-    /// many drawn at random.
-    KmeansPlusPlus,
-    /// Rows drawn uniformly.
-    Uniform,
-    /// Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to
-    /// what those before it miss.
-    Pivoted {
-        /// Of so many rows drawn at random; of all rows if none is said.
-        rows: Option<usize>,
-    },
-    /// Greedily pivoted Cholesky (Fine and Scheinberg 2002): each row the one that those before it miss most
-    /// of. Nothing is random.
-    Greedy,
-}
-
-/// What was selected.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Selection {
-    /// The rows, counted from 0, in ascending order.
-    pub landmarks: Vec<usize>,
-    /// `log det K_CC`.
-    pub log_det: f64,
-    /// Steps taken, by the chain that the landmarks come from.
-    pub steps: u64,
-    /// Swaps accepted.
-    pub accepted: u64,
-    /// Whether the chain came to rest; none where the number of steps was given.
-    pub converged: Option<bool>,
-    /// Seconds for the start and the steps.
-    pub seconds: f64,
-}
-
-/// Rows of `d` features whose pivoted start, in lanes, holds no more than [`PIVOTED_NUMBERS`]; c at least.
+/// Return how many rows of `d` features a pivoted start can use while storing at most [`PIVOTED_NUMBERS`]; at least c.
 pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
     fitting(numbers_to_pivot(c, d), c)
 }
@@ -146,14 +43,29 @@ fn fitting(numbers: usize, c: usize) -> usize {
     (PIVOTED_NUMBERS / numbers).max(c)
 }
 
-/// Selects `c` landmarks of a ground set; ground sets of any storage, `f32` or `f64`.
+/// Select `c` landmarks of a custom ground set with any storage, in `f32` or `f64`.
+///
+/// ```
+/// use dpp_nystrom::approximation::LandmarkSet;
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::select;
+/// use dpp_nystrom::observer::NoObserver;
+/// use dpp_nystrom::selectors::Greedy;
+///
+/// # fn main() -> Result<(), dpp_nystrom::Error> {
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let selection = select(&matrix, 2, &Greedy, 0, &NoObserver)?;
+/// assert_eq!(selection.landmarks, LandmarkSet::Indices(vec![0, 1]));
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
-/// [`Error::Landmarks`] with the core's reason, [`Error::Memory`].
+/// [`Error::Landmarks`] with the reason from the core crate, [`Error::Memory`]; [`Error::BuiltInKernel`] for selectors
+/// that need more than the kernel of pairs of rows.
 pub fn select<T, G>(
     ground: &G,
     c: usize,
-    method: &Method,
+    selector: &dyn Selector,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error>
@@ -161,14 +73,17 @@ where
     T: Scalar,
     G: GroundSet<T> + ?Sized,
 {
-    select_with(ground, c, method, seed, observer, || Ok(Plain))
+    let Some(procedure) = selector.on_ground() else {
+        return Err(Error::BuiltInKernel { what: format!("the method {}", selector.name()) });
+    };
+    select_with(ground, c, &procedure, seed, observer, || Ok(Plain))
 }
 
-/// [`select()`] with engines of its own.
+/// Select as [`select()`], with a custom engine.
 pub(crate) fn select_with<T, G, E>(
     ground: &G,
     c: usize,
-    method: &Method,
+    procedure: &Procedure,
     seed: u64,
     observer: &dyn Observer,
     engine: impl Fn() -> Result<E, Error>,
@@ -189,10 +104,10 @@ where
     let engine = &engine;
     let mut progress = Progress::default();
     let mut converged = None;
-    match *method {
-        Method::Given(ref rows) => start::given(&mut landmarks, rows).map_err(refused)?,
-        Method::Start(start) => first(&mut landmarks, c, start, &mut random, &engine()?)?,
-        Method::Kdpp { start, chain: ChainKind::Swap(rule), steps } => {
+    match *procedure {
+        Procedure::Given(ref rows) => start::given(&mut landmarks, rows).map_err(refused)?,
+        Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine()?)?,
+        Procedure::Kdpp { start, chain: ChainKind::Swap(rule), steps } => {
             first_of_chain(&mut landmarks, c, start, &mut random, &engine()?)?;
             let mut chain = Chain::new(landmarks, rule);
             let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };
@@ -200,7 +115,7 @@ where
             progress = chain.progress();
             landmarks = chain.into_landmarks();
         }
-        Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Count(steps) } => {
+        Procedure::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Count(steps) } => {
             let engine = engine()?;
             first_of_chain(&mut landmarks, c, start, &mut random, &engine)?;
             let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
@@ -208,7 +123,7 @@ where
             progress = chain.progress();
             landmarks = chain.into_landmarks();
         }
-        Method::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
+        Procedure::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
             let mut other_random = stream(seed, RngStream::OtherChain);
             let mut other_memory = Heap::new(c)?;
             let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
@@ -229,13 +144,12 @@ where
     }
     let seconds = begin.elapsed().as_secs_f64();
     let log_det = landmarks.log_det().to_f64();
-    let mut landmarks = landmarks.members().to_vec();
-    landmarks.sort_unstable();
     let Progress { steps, accepted, .. } = progress;
-    Ok(Selection { landmarks, log_det, steps, accepted, converged, seconds })
+    let rows = landmarks.members().to_vec();
+    Ok(Selection { steps, accepted, converged, seconds, ..Selection::rows(rows, log_det) })
 }
 
-/// The rows of a start in the order in which it takes them.
+/// Return the rows of a start in the order of selection.
 pub(crate) fn start_with<T, G, E>(
     ground: &G,
     c: usize,
@@ -263,7 +177,7 @@ where
     Recorded::new(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine), random)
 }
 
-/// Runs so many steps in strides, and shows them.
+/// Run this many steps in strides and report progress to the observer.
 fn in_strides(
     steps: u64,
     observer: &dyn Observer,
@@ -275,6 +189,7 @@ fn in_strides(
         let steps = left.min(STRIDE);
         run(steps).map_err(refused)?;
         observer.advance(steps);
+        go_on(observer)?;
         left -= steps;
     }
     observer.end();
@@ -309,7 +224,7 @@ where
     }
 }
 
-/// [`first`], for a chain to go on from: k-means++ over a sample where there are very many rows.
+/// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than [`SEEDED_ROWS`] rows.
 fn first_of_chain<T, G, E>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
@@ -335,49 +250,34 @@ fn refused(reason: dpp_nystrom_core::Error) -> Error {
     Error::Landmarks { reason }
 }
 
-/// Selects landmarks of the prepared rows in the setting's precision; rows are counted among the
-/// prepared ones.
-///
-/// # Errors
-/// Those of [`crate::landmarks::chain::select()`].
-pub fn select_rows(
-    data: &Prepared,
-    c: usize,
-    method: &Method,
-    setting: Setting,
-    observer: &dyn Observer,
-) -> Result<Selection, Error> {
-    let Setting { kernel, precision, seed } = setting;
-    match precision {
-        Precision::F64 => {
-            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>()?)?;
-            select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
-        }
+/// Select landmarks among the task's rows, in the task's precision.
+pub(crate) fn select_rows(task: &Task<'_>, procedure: &Procedure) -> Result<Selection, Error> {
+    let &Task { gram, c, seed, observer, .. } = task;
+    let d = gram.ground().features();
+    match task.precision {
+        Precision::F64 => select_with(gram.ground(), c, procedure, seed, observer, || Lanes::new(c, d)),
         Precision::F32 => {
-            let rows = single(data);
-            let ground = Points::new(&rows, data.dim, kernel.build::<f32>()?)?;
-            select_with(&ground, c, method, seed, observer, || Lanes::new(c, data.dim))
+            let rows = single(gram);
+            let ground = Points::new(&rows, d, gram.kernel().build::<f32>()?)?;
+            select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, d))
         }
     }
 }
 
-/// The rows of a start in the order in which it takes them.
-pub(crate) fn start_in_order(
-    data: &Prepared,
-    c: usize,
-    start: Start,
-    setting: Setting,
-) -> Result<Vec<usize>, Error> {
-    let Setting { kernel, precision, seed } = setting;
-    match precision {
-        Precision::F64 => {
-            let ground = Points::new(&data.rows, data.dim, kernel.build::<f64>()?)?;
-            start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
-        }
+/// Return the rows of a start in the order of selection.
+pub(crate) fn start_in_order(task: &Task<'_>, start: Start) -> Result<Vec<usize>, Error> {
+    let &Task { gram, c, seed, .. } = task;
+    let d = gram.ground().features();
+    match task.precision {
+        Precision::F64 => start_with(gram.ground(), c, start, seed, &Lanes::new(c, d)?),
         Precision::F32 => {
-            let rows = single(data);
-            let ground = Points::new(&rows, data.dim, kernel.build::<f32>()?)?;
-            start_with(&ground, c, start, seed, &Lanes::new(c, data.dim)?)
+            let rows = single(gram);
+            let ground = Points::new(&rows, d, gram.kernel().build::<f32>()?)?;
+            start_with(&ground, c, start, seed, &Lanes::new(c, d)?)
         }
     }
+}
+
+fn single(gram: &Gram<'_>) -> Vec<f32> {
+    gram.data().rows.iter().map(|&value| value as f32).collect()
 }

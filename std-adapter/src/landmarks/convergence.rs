@@ -1,12 +1,12 @@
-//! Whether chains agree, and how many independent draws their records are worth.
+//! Convergence diagnostics: split R̂ and the autocorrelation time of recorded chains.
 //!
-//! Split R̂ and effective sample size as in Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4 and
-//! §11.5, and Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), without the ranks: chains that disagree
-//! raise both the first and the autocorrelation time. The sum of autocorrelations ends by the initial
-//! monotone sequence of Geyer (1992), which reversible chains justify.
+//! Split R̂ and effective sample size follow Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4 and §11.5, and
+//! Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), without rank normalisation. Chains that disagree increase
+//! both R̂ and the autocorrelation time. The sum of autocorrelations is truncated by the initial monotone sequence of
+//! Geyer (1992), which is justified for reversible chains.
 
-/// `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the parts' variances, B/m the variance of their means
-/// and m their length; 1 where nothing varies at all.
+/// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of their
+/// means and m their length; 1 if all parts are constant and equal.
 pub(crate) fn split_r_hat(parts: &[&[f64]]) -> f64 {
     let Some(spread) = Spread::of(parts) else { return f64::INFINITY };
     if spread.within == 0.0 {
@@ -15,10 +15,10 @@ pub(crate) fn split_r_hat(parts: &[&[f64]]) -> f64 {
     (spread.total() / spread.within).sqrt()
 }
 
-/// The integrated autocorrelation time `1 + 2 Σ ρ_t` in entries of the records; none for records too short,
-/// or in which nothing varies. `O(m τ)` for each part.
+/// Return the integrated autocorrelation time `1 + 2 Σ ρ_t`, in entries of the records. `None` if the records are too
+/// short or constant. `O(m τ)` per part.
 ///
-/// At least `1/log10` of all entries: what is less is noise.
+/// The result is at least `1/log10` of the total number of entries; smaller estimates are noise.
 pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
     let spread = Spread::of(parts)?;
     let total = spread.total();
@@ -43,7 +43,7 @@ pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
     Some((2.0 * sum - 1.0).max(1.0 / entries.log10()))
 }
 
-/// How records vary: in each part, and between their means.
+/// The variance within the records and between their means.
 struct Spread {
     length: usize,
     within: f64,
@@ -51,7 +51,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// None for parts of less than two entries.
+    /// Return `None` for parts of fewer than two entries.
     fn of(parts: &[&[f64]]) -> Option<Self> {
         let length = parts.iter().map(|part| part.len()).min().filter(|&length| length >= 2)?;
         let means: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
@@ -59,7 +59,7 @@ impl Spread {
         Some(Self { length, within, between: if means.len() > 1 { variance(&means) } else { 0.0 } })
     }
 
-    /// `(m - 1)/m · W + B/m`.
+    /// Return `(m - 1)/m · W + B/m`.
     fn total(&self) -> f64 {
         let length = self.length as f64;
         (length - 1.0) / length * self.within + self.between
@@ -70,13 +70,13 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// With one degree of freedom less.
+/// Return the sample variance, with divisor `m - 1`.
 pub(crate) fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
     values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-/// `1/m Σ (x_i - x̄)(x_{i+lag} - x̄)`.
+/// Return `1/m Σ (x_i - x̄)(x_{i+lag} - x̄)`.
 fn autocovariance(values: &[f64], lag: usize) -> f64 {
     let middle = mean(values);
     let products = values.iter().zip(&values[lag..]).map(|(x, y)| (x - middle) * (y - middle));
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
     }
 
-    /// `x' = a x + noise` has `ρ_t = a^t`, and so the time `(1 + a)/(1 - a)`.
+    /// Simulate `x' = a x + noise`, with `ρ_t = a^t` and autocorrelation time `(1 + a)/(1 - a)`.
     fn autoregressive(a: f64, length: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::seeded(seed);
         let mut x = 0.0;

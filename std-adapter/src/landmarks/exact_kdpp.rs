@@ -1,19 +1,18 @@
 //! Exact samples of the c-DPP, from all eigenvalues and eigenvectors of `K`.
 //!
 //! A c-DPP is a mixture of projection DPPs (Hough, Krishnapur, Peres and Virág 2006; Kulesza and Taskar
-//! 2011). A sample takes two phases:
+//! 2011). Sampling has two phases:
 //!
-//! 1. `c` eigenvectors `V`, a set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`: from the last eigenvalue to
-//!    the first, each with probability `λ_m e_{l-1}(λ_1..λ_{m-1}) / e_l(λ_1..λ_m)` where `l` are still to be
-//!    chosen. The polynomials are tabled once as logarithms, `(N + 1)(c + 1)` numbers.
-//! 2. `c` rows with probability `det (V Vᵀ)_CC`, one after the other: row `i` with probability in proportion
-//!    to `‖v_i‖² - Σ_k (v_i·q_k)²`, with `v_i` the rows of `V` and `q_1, q_2, …` an orthonormal basis of
-//!    those chosen. Each choice adds one vector to the basis and takes one product of `V` with it: `O(N c²)`
-//!    in all. (Algorithm 1 of Kulesza and Taskar turns `V` itself, `O(N c³)`.)
+//! 1. Select `c` eigenvectors `V`, the set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`. Going from the last eigenvalue
+//!    to the first, each is selected with probability `λ_m e_{l-1}(λ_1..λ_{m-1}) / e_l(λ_1..λ_m)`, where `l` is the
+//!    number still to be selected. The polynomials are tabulated once as logarithms, `(N + 1)(c + 1)` numbers.
+//! 2. Select `c` rows with probability `det (V Vᵀ)_CC`, one after the other: row `i` with probability proportional
+//!    to `‖v_i‖² - Σ_k (v_i·q_k)²`, with `v_i` the rows of `V` and `q_1, q_2, …` an orthonormal basis of the rows
+//!    selected so far. Each selection adds one vector to the basis and multiplies `V` by it: `O(N c²)` in total.
+//!    (Algorithm 1 of Kulesza and Taskar updates `V` itself, `O(N c³)`.)
 //!
-//! The residuals of phase 2 add up to `c - k` after `k` choices, at least one: no choice is made among
-//! rounding errors, whatever the spectrum of `K`. Eigenvalues of `N ε λ_1` and under it are rounding, and
-//! count as zero.
+//! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
+//! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
 use crate::approximation::features::kernel_matrix;
 use crate::approximation::spectrum::check_rows;
@@ -26,7 +25,7 @@ use faer::{Accum, Mat, Par};
 use rand_core::Rng;
 use std::sync::Arc;
 
-/// Exact c-DPPs of one kernel matrix, of any size `c`.
+/// An exact sampler of c-DPPs of one kernel matrix, for any size `c`.
 ///
 /// ```
 /// use dpp_nystrom::landmarks::ExactKDpp;
@@ -48,12 +47,12 @@ pub struct ExactKDpp {
 }
 
 impl ExactKDpp {
-    /// Decomposes the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`] rows: `O(N³)` once, up to `5N²`
-    /// numbers while it runs and `N²` after it.
+    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows. `O(N³)` once; stores up to `5N²`
+    /// numbers during the decomposition and `N²` after it.
     ///
     /// # Errors
-    /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] where the matrix is not finite or the
-    /// ground set empty, [`Error::Memory`], [`Error::Eigenvalues`].
+    /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] if the matrix is not finite or the ground set is
+    /// empty, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
         check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
@@ -69,28 +68,28 @@ impl ExactKDpp {
         &self.eigen
     }
 
-    /// The eigenvalues of `K`, descending.
+    /// Return the eigenvalues of `K` in descending order.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigen.values
     }
 
-    /// The number of eigenvalues over `N ε λ_1`: the most landmarks that a sample can have.
+    /// Return the number of eigenvalues above `N ε λ_1`: the maximum number of landmarks of a sample.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The expectation of the trace error of a sample of `c` rows, [`crate::linalg::elementary_symmetric::expected_trace_error`] over the
-    /// eigenvalues that count; none over the rank.
+    /// Return the expected trace error of a sample of `c` rows,
+    /// [`crate::linalg::elementary_symmetric::expected_trace_error`] of the nonzero eigenvalues. `None` if `c` exceeds
+    /// the rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigen.values[..self.rank], c)
     }
 
-    /// The c-DPP of this size, to sample from many times: `O(N c)` time and `(N + 1)(c + 1)` numbers for its
-    /// table.
+    /// Return the c-DPP of this size, to draw any number of samples from. `O(N c)` time and `(N + 1)(c + 1)` numbers
+    /// for its table.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] for no landmarks, for more than rows, and for more than the rank;
-    /// [`Error::Memory`].
+    /// [`Error::Landmarks`] if `c` is zero, exceeds the number of rows, or exceeds the rank; [`Error::Memory`].
     pub fn with_size(&self, c: usize) -> Result<SizedKDpp<'_>, Error> {
         self.check_size(c)?;
         let table = SymmetricTable::new(&self.eigen.values[..self.rank], c)?;
@@ -108,8 +107,8 @@ impl ExactKDpp {
         Err(Error::Landmarks { reason })
     }
 
-    /// One sample: `c` rows in ascending order. `O(N c²)`; for many of one size [`ExactKDpp::with_size`]
-    /// makes the table once.
+    /// Draw one sample: `c` rows in ascending order. `O(N c²)`. To draw several samples of one size, use
+    /// [`ExactKDpp::with_size`], which computes the table once.
     ///
     /// # Errors
     /// Those of [`ExactKDpp::with_size`].
@@ -118,7 +117,7 @@ impl ExactKDpp {
     }
 }
 
-/// The c-DPP of one size.
+/// The c-DPP of one size, returned by [`ExactKDpp::with_size`].
 #[derive(Debug)]
 pub struct SizedKDpp<'a> {
     whole: &'a ExactKDpp,
@@ -127,12 +126,12 @@ pub struct SizedKDpp<'a> {
 }
 
 impl SizedKDpp<'_> {
-    /// `log e_c(K)`, the logarithm of what `det K_CC` is divided by to make a probability.
+    /// Return `log e_c(K)`, the log of the normalising constant: a set `C` has the probability `det K_CC / e_c(K)`.
     pub fn log_normaliser(&self) -> f64 {
         self.table.log(self.whole.rank, self.c)
     }
 
-    /// One sample: `c` rows in ascending order. `N c²` multiply-adds.
+    /// Draw one sample: `c` rows in ascending order. `N c²` multiply-adds.
     pub fn sample<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let chosen = self.eigenvectors(random);
         let vectors = &self.whole.eigen.vectors;
@@ -155,7 +154,7 @@ impl SizedKDpp<'_> {
             directions.push(fresh);
             matmul(projections.as_mut(), Accum::Replace, &basis, &direction, 1.0, Par::Seq);
             for (residual, projection) in residuals.iter_mut().zip(projections.col(0).iter()) {
-                // Those chosen stay at zero.
+                // The weights of selected rows stay zero.
                 *residual = (*residual - projection * projection).max(0.0);
             }
         }
@@ -163,7 +162,7 @@ impl SizedKDpp<'_> {
         members
     }
 
-    /// Phase 1: places of `c` eigenvectors.
+    /// Phase 1: select `c` eigenvectors and return their indices.
     fn eigenvectors<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let mut chosen = Vec::with_capacity(self.c);
         for m in (1..=self.whole.rank).rev() {
@@ -173,7 +172,7 @@ impl SizedKDpp<'_> {
             }
             let log = self.whole.eigen.values[m - 1].ln() + self.table.log(m - 1, left - 1)
                 - self.table.log(m, left);
-            // As many as are left: all of them, whatever rounding says.
+            // Select all that remain if exactly as many are needed, whatever the rounding.
             if left == m || uniform(random) < log.exp() {
                 chosen.push(m - 1);
             }
@@ -182,12 +181,12 @@ impl SizedKDpp<'_> {
     }
 }
 
-/// In [0, 1), of 53 bits.
+/// Return a uniform number in [0, 1) with 53 random bits.
 pub(crate) fn uniform<R: Rng + ?Sized>(random: &mut R) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A place in proportion to weights that are not negative, for a uniform number in [0, 1).
+/// Return an index with probability proportional to its nonnegative weight, from a uniform number in [0, 1).
 fn in_proportion(weights: &[f64], uniform: f64) -> usize {
     let bound = uniform * weights.iter().sum::<f64>();
     let mut below = 0.0;
@@ -204,8 +203,8 @@ fn in_proportion(weights: &[f64], uniform: f64) -> usize {
     last
 }
 
-/// The unit vector of what `vector` has beside an orthonormal basis. Twice is enough (Giraud, Langou and
-/// Rozložník 2005).
+/// Return the normalised component of `vector` orthogonal to an orthonormal basis. Two passes of Gram-Schmidt are
+/// enough (Giraud, Langou and Rozložník 2005).
 fn orthogonal(mut vector: Vec<f64>, basis: &[Vec<f64>]) -> Vec<f64> {
     let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
     for _ in 0..2 {

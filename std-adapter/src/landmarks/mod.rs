@@ -1,18 +1,22 @@
-//! TODO-DOC
+//! Landmark selection: the selectors, their results, and the search for the fewest landmarks within a tolerance.
 
 pub(crate) mod chain;
 pub(crate) mod convergence;
 pub(crate) mod exact_kdpp;
 pub mod methods;
+pub(crate) mod plan;
+pub(crate) mod procedure;
 pub(crate) mod selection;
 pub(crate) mod selector;
+pub mod selectors;
 pub(crate) mod stopping;
 pub(crate) mod swap_search;
 pub(crate) mod tolerance;
 
-pub use chain::{ChainKind, Method, Selection, Start, Steps, select, select_rows};
+pub use chain::select;
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
-pub use selection::{Choice, Chosen};
-pub use selector::{About, Objective, Options, Selector, Task, run};
-pub use swap_search::{Gain, Refinement};
-pub use tolerance::{Criterion, Fewest, Tolerance, fewest};
+pub use procedure::{ChainKind, Start, Steps};
+pub use selection::{PlannedSelection, Selection};
+pub use selector::{Needs, RowAccess, Selector, Task, run};
+pub use swap_search::{Objective, Refinement, RefinementOutcome};
+pub use tolerance::{Criterion, Tolerance, ToleranceSearch, fewest};

@@ -1,55 +1,72 @@
-//! TODO-DOC
+//! The result of a selector.
 
 use crate::approximation::features::independent_points;
 use crate::approximation::gram::Gram;
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::chain::Selection;
-use crate::landmarks::swap_search::Gain;
+use crate::landmarks::swap_search::RefinementOutcome;
 
-/// What a method selected.
+/// Selected landmarks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+#[non_exhaustive]
+pub struct Selection {
     /// The landmarks.
-    pub places: LandmarkSet,
-    /// `log det K_CC`; minus infinity for points that depend on each other.
+    pub landmarks: LandmarkSet,
+    /// `log det K_CC`; minus infinity for linearly dependent points.
     pub log_det: f64,
-    /// Steps taken, by a chain.
+    /// Steps taken by a chain.
     pub steps: u64,
-    /// Swaps accepted, by a chain.
+    /// Swaps accepted by a chain.
     pub accepted: u64,
-    /// Whether the chain came to rest; none without one, and where the number of steps was given.
+    /// Whether the chain converged; `None` without a chain, and for a given number of steps.
     pub converged: Option<bool>,
-    /// What refinement came to, where there was one.
-    pub gain: Option<Gain>,
-    /// What was done and why, of a method that chooses among others.
-    pub choice: Option<Choice>,
+    /// The result of refinement, if rows were exchanged.
+    pub refinement: Option<RefinementOutcome>,
+    /// The plan of [`Auto`](crate::landmarks::selectors::Auto); `None` for other selectors.
+    pub plan: Option<PlannedSelection>,
+    /// The duration of the selection in seconds.
+    pub seconds: f64,
 }
 
-/// What `auto` chose.
+/// The plan of [`Auto`](crate::landmarks::selectors::Auto).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    /// The method.
+#[non_exhaustive]
+pub struct PlannedSelection {
+    /// The name of the selected method.
     pub method: &'static str,
-    /// Options of the command line that, with this method, select the same rows.
+    /// The command-line options that select the same rows with this method.
     pub options: String,
-    /// Why, in a sentence or two.
+    /// The reason for the plan, in one or two sentences.
     pub reason: String,
 }
 
-impl Chosen {
-    fn of(places: LandmarkSet, log_det: f64) -> Self {
-        Self { places, log_det, steps: 0, accepted: 0, converged: None, gain: None, choice: None }
+impl Selection {
+    fn new(landmarks: LandmarkSet, log_det: f64) -> Self {
+        Self {
+            landmarks,
+            log_det,
+            steps: 0,
+            accepted: 0,
+            converged: None,
+            refinement: None,
+            plan: None,
+            seconds: 0.0,
+        }
     }
 
-    /// Rows of a determinant that is known.
+    /// Return a selection of rows with this log-determinant.
     pub fn rows(mut rows: Vec<usize>, log_det: f64) -> Self {
         rows.sort_unstable();
-        Self::of(LandmarkSet::Indices(rows), log_det)
+        Self::new(LandmarkSet::Indices(rows), log_det)
     }
 
-    /// Points of as many features as the Gram matrix's rows.
+    /// Return a selection of rows in the given order, with `NaN` as the log-determinant.
+    pub(crate) fn given(rows: Vec<usize>) -> Self {
+        Self::new(LandmarkSet::Indices(rows), f64::NAN)
+    }
+
+    /// Return a selection of points with as many features as the rows of the Gram matrix.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
@@ -59,13 +76,6 @@ impl Chosen {
         let home = gram.points(&points)?;
         let independent = independent_points(&home, &mut memory)?;
         let log_det = if independent.len() < count { f64::NEG_INFINITY } else { independent.log_det() };
-        Ok(Self::of(LandmarkSet::Points(points), log_det))
-    }
-}
-
-impl From<Selection> for Chosen {
-    fn from(selection: Selection) -> Self {
-        let Selection { landmarks, log_det, steps, accepted, converged, .. } = selection;
-        Self { steps, accepted, converged, ..Self::of(LandmarkSet::Indices(landmarks), log_det) }
+        Ok(Self::new(LandmarkSet::Points(points), log_det))
     }
 }

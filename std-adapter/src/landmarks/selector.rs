@@ -1,207 +1,150 @@
-//! Every way of selecting landmarks behind one interface, [`Selector`], and in one list, [`METHODS`].
+//! The interface of all selectors, [`Selector`], and the function that runs them, [`run`].
 //!
-//! A method is a file of this folder and a line of the list: `select`, `fit` and `evaluate` then know it by
-//! name, and their help tells of it.
-//!
-//! | method | selects | kernel evaluations | numbers held | source |
-//! | --- | --- | --- | --- | --- |
-//! | `auto` | as refined, pivoted Cholesky or uniform, by budget and spectrum | that of its choice | that of its choice | |
-//! | `kdpp` | a c-DPP's rows, by a chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
-//! | `kdpp-exact` | a c-DPP's rows, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
-//! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
-//! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
-//! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
-//! | `greedy` | the largest residual next | N c | N (c + d) | Fine, Scheinberg 2002 |
-//! | `diagonal` | rows by `k(i, i)` | N | N + c² | Drineas, Mahoney 2005 |
-//! | `column-norm` | rows by `‖K_i‖²` | N² | N + c² | Drineas, Kannan, Mahoney 2006 |
-//! | `lev` | rows by leverage score | N² | 2 N² | Gittens, Mahoney 2013 |
-//! | `reglev` | rows by ridge leverage score | N² | 2 N² | Alaoui, Mahoney 2015 |
-//! | `applev` | as `lev`, scores from p columns | N p | N p | Li, Jegelka, Sra 2016, §6.4 |
-//! | `appreglev` | as `reglev`, scores from p columns | N p | N p | Alaoui, Mahoney 2015 |
-//! | `adapfull` | rows by what K's columns miss | N² | N² | Deshpande, Rademacher, Vempala, Wang 2006 |
-//! | `adappart` | the same of the columns chosen | N c | N c | Kumar, Mohri, Talwalkar 2012 |
-//! | `recursive-rls` | ridge leverage scores, by halves | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
-//! | `refined` | rows exchanged as long as the trace error falls | N c a sweep | N (c + d) | swap search |
-//! | `refined-ridge` | the same as long as the regression's leave-one-out error falls | N c a landmark | N c | swap search |
-//! | `kmeans` | centroids, which are no rows | N c distances a round | N + c d | Zhang, Tsang, Kwok 2008 |
-//! | `kmeans-snapped` | the rows nearest to them | the same | N + c d | Zhang, Tsang, Kwok 2008 |
-//! | `given` | one's own rows | c²/2 | c² | |
-//!
-//! Methods that hold N² numbers refuse more than [`crate::approximation::spectrum::SPECTRUM_ROWS`] rows and say which method goes on.
-//!
-//! # Drawing
-//!
-//! Rows are drawn one after the other without replacement, each in proportion to its weight among those left;
-//! a row that depends on those drawn before it is passed over. So there are always c independent rows, or an
-//! error. The sources of `lev`, `reglev` and `column-norm` draw with replacement, to prove what they prove; the
-//! experiments of the c-DPP paper, and ours, compare sets of c distinct rows.
-//!
-//! Weights are computed in `f64`; the setting's precision is that of the chains, the starts and `greedy`.
+//! A selector is a value with its own parameters ([`crate::selectors`]). Its input is a [`Task`]. All selectors are
+//! listed with costs and sources in [`crate::landmarks::methods`].
 
 use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
 use crate::error::Error;
-use crate::landmarks::chain::{ChainKind, Start, Steps};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::swap_search::{Refinement, refine};
-use crate::observer::Observer;
-use crate::regression::train::Setting;
+use crate::kernel::precision::Precision;
+use crate::landmarks::procedure::Procedure;
+use crate::landmarks::selection::Selection;
+use crate::observer::{NoObserver, Observer, go_on};
 use crate::rng::{RngStream, stream};
-use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_core::{Error as CoreError, Random};
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// A way of selecting landmarks.
-pub trait Selector: Sync {
-    /// Its name on the command line and in results.
+/// A method of selecting landmarks.
+pub trait Selector: fmt::Debug + Send + Sync {
+    /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// What it is and what it costs.
-    fn about(&self) -> About;
+    /// Return what the selector requires of the data. Default: all rows in memory, or a few rows in
+    /// place if the selector supports it.
+    fn needs(&self) -> Needs {
+        let rows = if self.in_place().is_some() { RowAccess::InPlace } else { RowAccess::InMemory };
+        Needs { rows, ..Needs::default() }
+    }
 
-    /// The number of landmarks, where the options alone say it, whatever number is asked for.
-    fn fixed(&self, _: &Options) -> Option<usize> {
+    /// Return the procedure that selects the same rows without holding all rows in memory, if there is one.
+    #[doc(hidden)]
+    fn in_place(&self) -> Option<Procedure> {
         None
     }
 
-    /// Whether it refines what it selects by itself.
-    fn refines(&self) -> bool {
-        false
+    /// Return the procedure that selects from any ground set, by entries of its kernel matrix alone, if there is one.
+    #[doc(hidden)]
+    fn on_ground(&self) -> Option<Procedure> {
+        self.in_place()
     }
 
-    /// Whether it looks at the targets of the rows.
-    fn needs_target(&self) -> bool {
-        false
+    /// Return what reads rows in memory, for messages: the method, or an option of it.
+    #[doc(hidden)]
+    fn reader(&self) -> String {
+        format!("the method {}", self.name())
     }
 
-    /// The rows in the order in which they were taken, where the first c of a longer order are what [`select`]
-    /// answers for c; none of other methods.
+    /// Return the fixed rows of the data set that the parameters list, if the selection does not depend on the data.
+    fn fixed(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// Return the landmarks in the order of selection, if the selections are nested: the first c of a longer order are
+    /// those that [`select`](Self::select) returns for c. `None` for other selectors.
     ///
     /// # Errors
-    /// Those of [`select`].
-    ///
-    /// [`select`]: Self::select
+    /// Those of [`select`](Self::select).
     fn order(&self, _: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
         Ok(None)
     }
 
-    /// Selects landmarks. Called through [`run`], which checks the number asked for.
+    /// Select landmarks. Prefer [`run`], which validates the number of landmarks and measures the duration.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], and for some methods [`Error::WholeMatrix`],
-    /// [`Error::Knob`], [`Error::Eigenvalues`].
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error>;
+    /// [`Error::Landmarks`], [`Error::Memory`], and for some selectors [`Error::WholeMatrix`], [`Error::OutOfRange`],
+    /// [`Error::Eigenvalues`].
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error>;
 }
 
-impl fmt::Debug for dyn Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+/// What a selector requires of the data, and what kind of landmarks it returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// How the selector reads the rows.
+    pub rows: RowAccess,
+    /// Whether the selector reads the target.
+    pub target: bool,
+    /// Whether the landmarks are new points instead of rows.
+    pub points: bool,
 }
 
-impl PartialEq for dyn Selector {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
+/// How a selector reads rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowAccess {
+    /// All rows, in memory.
+    #[default]
+    InMemory,
+    /// In memory, but a random sample of at most this many rows is enough.
+    Sample(usize),
+    /// A few rows, read in place from memory or a row store.
+    InPlace,
 }
 
-/// A method in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct About {
-    /// One line, as help has it.
-    pub help: &'static str,
-    /// Who published it, and where in the publication.
-    pub source: &'static str,
-    /// Kernel evaluations for N rows and c landmarks.
-    pub evaluations: &'static str,
-    /// Numbers held.
-    pub memory: &'static str,
-    /// Whether it reads all rows.
-    pub reads_all: bool,
-    /// Whether its landmarks are rows, and not points of their own.
-    pub rows: bool,
-}
-
-/// What exchanges of landmarks lower.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Objective {
-    /// The trace error `tr(K - K̃)`.
-    Trace,
-    /// The leave-one-out error of ridge regression on the landmarks: `refined` is `refined-ridge` then.
-    Ridge,
-}
-
-/// What `auto` may spend if nothing else is said.
-const BUDGET: Duration = Duration::from_secs(1);
-
-/// What methods can be told beside the number of landmarks; each looks at its own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Where the chain of `kdpp` starts.
-    pub start: Start,
-    /// Which chain.
-    pub chain: ChainKind,
-    /// Its steps.
-    pub steps: Steps,
-    /// Rows that `rpcholesky` looks at; all if none is said.
-    pub pivot_rows: Option<usize>,
-    /// The rank k of the space that `lev` and `applev` take their scores of; c if none is said.
-    pub rank: Option<usize>,
-    /// The columns p that `applev` and `appreglev` take their scores from; 4 c if none is said.
-    pub columns: Option<usize>,
-    /// How the rows of any method are refined; `refined` and `refined-ridge` refine anyway.
-    pub refinement: Option<Refinement>,
-    /// What `refined` lowers.
-    pub objective: Objective,
-    /// What `auto` may spend.
-    pub budget: Duration,
-    /// The rows of `given`.
-    pub given: Vec<usize>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            start: Start::KmeansPlusPlus,
-            chain: ChainKind::Slot,
-            steps: Steps::Auto,
-            pivot_rows: None,
-            rank: None,
-            columns: None,
-            refinement: None,
-            objective: Objective::Trace,
-            budget: BUDGET,
-            given: Vec::new(),
-        }
-    }
-}
-
-/// What is asked of a method.
+/// The input of a selector.
+///
+/// ```
+/// use dpp_nystrom::approximation::Gram;
+/// use dpp_nystrom::data::{Prepared, table::Table};
+/// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+/// use dpp_nystrom::landmarks::{Task, run};
+/// use dpp_nystrom::selectors::{Kdpp, Refined};
+///
+/// # fn main() -> Result<(), dpp_nystrom::Error> {
+/// # let features: Vec<f64> = (0..100).map(|i| f64::from(i).sin()).collect();
+/// # let feature_names = vec!["a".to_owned()];
+/// # let table = Table { name: String::new(), feature_names, dim: 1, features, target: None, target_name: None };
+/// let data = Prepared::new(table, None, 0)?;
+/// let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 })?;
+/// let task = Task { seed: 7, ..Task::new(&gram, 4) };
+/// let sampled = run(&Kdpp::default(), &task)?;
+/// let refined = run(&Refined::default().sweeps(5), &task)?;
+/// assert!(gram.trace_error(&refined.landmarks)?.error <= gram.trace_error(&sampled.landmarks)?.error);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
-    /// The rows under the kernel.
+    /// The rows and the kernel.
     pub gram: &'a Gram<'a>,
     /// The number of landmarks.
     pub c: usize,
-    /// Kernel, bandwidth, precision and seed. The first two are the Gram matrix's.
-    pub setting: Setting,
-    /// The ridge γ of the regression that follows, if it is known: `reglev` and `appreglev` take Nγ. Without
-    /// one they take what makes the effective dimension c.
+    /// The precision of the chains and of pivoted Cholesky. All other weights are computed in `f64`.
+    pub precision: Precision,
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// The ridge γ of the regression that follows, if known. Ridge leverage scores use Nγ; without it they use the
+    /// ridge at which the effective dimension is c.
     pub ridge: Option<f64>,
-    /// The knobs.
-    pub options: &'a Options,
-    /// Told of work that may take long.
+    /// The observer of the progress.
     pub observer: &'a dyn Observer,
 }
 
-/// Runs a method; answers what it selected and its seconds. What it takes from the Gram matrix counts as if it
-/// had computed it, also where another method was the first to ask. Its rows are refined if the options ask for
-/// it.
+impl<'a> Task<'a> {
+    /// Create a task for `c` landmarks, in `f64` with seed 0.
+    pub fn new(gram: &'a Gram<'a>, c: usize) -> Self {
+        Self { gram, c, precision: Precision::F64, seed: 0, ridge: None, observer: &NoObserver }
+    }
+
+    /// Return the random generator of the selection.
+    pub(crate) fn random(&self) -> Random {
+        stream(self.seed, RngStream::Landmarks)
+    }
+}
+
+/// Run a selector and measure its duration. Cached parts of the Gram matrix that the selector uses count at their full
+/// cost, even if an earlier selector computed them.
 ///
 /// # Errors
-/// [`Error::NoRows`] for points that are to be refined;
-/// [`Error::Landmarks`] for no landmarks and for more than there are rows; the method's.
-pub fn run(method: &dyn Selector, task: &Task<'_>) -> Result<(Chosen, f64), Error> {
+/// [`Error::Landmarks`] for zero landmarks or more landmarks than rows; the errors of the selector.
+pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error> {
     let rows = task.gram.len();
     let reason = match task.c {
         0 => CoreError::Empty,
@@ -209,39 +152,16 @@ pub fn run(method: &dyn Selector, task: &Task<'_>) -> Result<(Chosen, f64), Erro
         _ => {
             let account = task.gram.account();
             let begin = Instant::now();
-            let chosen = selected(method, task)?;
+            let selection = selector.select(task)?;
+            go_on(task.observer)?;
             let seconds = begin.elapsed().as_secs_f64() + task.gram.cached_seconds(account);
-            return Ok((chosen, seconds));
+            return Ok(Selection { seconds, ..selection });
         }
     };
     Err(Error::Landmarks { reason })
 }
 
-/// What a method selected, refined if the options ask for it and it does not do so itself.
-pub(crate) fn selected(method: &dyn Selector, task: &Task<'_>) -> Result<Chosen, Error> {
-    let chosen = method.select(task)?;
-    match task.options.refinement {
-        Some(refinement) if !method.refines() => refined_rows(method.name(), task, chosen, refinement),
-        _ => Ok(chosen),
-    }
-}
-
-/// The rows that a method selected, refined.
-pub(crate) fn refined_rows(
-    method: &'static str,
-    task: &Task<'_>,
-    chosen: Chosen,
-    refinement: Refinement,
-) -> Result<Chosen, Error> {
-    let LandmarkSet::Indices(rows) = chosen.places else { return Err(Error::NoRows { method }) };
-    let mut random = stream(task.setting.seed, RngStream::Refinement);
-    let refined = refine(task.gram.ground(), &rows, refinement, &mut random, task.observer)?;
-    let (places, log_det, gain) =
-        (LandmarkSet::Indices(refined.landmarks), refined.log_det, Some(refined.gain));
-    Ok(Chosen { places, log_det, gain, ..chosen })
-}
-
-/// Refuses a knob outside its range.
+/// Check that a parameter is in the range `1..=most`.
 pub(crate) fn within(option: &'static str, value: usize, most: usize) -> Result<usize, Error> {
-    if (1..=most).contains(&value) { Ok(value) } else { Err(Error::Knob { option, value, most }) }
+    if (1..=most).contains(&value) { Ok(value) } else { Err(Error::OutOfRange { option, value, most }) }
 }

@@ -1,33 +1,33 @@
-//! When a chain is at rest.
+//! Convergence check for the chains of a c-DPP.
 //!
-//! Two chains run beside each other from unlike starts: the one asked for, and one from randomly pivoted
-//! Cholesky, which has read every row (or uniform rows, if pivoted Cholesky is the one asked for). Their
-//! log-determinants are recorded, and compared when the run has doubled: the later half of each
-//! record is split in two, and the four parts are at rest when their split R̂ (Gelman et al., *Bayesian Data
+//! Two chains run side by side from different starts: the requested one, and one from randomly pivoted Cholesky,
+//! which reads every row. If the requested start is pivoted Cholesky, the second chain starts from uniform rows.
+//! The log-determinant of each chain is recorded. Whenever the run length has doubled, the later half of each record
+//! is split in two. The chains have converged when the split R̂ of the four parts (Gelman et al., *Bayesian Data
 //! Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
 //!
-//! One chain's record alone would not do. Where a few rare rows carry the error, a chain that proposes
-//! uniformly looks settled until it meets them, after about `n` tries; the pivoted one has them from the
-//! start, and the two disagree until the other has found them too. (Over more rows than its memory has
-//! room for, the pivoted one looks at a sample: rows rarer than that can escape both.)
+//! The record of a single chain is not enough. If the error is concentrated in a few rare rows, a chain with uniform
+//! proposals looks stationary until it proposes them, after about `n` tries. The chain from the pivoted start contains
+//! them from the beginning, so the two disagree until the other has found them too. If there are too many rows for
+//! its memory, the pivoted start reads a sample; both chains can then fail to find rows too rare for the sample.
 
 use crate::error::Error;
 use crate::landmarks::convergence::split_r_hat;
-use crate::observer::Observer;
+use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
 
-/// The largest split R̂ of chains at rest.
+/// The largest split R̂ at which chains count as converged.
 const CONVERGED: f64 = 1.05;
 
-/// Tries before the first look, for each landmark.
+/// Tries per landmark before the first check.
 const FIRST: u64 = 32;
 
-/// The most tries: at least a million, else as many as ten for each row.
+/// Return the maximum number of tries: ten per row, and at least a million.
 fn most_tries(rows: usize) -> u64 {
     (rows as u64).saturating_mul(10).max(1_000_000)
 }
 
-/// A chain with its generator and its record.
+/// A chain with its generator and the record of its log-determinants.
 pub(crate) struct Recorded<'a, T: Scalar, G: GroundSet<T> + ?Sized, E> {
     pub(crate) chain: SlotChain<'a, T, G, E>,
     pub(crate) random: Random,
@@ -48,7 +48,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
         Ok(())
     }
 
-    /// The two quarters of the record that are its later half.
+    /// Return the third and the fourth quarter of the record.
     fn quarters(&self) -> [&[f64]; 2] {
         let (_, later) = self.record.split_at(self.record.len() / 2);
         let (third, fourth) = later.split_at(later.len() / 2);
@@ -56,7 +56,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
     }
 }
 
-/// Runs both until they are at rest; answers whether they are, rather than out of tries.
+/// Run both chains until they converge. Return `false` if the maximum number of tries comes first.
 pub(crate) fn run_until_converged<T, G, E>(
     asked: &mut Recorded<'_, T, G, E>,
     other: &mut Recorded<'_, T, G, E>,
@@ -77,6 +77,7 @@ where
             .and_then(|()| other.run_to(tries))
             .map_err(|reason| Error::Landmarks { reason })?;
         observer.advance(tries / 2);
+        go_on(observer)?;
         let [a, b] = asked.quarters();
         let [c, d] = other.quarters();
         if split_r_hat(&[a, b, c, d]) <= CONVERGED {

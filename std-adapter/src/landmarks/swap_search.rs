@@ -1,25 +1,25 @@
-//! Fewer landmarks for the same error: exchanges that lower the trace error itself.
+//! Swap search: exchanges of landmarks that reduce the trace error.
 //!
-//! A sweep draws m candidates, half of them uniformly and half in proportion to what the landmarks miss of them,
-//! and in the same way twice as many rows, and holds what the landmarks miss of all pairs of the two. Each landmark
-//! in turn leaves, and the candidate comes that takes most of the trace error off, importance-weighted, of the
-//! rows drawn; the landmark is one of them. After each sweep the trace error is measured, and the best set seen
-//! is kept: the outcome is never worse than the start.
+//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and twice as many
+//! rows in the same way, and stores the residuals of all pairs of the two. Each landmark in turn is removed and
+//! replaced by the candidate with the largest reduction of the trace error, estimated by an importance-weighted sum
+//! over the drawn rows. The removed landmark is one of the candidates. After each sweep the trace error is measured
+//! and the best set so far is kept, so the result is never worse than the start.
 //!
-//! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds to begin with and as many exchanges, and one pass over
-//! the rows, `N c²/2`; it holds `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the sums are exact, and a
-//! sweep is the greedy exchange over all rows. Over a million rows, or as many as are asked for, the error is measured
-//! on so many of them, drawn once, and candidates come from these.
+//! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds for the setup and as many for the exchanges, and one pass
+//! over the rows, `N c²/2`. It stores `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the sums are exact, and
+//! a sweep is the greedy exchange over all rows. With more than a million rows (or [`Refinement::rows`]) the error is
+//! measured on a sample of that size, drawn once, and candidates are drawn from this sample.
 //!
-//! The drop that an exchange brings is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang
-//! 2006) with one column held out; exchanging until nothing gains is the local search that combinatorial column
-//! selection knows (for instance Arai, Maung, Xu and Schweitzer 2016).
+//! The reduction of an exchange is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang 2006) with one
+//! column held out. Exchanging until no exchange reduces the error is local search, as in combinatorial column
+//! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
-use crate::landmarks::selector::Objective;
-use crate::observer::Observer;
-use crate::simd::lanes::{Ground, Lanes};
+use crate::observer::{Observer, go_on};
+use crate::simd::lane::Ground;
+use crate::simd::lanes::Lanes;
 use crate::simd::subset::Subset;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
 use rand::seq::index;
@@ -29,22 +29,32 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// Rows up to which the trace error is measured on all of them, if no other number is asked for.
+/// The default of [`Refinement::rows`].
 pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 
-/// Rows over which what an exchange brings is summed, to a candidate.
+/// The number of rows drawn per candidate, over which the reduction of an exchange is summed.
 pub(crate) const WIDER: usize = 2;
 
-/// How long and how widely exchanges are looked for.
+/// The error that exchanges of landmarks reduce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Objective {
+    /// The trace error `tr(K - K̃)`.
+    #[default]
+    Trace,
+    /// The leave-one-out error of ridge regression on the landmarks. Requires a target.
+    Ridge,
+}
+
+/// The options of a swap search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
-    /// Sweeps over the landmarks, at most; fewer where sums over all rows find nothing more to gain.
+    /// The maximum number of sweeps over the landmarks. Sweeps over all rows stop early once none reduces the error.
     pub sweeps: u64,
-    /// Candidates m drawn for each; what they bring is summed over twice as many rows.
+    /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over twice as many rows.
     pub sample: usize,
-    /// No sweep begins after so long.
+    /// Begin no sweep after this time.
     pub budget: Option<Duration>,
-    /// Rows up to which the error is measured on all of them; of more, so many are drawn, once.
+    /// The maximum number of rows on which the error is measured. With more rows, a sample is drawn once.
     pub rows: usize,
 }
 
@@ -54,38 +64,38 @@ impl Default for Refinement {
     }
 }
 
-/// Refined landmarks.
+/// The result of a refinement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refined {
-    /// In ascending order.
+    /// Row numbers in ascending order.
     pub(crate) landmarks: Vec<usize>,
     /// `log det K_CC`.
     pub(crate) log_det: f64,
-    pub(crate) gain: Gain,
+    pub(crate) outcome: RefinementOutcome,
 }
 
-/// What refinement came to.
+/// Statistics of a refinement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gain {
-    /// What was lowered.
+pub struct RefinementOutcome {
+    /// The error that was reduced.
     pub objective: Objective,
-    /// Sweeps done.
+    /// The number of sweeps.
     pub sweeps: u64,
-    /// Exchanges made, those of sweeps that were not kept among them.
+    /// The number of exchanges, including those of sweeps that were discarded.
     pub exchanges: u64,
-    /// Rows over which the error was measured: all, or a sample of more.
+    /// The number of rows on which the error was measured: all, or those of a sample.
     pub measured: usize,
-    /// The error over these rows before: of the trace, `Σ (k_jj - k̃_jj)`; of the regression, the mean squared
-    /// leave-one-out error in squared standard deviations of the target.
+    /// The error on these rows before refinement. For [`Objective::Trace`], `Σ (k_jj - k̃_jj)`; for
+    /// [`Objective::Ridge`], the mean squared leave-one-out error in squared standard deviations of the target.
     pub before: f64,
-    /// And after.
+    /// The error after refinement.
     pub after: f64,
 }
 
-/// Refines landmarks. One that depends on those before it gives way to the row that these miss most of.
+/// Refine landmarks. A landmark that depends on those before it is replaced by the row with the largest residual.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`].
+/// [`Error::Landmarks`], [`Error::Memory`], [`Error::Cancelled`].
 pub(crate) fn refine(
     ground: &Ground<'_, f64>,
     landmarks: &[usize],
@@ -97,7 +107,7 @@ pub(crate) fn refine(
     let begin = Instant::now();
     let (n, c) = (ground.len(), landmarks.len());
     let lanes = Lanes::new(c, ground.features())?;
-    // No fewer than the landmarks: these have to come from them.
+    // At least as many rows as landmarks, since the landmarks can be selected from them alone.
     let most = refinement.rows.max(c);
     let measured: Option<Vec<usize>> = (n > most).then(|| index::sample(random, n, most).into_vec());
     let measured = measured.as_deref();
@@ -115,7 +125,7 @@ pub(crate) fn refine(
     complete(&lanes, &mut set, c, measured, &mut residuals)?;
     let mut best = set.members().to_vec();
     let mut log_det = set.log_det();
-    let mut gain = Gain {
+    let mut outcome = RefinementOutcome {
         objective: Objective::Trace,
         sweeps: 0,
         exchanges: 0,
@@ -126,7 +136,7 @@ pub(crate) fn refine(
     let sample = refinement.sample.min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
     observer.begin("refinement", refinement.sweeps.saturating_mul(c as u64));
-    while gain.sweeps < refinement.sweeps && gain.after > 0.0 && sample > 0 {
+    while outcome.sweeps < refinement.sweeps && outcome.after > 0.0 && sample > 0 {
         if refinement.budget.is_some_and(|budget| begin.elapsed() >= budget) {
             break;
         }
@@ -136,20 +146,21 @@ pub(crate) fn refine(
         for _ in 0..c {
             moved += u64::from(subset.improve());
             observer.advance(1);
+            go_on(observer)?;
         }
-        gain.sweeps += 1;
-        gain.exchanges += moved;
+        outcome.sweeps += 1;
+        outcome.exchanges += moved;
         let mut better = false;
         if moved > 0 {
             let candidate: Vec<usize> = subset.landmarks().collect();
             set.truncate(0);
             if start::given(&mut set, &candidate).is_ok() {
-                let mut missed = zeros(residuals.len(), 0.0)?;
-                lanes.residuals(&set, measured, &mut missed)?;
-                let error = missed.iter().sum();
-                better = error < gain.after;
+                let mut updated = zeros(residuals.len(), 0.0)?;
+                lanes.residuals(&set, measured, &mut updated)?;
+                let error = updated.iter().sum();
+                better = error < outcome.after;
                 if better {
-                    (best, residuals, gain.after, log_det) = (candidate, missed, error, set.log_det());
+                    (best, residuals, outcome.after, log_det) = (candidate, updated, error, set.log_det());
                 }
             }
             if !better {
@@ -157,17 +168,17 @@ pub(crate) fn refine(
                 start::given(&mut set, &best).map_err(refused)?;
             }
         }
-        // The same sums once more would find the same.
+        // The sums are exact, so another sweep would find no exchange either.
         if exact && !better {
             break;
         }
     }
     observer.end();
     best.sort_unstable();
-    Ok(Refined { landmarks: best, log_det, gain })
+    Ok(Refined { landmarks: best, log_det, outcome })
 }
 
-/// Fills the landmarks up, each time with the row that they miss most of.
+/// Add the row with the largest residual until there are `c` landmarks.
 fn complete(
     lanes: &Lanes<f64>,
     set: &mut Landmarks<'_, f64, Ground<'_, f64>>,
@@ -183,7 +194,7 @@ fn complete(
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
             Ok(()) => lanes.residuals(set, measured, residuals)?,
-            // Rounding; not to be taken again.
+            // The residual is a rounding error: do not select the row again.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
             Err(reason) => return Err(Error::Landmarks { reason }),
         }
@@ -191,17 +202,17 @@ fn complete(
     Ok(())
 }
 
-/// Rows that are no landmarks, with the weights that make sums over them those over all rows.
+/// Rows that are not landmarks, with weights under which sums over them estimate sums over all rows.
 #[derive(Debug)]
 struct Drawn {
     rows: Vec<usize>,
     weights: Vec<f64>,
-    /// LandmarkSet of `rows`.
+    /// Indices into `rows`.
     candidates: Vec<usize>,
 }
 
-/// Draws about so many candidates, half of them uniformly and half in proportion to the residuals, and in the
-/// same way [`WIDER`] times as many rows, the candidates among them.
+/// Draw about `sample` candidates, half of them uniformly and half in proportion to the residuals, and in the same way
+/// [`WIDER`] times as many rows, which include the candidates.
 fn draw(
     landmarks: &[usize],
     measured: Option<&[usize]>,
@@ -215,8 +226,8 @@ fn draw(
     let mut taken = landmarks.to_vec();
     taken.sort_unstable();
     let is_free = |at: usize| taken.binary_search(&row(at)).is_err();
-    // Each row is taken with the probability min(1, m (1/2N + r/2Σr)) on its own: weights are its inverse, and
-    // rows that carry much are in for certain.
+    // Rows are drawn independently, each with the probability min(1, m (1/2N + r/2Σr)) and weighted by its inverse.
+    // Rows with large residuals are always drawn.
     let share = |m: usize, residual: f64| {
         if m + landmarks.len() >= n { 1.0 } else { m as f64 * (0.5 / n as f64 + 0.5 * residual / total) }
     };

@@ -1,35 +1,36 @@
-//! The fewest landmarks within an error, and the curve that was seen on the way.
+//! The search for the fewest landmarks within an error tolerance, and the error curve it measures.
 //!
-//! Of a method whose landmarks are nested, the first c of a longer run being what it selects for c, one run and one
-//! pass over the rows give the trace error after every landmark, which falls with each: `n c` kernel entries and
-//! `n c²/2` multiply-adds, for c doubled until it is enough. Other methods select anew for every c that is tried:
-//! doubled until the error is within the tolerance, then halved between the last that was not and the first that was.
-//! So the number that is answered is within, and one less, where it was tried last, is not. Errors of fresh draws need
-//! not fall with every landmark, and a smaller number between those tried might have been within by luck.
+//! A method is nested if its landmarks for c are the first c of a longer run. For a nested method, one run and one pass
+//! over the rows give the trace error after every landmark, which never increases: `n c` kernel entries and `n c²/2`
+//! multiply-adds. c is doubled until the error is within the tolerance. Other methods select anew for every c. c is
+//! doubled until the error is within the tolerance, then found by bisection between the largest c that is not and the
+//! smallest that is. So the number returned is within the tolerance, and one landmark less was not. Errors of
+//! independent draws need not decrease with c, so a smaller number that was not tried may by chance be within the
+//! tolerance.
 
 use crate::approximation::curve::{CurvePoint, trace_curve};
 use crate::error::Error;
-use crate::landmarks::selection::Chosen;
+use crate::landmarks::selection::Selection;
 use crate::landmarks::selector::{Selector, Task, run};
-use crate::observer::NoObserver;
+use crate::observer::{NoObserver, go_on};
+use crate::regression::fit::validation_error;
 use crate::regression::ridge::Ridge;
-use crate::regression::train::validation_error;
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt;
 
 #[cfg(test)]
 mod tests;
 
-/// Landmarks of the first run of a nested method.
+/// The number of landmarks in the first run of a nested method.
 const FIRST: usize = 32;
 
-/// The error that has to be within.
+/// The error that the tolerance applies to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion {
-    /// `tr(K - K̃) / tr K`.
+    /// The relative trace error `tr(K - K̃) / tr K`.
     Trace,
-    /// The error of ridge regression in 10-fold cross-validation, root mean square, in standard deviations of the
-    /// target. The landmarks stay as they are in all folds.
+    /// The root mean square error of ridge regression in 10-fold cross-validation, in standard deviations of the
+    /// target. The landmarks are the same in all folds.
     Prediction(Ridge),
 }
 
@@ -42,63 +43,66 @@ impl fmt::Display for Criterion {
     }
 }
 
-/// How large an error may be, and how many landmarks may be spent on it.
+/// The largest acceptable error, and the maximum number of landmarks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// The error that is good enough.
+    /// The largest acceptable error.
     pub error: f64,
-    /// Which error.
+    /// The kind of error.
     pub criterion: Criterion,
-    /// Landmarks, at most.
+    /// The maximum number of landmarks.
     pub most: usize,
 }
 
-/// The fewest landmarks.
+/// The result of [`fewest`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fewest {
-    /// What was selected.
-    pub chosen: Chosen,
-    /// How many these are.
+#[non_exhaustive]
+pub struct ToleranceSearch {
+    /// The landmarks. The seconds are those of all selections tried, without the error measurements.
+    pub selection: Selection,
+    /// The number of landmarks.
     pub landmarks: usize,
-    /// Every number of landmarks whose error was measured, ascending.
+    /// The error for every number of landmarks that was measured, in ascending order.
     pub curve: Vec<CurvePoint>,
-    /// Seconds of all selections together.
-    pub seconds: f64,
 }
 
-/// The fewest landmarks of this method whose error is within the tolerance; `task.c` is not looked at.
+/// Find the fewest landmarks of a selector whose error is within the tolerance. Ignores `task.c`.
 ///
 /// # Errors
-/// [`Error::Tolerance`] where the most that are allowed are not enough, with the least error seen; the method's.
-pub fn fewest(method: &dyn Selector, task: &Task<'_>, tolerance: Tolerance) -> Result<Fewest, Error> {
+/// [`Error::Tolerance`] with the smallest error measured, if no number of landmarks up to the maximum is enough; the
+/// errors of the selector.
+pub fn fewest(
+    selector: &dyn Selector,
+    task: &Task<'_>,
+    tolerance: Tolerance,
+) -> Result<ToleranceSearch, Error> {
     let most = tolerance.most.min(task.gram.len());
     if most == 0 {
         return Err(Error::Landmarks { reason: CoreError::Empty });
     }
-    let search = Search { method, task, tolerance: Tolerance { most, ..tolerance } };
-    let nested = tolerance.criterion == Criterion::Trace && task.options.refinement.is_none();
-    match if nested { search.along()? } else { None } {
+    let search = Search { selector, task, tolerance: Tolerance { most, ..tolerance } };
+    match if tolerance.criterion == Criterion::Trace { search.along()? } else { None } {
         Some(found) => Ok(found),
         None => search.between(),
     }
 }
 
 struct Search<'a, 'g> {
-    method: &'a dyn Selector,
+    selector: &'a dyn Selector,
     task: &'a Task<'g>,
     tolerance: Tolerance,
 }
 
 impl Search<'_, '_> {
-    /// Along the order of a nested method; none of others.
-    fn along(&self) -> Result<Option<Fewest>, Error> {
+    /// Search along the order of a nested method; `None` for other methods.
+    fn along(&self) -> Result<Option<ToleranceSearch>, Error> {
         let mut most = self.tolerance.most;
         let mut c = FIRST.min(most);
         loop {
-            let order = match self.method.order(&Task { c, ..*self.task }) {
+            let order = match self.selector.order(&Task { c, ..*self.task }) {
                 Ok(Some(order)) => order,
                 Ok(None) => return Ok(None),
-                // There are no more independent rows: as many as there are.
+                // The rank limits the number of independent rows: continue with that number.
                 Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
                     if rank > 0 && rank < c =>
                 {
@@ -111,8 +115,8 @@ impl Search<'_, '_> {
             match curve.iter().find(|point| self.is_within(point.error)) {
                 Some(found) => {
                     let landmarks = found.landmarks;
-                    let (chosen, seconds) = run(self.method, &Task { c: landmarks, ..*self.task })?;
-                    return Ok(Some(Fewest { chosen, landmarks, curve, seconds }));
+                    let selection = run(self.selector, &Task { c: landmarks, ..*self.task })?;
+                    return Ok(Some(ToleranceSearch { selection, landmarks, curve }));
                 }
                 None if c >= most => return Err(self.out_of_reach(&curve, most)),
                 None => c = c.saturating_mul(2).min(most),
@@ -120,19 +124,19 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Selecting anew for each number of landmarks.
-    fn between(&self) -> Result<Fewest, Error> {
+    /// Search by a new selection for each number of landmarks.
+    fn between(&self) -> Result<ToleranceSearch, Error> {
         let observer = self.task.observer;
         let mut most = self.tolerance.most;
         let mut tried = Vec::new();
-        let mut total = 0.0;
-        // Those that are too few, and those that are enough.
+        let mut seconds = 0.0;
+        // The largest number that is not enough, and the smallest that is.
         let (mut few, mut enough) = (0, None);
         let mut c = 1;
         observer.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
-            let (chosen, seconds) = match run(self.method, &Task { c, observer: &NoObserver, ..*self.task }) {
-                Ok(selected) => selected,
+            let selection = match run(self.selector, &Task { c, observer: &NoObserver, ..*self.task }) {
+                Ok(selection) => selection,
                 Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
                     if rank > few && rank < c =>
                 {
@@ -141,12 +145,13 @@ impl Search<'_, '_> {
                 }
                 Err(error) => return Err(error),
             };
-            total += seconds;
-            let error = self.error(&chosen)?;
+            seconds += selection.seconds;
+            let error = self.error(&selection)?;
             tried.push(CurvePoint { landmarks: c, error });
             observer.advance(1);
+            go_on(observer)?;
             if self.is_within(error) {
-                enough = Some((c, chosen));
+                enough = Some((c, selection));
             } else {
                 few = c;
                 if c >= most {
@@ -161,16 +166,21 @@ impl Search<'_, '_> {
         observer.end();
         tried.sort_by_key(|point| point.landmarks);
         match enough {
-            Some((landmarks, chosen)) => Ok(Fewest { chosen, landmarks, curve: tried, seconds: total }),
+            Some((landmarks, selection)) => {
+                let selection = Selection { seconds, ..selection };
+                Ok(ToleranceSearch { selection, landmarks, curve: tried })
+            }
             None => Err(self.out_of_reach(&tried, most)),
         }
     }
 
-    fn error(&self, chosen: &Chosen) -> Result<f64, Error> {
-        let Task { gram, setting, .. } = *self.task;
+    fn error(&self, selection: &Selection) -> Result<f64, Error> {
+        let Task { gram, seed, .. } = *self.task;
         match self.tolerance.criterion {
-            Criterion::Trace => Ok(gram.trace_error(&chosen.places)?.fraction),
-            Criterion::Prediction(ridge) => validation_error(gram.data(), &chosen.places, ridge, setting),
+            Criterion::Trace => Ok(gram.trace_error(&selection.landmarks)?.fraction),
+            Criterion::Prediction(ridge) => {
+                validation_error(gram.data(), &selection.landmarks, gram.kernel(), ridge, seed)
+            }
         }
     }
 
@@ -183,11 +193,11 @@ impl Search<'_, '_> {
         let Tolerance { error, criterion, .. } = self.tolerance;
         Error::Tolerance {
             tolerance: error,
-            criterion,
+            criterion: criterion.to_string(),
             most,
             least: least.map_or(f64::NAN, |point| point.error),
             landmarks: least.map_or(0, |point| point.landmarks),
-            method: self.method.name(),
+            method: self.selector.name(),
         }
     }
 }

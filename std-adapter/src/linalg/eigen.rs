@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Eigenvalues and eigenvectors of positive semidefinite matrices.
 
 use crate::error::Error;
 use faer::diag::Diag;
@@ -10,59 +10,60 @@ use faer::matrix_free::eigen::{
 };
 use faer::{Accum, Col, Mat, MatRef, Par};
 
-/// Parts that a matrix is worked on in: a number that does not depend on the threads, since the
-/// last digits depend on it.
+/// Parts into which a matrix product is split. A constant, so that the last digits do not depend on the number
+/// of threads.
 pub(crate) const PARTS: usize = 8;
 
-/// Relative: far under what a sampled figure can show.
+/// Relative tolerance of an iterative eigenvalue, far below the errors of sampling.
 const SPECTRAL_TOLERANCE: f64 = 1e-8;
 
-/// Matrices up to this order give all their eigenvalues as fast as one; faer's iteration has no
-/// room under an order of 65.
+/// Matrices up to this order are decomposed in full, which is as fast; `faer`'s iteration needs an order of
+/// at least 65.
 const SMALL: usize = 128;
 
-/// `A B`, in parts whose number does not depend on the threads.
+/// Return `A B`, summed in an order that does not depend on the threads.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
     matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::rayon(PARTS));
     product
 }
 
-/// The number of eigenvalues, descending, that are more than rounding: over `n ε λ_1`.
+/// Return the numerical rank: how many of the descending eigenvalues exceed `n ε λ_1`.
 pub(crate) fn rank(eigenvalues: &[f64]) -> usize {
     let largest = eigenvalues.first().copied().unwrap_or(0.0);
     let floor = eigenvalues.len() as f64 * f64::EPSILON * largest;
     eigenvalues.iter().take_while(|&&value| value > floor).count()
 }
 
-/// Eigenvalues, descending, and the eigenvectors in the same order, one a column.
+/// Eigenvalues in descending order, and the eigenvectors, one per column, in the same order.
 #[derive(Clone, Debug)]
 pub struct Eigen {
-    /// The eigenvalues, not under zero.
+    /// The eigenvalues, non-negative.
     pub values: Vec<f64>,
     /// The eigenvectors.
     pub vectors: Mat<f64>,
 }
 
-/// All of a positive semidefinite matrix: `O(n³)`.
+/// Decompose a positive semidefinite matrix: `O(n³)`.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
     let n = matrix.nrows();
     let mut vectors = Mat::<f64>::zeros(n, n);
     let mut values = decompose(matrix, Some(&mut vectors))?;
-    // They come ascending.
+    // faer returns them ascending.
     values.reverse();
     let vectors = vectors.as_ref().reverse_cols().to_owned();
     Ok(Eigen { values, vectors })
 }
 
-/// The eigenvalues of a positive semidefinite matrix, descending.
+/// Return the eigenvalues of a positive semidefinite matrix in descending order.
 pub(crate) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>, Error> {
     let mut values = decompose(matrix, None)?;
     values.sort_unstable_by(|x, y| y.total_cmp(x));
     Ok(values)
 }
 
-/// The eigenvalues of a positive semidefinite matrix, ascending, and into `vectors` the eigenvectors.
+/// Return the eigenvalues of a positive semidefinite matrix in ascending order; write the eigenvectors to
+/// `vectors`.
 fn decompose(matrix: &Mat<f64>, vectors: Option<&mut Mat<f64>>) -> Result<Vec<f64>, Error> {
     let (n, parallel) = (matrix.nrows(), Par::rayon(PARTS));
     let parameters = Default::default();
@@ -72,22 +73,22 @@ fn decompose(matrix: &Mat<f64>, vectors: Option<&mut Mat<f64>>) -> Result<Vec<f6
     let (matrix, vectors) = (matrix.as_ref(), vectors.map(Mat::as_mut));
     self_adjoint_evd(matrix, values.as_mut(), vectors, parallel, MemStack::new(&mut buffer), parameters)
         .map_err(|_| Error::Eigenvalues)?;
-    // Rounding leaves the least ones a little under zero.
+    // Rounding can make the smallest slightly negative.
     Ok(values.column_vector().iter().map(|value| value.max(0.0)).collect())
 }
 
-/// The largest eigenvalue of a positive semidefinite matrix.
+/// Return the largest eigenvalue of a positive semidefinite matrix.
 pub(crate) fn largest_eigenvalue(matrix: &Mat<f64>) -> Result<f64, Error> {
     let n = matrix.nrows();
-    let slow_road = || Ok(eigenvalues(matrix)?.first().copied().unwrap_or(0.0));
+    let full = || Ok(eigenvalues(matrix)?.first().copied().unwrap_or(0.0));
     if n <= SMALL {
-        return slow_road();
+        return full();
     }
     let parameters = PartialEigenParams::default();
     let parallel = Par::rayon(PARTS);
     let mut vectors = Mat::<f64>::zeros(n, 1);
     let mut values = [0.0];
-    // A start that no symmetry of the rows makes orthogonal to the vector sought.
+    // A start vector that no symmetry of the rows makes orthogonal to the eigenvector.
     let start = Col::from_fn(n, |i| 1.0 / ((i % 17 + 1) as f64).sqrt());
     let start = &start / start.norm_l2();
     let mut buffer =
@@ -102,6 +103,6 @@ pub(crate) fn largest_eigenvalue(matrix: &Mat<f64>) -> Result<f64, Error> {
         MemStack::new(&mut buffer),
         parameters,
     );
-    // Not found within the restarts: all of them.
-    if found.n_converged_eigen == 1 { Ok(values[0]) } else { slow_road() }
+    // Fall back to the full decomposition where the iteration has not converged.
+    if found.n_converged_eigen == 1 { Ok(values[0]) } else { full() }
 }

@@ -1,17 +1,17 @@
-//! Elementary symmetric polynomials of eigenvalues, as logarithms: they overflow otherwise.
+//! Elementary symmetric polynomials of eigenvalues, on the log scale, because they overflow.
 //!
 //! `e_j(λ_1..λ_m) = e_j(λ_1..λ_{m-1}) + λ_m e_{j-1}(λ_1..λ_{m-1})` (Kulesza and Taskar 2012, Algorithm 7). No
-//! term is negative, so nothing cancels: an entry is wrong by some `m ε` times the size of its logarithm.
+//! term is negative, so there is no cancellation: the error of an entry is some `m ε` times its logarithm.
 //! `O(N c)` for degrees up to `c`.
 //!
-//! `e_c(K)` normalises the c-DPP, and `(c + 1) e_{c+1} / e_c` is the expectation of its trace error,
-//! exactly: equation (b) in the proof of Theorem 1 of Li, Jegelka and Sra (2016).
+//! `e_c(K)` normalises the c-DPP, and `(c + 1) e_{c+1} / e_c` is exactly the expectation of its trace error:
+//! equation (b) in the proof of Theorem 1 of Li, Jegelka and Sra (2016).
 
 use crate::error::Error;
 use crate::heap::zeros;
 
-/// `log e_0, ..., log e_degree` of numbers that are not negative; minus infinity for a polynomial that is
-/// zero. Numbers of zero and under it count as zero. `O(N · degree)`.
+/// Return `log e_0, ..., log e_degree` of non-negative values; minus infinity for a polynomial that is zero.
+/// Negative values count as zero. `O(N · degree)`.
 ///
 /// ```
 /// use dpp_nystrom::linalg::log_elementary_symmetric;
@@ -31,8 +31,8 @@ pub fn log_elementary_symmetric(values: &[f64], degree: usize) -> Vec<f64> {
     logs
 }
 
-/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` over the c-DPP, from the eigenvalues of `K`; none where
-/// `e_c = 0`: there is no c-DPP of more landmarks than `K` has rank. `O(N c)`.
+/// Return `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` over the c-DPP, from the eigenvalues of `K`; none if
+/// `e_c = 0`, since there is no c-DPP of more landmarks than the rank of `K`. `O(N c)`.
 ///
 /// ```
 /// use dpp_nystrom::linalg::expected_trace_error;
@@ -46,7 +46,7 @@ pub fn expected_trace_error(eigenvalues: &[f64], c: usize) -> Option<f64> {
     (logs[c] > f64::NEG_INFINITY).then(|| (c + 1) as f64 * (logs[c + 1] - logs[c]).exp())
 }
 
-/// `log e_j` of the first `m` values, for every `m` and every `j` up to the degree: `(N + 1)(c + 1)` numbers.
+/// `log e_j` of the first `m` values, for every `m` and every `j` up to the degree: `(N + 1)(c + 1)` entries.
 #[derive(Clone, Debug)]
 pub(crate) struct SymmetricTable {
     logs: Vec<f64>,
@@ -54,7 +54,7 @@ pub(crate) struct SymmetricTable {
 }
 
 impl SymmetricTable {
-    /// The table of these values, all positive.
+    /// Build the table for these values, all positive.
     pub(crate) fn new(values: &[f64], degree: usize) -> Result<Self, Error> {
         let dim = degree + 1;
         let mut logs = zeros((values.len() + 1) * dim, f64::NEG_INFINITY)?;
@@ -70,13 +70,13 @@ impl SymmetricTable {
         Ok(Self { logs, dim })
     }
 
-    /// `log e_j` of the first `m` values.
+    /// Return `log e_j` of the first `m` values.
     pub(crate) fn log(&self, m: usize, j: usize) -> f64 {
         self.logs[m * self.dim + j]
     }
 }
 
-/// `log(exp(x) + exp(y))`.
+/// Return `log(exp(x) + exp(y))`.
 fn log_sum(x: f64, y: f64) -> f64 {
     let (small, large) = if x < y { (x, y) } else { (y, x) };
     if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
@@ -107,18 +107,18 @@ mod tests {
         }
     }
 
-    /// All values equal: binomial coefficients, at a size where the polynomials themselves overflow.
+    /// All values equal: binomial coefficients, at a size where the polynomials overflow.
     #[test]
     fn equal_values_give_binomial_coefficients() {
         let (n, c) = (3_000, 50);
         let expected = (c + 1) as f64 * 2.5 * (n - c) as f64 / (c + 1) as f64;
         let found = expected_trace_error(&vec![2.5; n], c).unwrap();
-        // 3,000 additions to logarithms of some 300, each rounded to ε of that.
+        // 3,000 additions to logarithms of about 300, each rounded to ε of that.
         assert!((found / expected - 1.0).abs() < 1e-10, "{found} {expected}");
     }
 
     #[test]
-    fn the_table_ends_in_the_polynomials() {
+    fn the_last_row_of_the_table_holds_the_polynomials() {
         let values = [0.3, 2.0, 0.01, 5.0];
         let table = SymmetricTable::new(&values, 3).unwrap();
         for m in 0..=4 {

@@ -1,9 +1,9 @@
-//! What landmarks miss of a whole kernel matrix, by elimination: what tests hold the fast ways to.
+//! Residuals by elimination on a whole kernel matrix: the reference for tests of the fast methods.
 
 use dpp_nystrom_core::GroundSet;
 
-/// `K - K̃` of these landmarks, taken out one after the other.
-pub(crate) fn missed(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
+/// Return `K - K̃`, eliminating these landmarks one after the other.
+pub(crate) fn residuals(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
     let n = ground.len();
     let entry = |i: usize, j: usize| if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
     let mut k: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
@@ -17,7 +17,7 @@ pub(crate) fn missed(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<V
     k
 }
 
-/// `tr(K - K̃)` of them.
-pub(crate) fn trace_missed(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> f64 {
-    missed(ground, landmarks).iter().enumerate().map(|(i, row)| row[i]).sum()
+/// Return `tr(K - K̃)`.
+pub(crate) fn trace_residual(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> f64 {
+    residuals(ground, landmarks).iter().enumerate().map(|(i, row)| row[i]).sum()
 }

@@ -1,16 +1,16 @@
-//! An orthonormal basis, a vector at a time.
+//! An orthonormal basis, built one vector at a time.
 
 use faer::{Col, ColRef};
 
-/// Orthonormal vectors of one length.
+/// Orthonormal vectors of equal length.
 #[derive(Debug, Default)]
 pub(crate) struct Basis {
     vectors: Vec<Col<f64>>,
 }
 
 impl Basis {
-    /// Adds the direction that the vector has beside the basis and answers it; none where what is left is
-    /// rounding: at most `n ε` of the vector. `O(n)` for each vector of the basis.
+    /// Add the component of a vector orthogonal to the basis, and return the new basis vector; none if that
+    /// component is rounding, at most `n ε` of the vector. `O(n)` per vector of the basis.
     pub(crate) fn push(&mut self, vector: Col<f64>) -> Option<&Col<f64>> {
         let floor = vector.nrows() as f64 * f64::EPSILON * vector.norm_l2();
         let mut left = vector;
@@ -34,7 +34,7 @@ impl Basis {
     }
 }
 
-/// `xᵀy`.
+/// Return `xᵀy`.
 pub(crate) fn dot(x: ColRef<'_, f64>, y: ColRef<'_, f64>) -> f64 {
     x.transpose() * y
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::{Basis, dot};
     use faer::Col;
 
-    /// Powers of nearly equal numbers depend on each other but for some 10⁻¹⁰.
+    /// Powers of nearly equal values, linearly dependent up to some 10⁻¹⁰.
     #[test]
     fn nearly_dependent_vectors_become_orthonormal() {
         let mut basis = Basis::default();

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Linear algebra that faer does not have in the form needed here.
 
 pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;

@@ -1,101 +1,132 @@
-//! Models on disk.
+//! Model files.
 //!
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppnymod` |
-//! | 8 to 11 | version, little-endian: 1 |
+//! | 8 to 11 | version, little-endian: 1 or 2 |
 //! | 12 to 19 | length of the content, little-endian |
 //! | 20 to 23 | CRC-32 of the content, little-endian |
-//! | 24 on | the content, in postcard's format |
+//! | 24 on | the content, in postcard's format: the model, and in version 2 a list of sections |
 //!
-//! A file is read only if all of that is right, so a truncated, damaged, future or foreign one is
-//! refused before anything is taken from it. Writing goes to a temporary name in the same folder,
-//! which takes the file's name when it is whole.
+//! A section has a tag, whether it is mandatory, and bytes. A reader passes over optional sections that it does not know
+//! and refuses mandatory ones, without which it would predict something else. No section is defined yet: models are
+//! written as version 1.
+//!
+//! A file is read only if all of that is right, so a truncated, damaged, future or foreign one is refused before
+//! anything is taken from it. Writing goes to a temporary name in the same folder, which takes the file's name when it
+//! is whole.
 
 use crate::atomic_file::write_whole;
 use crate::error::Error;
 use crate::error::model::ModelProblem;
 use crate::error::table::TableError;
+use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::model::trained::Model;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"dppnymod";
-const VERSION: u32 = 1;
-const HEADER: usize = 24;
+const FRAME: Frame =
+    Frame { magic: b"dppnymod", version: 1, latest: 2, length: Length::Eight, followed: false };
 
-/// Writes a model; an existing file is replaced only when the new one is whole.
-///
-/// # Errors
-/// [`Error::Write`], [`Error::Memory`].
-pub fn save(model: &Model, path: &Path) -> Result<(), Error> {
-    let content = postcard::to_allocvec(model).map_err(|_| Error::Memory { bytes: 0 })?;
-    write_whole(path, |file| {
-        file.write_all(MAGIC)?;
-        file.write_all(&VERSION.to_le_bytes())?;
-        file.write_all(&(content.len() as u64).to_le_bytes())?;
-        file.write_all(&crc32fast::hash(&content).to_le_bytes())?;
-        file.write_all(&content)
-    })
+/// Something beside the model that a later version may write.
+#[derive(Serialize, Deserialize)]
+struct Section {
+    tag: u32,
+    mandatory: bool,
+    bytes: Vec<u8>,
 }
 
-/// Reads a model.
-///
-/// # Errors
-/// [`Error::Table`] when the file cannot be read, and [`Error::Model`] with what is wrong.
-pub fn load(path: &Path) -> Result<Model, Error> {
-    let open = |source| TableError::Open { path: path.to_owned(), source };
-    let read = |source| TableError::Read { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(open)?;
-    let metadata = file.metadata().map_err(open)?;
-    if metadata.is_dir() {
-        return Err(TableError::Directory { path: path.to_owned() }.into());
+impl Model {
+    /// Write a model; an existing file is replaced only when the new one is whole.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::Memory`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let content = postcard::to_allocvec(self).map_err(|_| Error::Memory { bytes: 0 })?;
+        write_whole(path, |file| FRAME.write(file, &content))
     }
-    let mut bytes = Vec::new();
-    // A device without an end must not fill the memory: the header says how much may follow.
-    file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(read)?;
-    let length = parse_header(&bytes, path)?.0;
-    file.by_ref().take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(read)?;
-    parse(&bytes, path)
-}
 
-/// The promised length of the content and its checksum.
-fn parse_header(bytes: &[u8], path: &Path) -> Result<(u64, u32), Error> {
-    let refuse = |problem| Error::Model { path: path.to_owned(), problem };
-    let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(refuse(foreign_or_cut(bytes)))?;
-    if magic != MAGIC {
-        return Err(refuse(ModelProblem::Foreign));
-    }
-    let (version, rest) = rest.split_first_chunk::<4>().ok_or(refuse(ModelProblem::Truncated))?;
-    let version = u32::from_le_bytes(*version);
-    if version != VERSION {
-        return Err(refuse(ModelProblem::Version(version)));
-    }
-    let (length, rest) = rest.split_first_chunk::<8>().ok_or(refuse(ModelProblem::Truncated))?;
-    let (checksum, _) = rest.split_first_chunk::<4>().ok_or(refuse(ModelProblem::Truncated))?;
-    Ok((u64::from_le_bytes(*length), u32::from_le_bytes(*checksum)))
-}
-
-fn parse(bytes: &[u8], path: &Path) -> Result<Model, Error> {
-    let refuse = |problem| Error::Model { path: path.to_owned(), problem };
-    let (length, checksum) = parse_header(bytes, path)?;
-    let content = &bytes[HEADER..];
-    match (content.len() as u64).cmp(&length) {
-        std::cmp::Ordering::Less => return Err(refuse(ModelProblem::Truncated)),
-        std::cmp::Ordering::Greater => return Err(refuse(ModelProblem::Longer)),
-        std::cmp::Ordering::Equal => {}
-    }
-    if crc32fast::hash(content) != checksum {
-        return Err(refuse(ModelProblem::Corrupt));
-    }
-    match postcard::take_from_bytes::<Model>(content) {
-        Ok((model, [])) if model.is_well_formed() => Ok(model),
-        _ => Err(refuse(ModelProblem::Malformed)),
+    /// Read a model.
+    ///
+    /// # Errors
+    /// [`Error::Table`] when the file cannot be read, and [`Error::Model`] with what is wrong.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let open = |source| TableError::Open { path: path.to_owned(), source };
+        let refuse = |problem| Error::Model { path: path.to_owned(), problem };
+        let mut file = File::open(path).map_err(open)?;
+        if file.metadata().map_err(open)?.is_dir() {
+            return Err(TableError::Directory { path: path.to_owned() }.into());
+        }
+        let framed =
+            FRAME.read(&mut file).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+        let (version, content) = framed.map_err(|problem| {
+            refuse(match problem {
+                FrameProblem::Foreign => ModelProblem::Foreign,
+                FrameProblem::Version(version) => ModelProblem::Version(version),
+                FrameProblem::Truncated => ModelProblem::Truncated,
+                FrameProblem::Longer => ModelProblem::Longer,
+                FrameProblem::Corrupt => ModelProblem::Corrupt,
+            })
+        })?;
+        let malformed = || refuse(ModelProblem::Malformed);
+        let (model, rest) = postcard::take_from_bytes::<Model>(&content).map_err(|_| malformed())?;
+        let sections: Vec<Section> = match version {
+            1 if rest.is_empty() => Vec::new(),
+            1 => return Err(malformed()),
+            _ => match postcard::take_from_bytes(rest) {
+                Ok((sections, [])) => sections,
+                _ => return Err(malformed()),
+            },
+        };
+        if let Some(section) = sections.iter().find(|section| section.mandatory) {
+            return Err(refuse(ModelProblem::Section(section.tag)));
+        }
+        if model.is_well_formed() { Ok(model) } else { Err(malformed()) }
     }
 }
 
-/// What a file shorter than the magic is: the beginning of a model, or something else.
-fn foreign_or_cut(bytes: &[u8]) -> ModelProblem {
-    if MAGIC.starts_with(bytes) { ModelProblem::Truncated } else { ModelProblem::Foreign }
+#[cfg(test)]
+mod tests {
+    use super::{FRAME, Section};
+    use crate::data::scaler::Scaler;
+    use crate::error::Error;
+    use crate::error::model::ModelProblem;
+    use crate::framed_file::Frame;
+    use crate::kernel::kind::KernelKind;
+    use crate::kernel::spec::KernelSpec;
+    use crate::model::trained::{AnyCoefficients, Coefficients, Model};
+
+    #[test]
+    fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
+        let model = Model {
+            feature_names: vec!["x".into()],
+            target_name: "y".into(),
+            scaler: Scaler { means: vec![0.0], deviations: vec![1.0] },
+            target_mean: 0.0,
+            target_deviation: 1.0,
+            kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
+            ridge: 0.1,
+            trained_on: "rows".into(),
+            trained_rows: 3,
+            landmark_rows: vec![1],
+            train_nrmse: 0.5,
+            coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        let written = |mandatory| {
+            let mut content = postcard::to_allocvec(&model).unwrap();
+            let section = Section { tag: 7, mandatory, bytes: vec![1, 2, 3] };
+            content.extend(postcard::to_allocvec(&vec![section]).unwrap());
+            let mut bytes = Vec::new();
+            Frame { version: 2, ..FRAME }.write(&mut bytes, &content).unwrap();
+            std::fs::write(&path, bytes).unwrap();
+            Model::load(&path)
+        };
+        assert_eq!(written(false).unwrap(), model);
+        assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(7), .. })));
+    }
 }

@@ -1,35 +1,37 @@
-//! A trained model: landmarks, weights and what a raw row needs to meet them.
+//! A trained model: landmarks, weights, and the statistics that standardise raw rows.
 
+use crate::data::columns::{Columns, TargetColumn};
 use crate::data::scaler::Scaler;
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
+use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
 use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Rows to a task of prediction.
+/// Rows per prediction task.
 const BLOCK: usize = 1_024;
 
-/// Landmarks and weights in the precision of the training.
+/// Landmarks and weights in the precision of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients<T> {
-    /// Standardised landmarks, one row of features after the other.
+    /// Standardised landmarks, one after the other.
     pub landmarks: Vec<T>,
-    /// A weight for each.
+    /// One weight per landmark.
     pub weights: Vec<T>,
 }
 
-/// [`Coefficients`] of either precision.
+/// [`Coefficients`] in either precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AnyCoefficients {
-    /// Single.
+    /// Single precision.
     F32(Coefficients<f32>),
-    /// Double.
+    /// Double precision.
     F64(Coefficients<f64>),
 }
 
-/// A fitted model. It takes raw rows: the training rows' statistics are in it.
+/// A fitted model. It predicts from raw rows, with the training rows' statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The names of the features, in order.
@@ -42,60 +44,86 @@ pub struct Model {
     pub target_mean: f64,
     /// The target's standard deviation.
     pub target_deviation: f64,
-    /// The kernel.
+    /// The kernel and its bandwidth.
     pub kernel: KernelSpec,
-    /// The ridge γ.
+    /// The regularisation γ (the ridge).
     pub ridge: f64,
     /// The training file's name, without folder and extension.
     pub trained_on: String,
-    /// Rows it was trained on.
+    /// Number of training rows.
     pub trained_rows: u64,
-    /// The landmarks: row numbers of the training file, from 0; empty where they are points of their own.
+    /// Row indices of the landmarks in the training file, from 0; empty if the landmarks are points rather than rows.
     pub landmark_rows: Vec<u64>,
-    /// Root mean square error on the training rows over the target's standard deviation.
+    /// Root mean square error on the training rows, over the target's standard deviation.
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
 }
 
 impl Model {
-    /// The number of landmarks.
+    /// Return the number of landmarks.
     pub fn landmarks(&self) -> usize {
         match &self.coefficients {
-            AnyCoefficients::F32(numbers) => numbers.weights.len(),
-            AnyCoefficients::F64(numbers) => numbers.weights.len(),
+            AnyCoefficients::F32(coefficients) => coefficients.weights.len(),
+            AnyCoefficients::F64(coefficients) => coefficients.weights.len(),
         }
     }
 
-    /// Predicts the target, in its own units, for each raw row of the table. All threads.
+    /// The columns that the model was trained on.
+    pub fn columns(&self) -> Columns {
+        Columns {
+            name: self.trained_on.clone(),
+            feature_names: self.feature_names.clone(),
+            scaler: self.scaler.clone(),
+            target: Some(TargetColumn {
+                name: self.target_name.clone(),
+                mean: self.target_mean,
+                deviation: self.target_deviation,
+            }),
+        }
+    }
+
+    /// Predict the target, in its own units, for each raw row of `rows`: row-major, as many features a row as the model
+    /// has, in their order and units. On all threads; `c d` multiply-adds and `c` kernel values a row.
     ///
     /// # Errors
-    /// [`Error::Core`] when the model's parts do not fit each other or the rows, and
-    /// [`Error::Prediction`] for a row so far off that its prediction overflows.
-    pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
+    /// [`Error::Core`] when `rows` does not divide into whole rows, and [`Error::Prediction`] for a row so far off that
+    /// its prediction overflows, or that holds NaN.
+    pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        let dim = self.feature_names.len();
+        if !rows.len().is_multiple_of(dim.max(1)) {
+            let expected = rows.len().next_multiple_of(dim.max(1));
+            return Err(CoreError::Length { expected, found: rows.len() }.into());
+        }
         match &self.coefficients {
-            AnyCoefficients::F32(numbers) => self.predict_in(numbers, table),
-            AnyCoefficients::F64(numbers) => self.predict_in(numbers, table),
+            AnyCoefficients::F32(coefficients) => self.predict_in(coefficients, rows),
+            AnyCoefficients::F64(coefficients) => self.predict_in(coefficients, rows),
         }
     }
 
-    fn predict_in<T: Scalar>(&self, numbers: &Coefficients<T>, table: &Table) -> Result<Vec<f64>, Error> {
+    /// Predict the target for each row of a table with the model's features.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for another number of features; those of [`predict`](Self::predict).
+    pub fn predict_table(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        let expected = self.feature_names.len();
+        if table.dim != expected {
+            return Err(CoreError::Length { expected, found: table.dim }.into());
+        }
+        self.predict(&table.features)
+    }
+
+    fn predict_in<T: Scalar>(&self, coefficients: &Coefficients<T>, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
         let kernel = self.kernel.build::<T>()?;
-        let predictor = Predictor::new(kernel, &numbers.landmarks, dim, &numbers.weights)?;
-        if table.dim != dim {
-            return Err(CoreError::Length { expected: dim, found: table.dim }.into());
-        }
-        let mut predictions = vec![0.0; table.rows()];
-        predictions
-            .par_chunks_mut(BLOCK)
-            .zip(table.features.par_chunks(BLOCK * table.dim.max(1)))
-            .enumerate()
-            .try_for_each(|(block, (predictions, rows))| {
+        let predictor = Predictor::new(kernel, &coefficients.landmarks, dim, &coefficients.weights)?;
+        let mut predictions = zeros(rows.len() / dim, 0.0)?;
+        predictions.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
+            |(block, (predictions, rows))| {
                 let mut raw = vec![0.0; dim];
                 let mut row = vec![T::ZERO; dim];
                 for (at, (prediction, features)) in
-                    predictions.iter_mut().zip(rows.chunks_exact(table.dim.max(1))).enumerate()
+                    predictions.iter_mut().zip(rows.chunks_exact(dim)).enumerate()
                 {
                     raw.copy_from_slice(features);
                     self.scaler.apply_row(&mut raw);
@@ -109,11 +137,12 @@ impl Model {
                     }
                 }
                 Ok(())
-            })?;
+            },
+        )?;
         Ok(predictions)
     }
 
-    /// Whether the parts fit each other: a file can be intact and yet no model.
+    /// Whether the parts are consistent with each other; a file can pass its checksum and still be malformed.
     pub(crate) fn is_well_formed(&self) -> bool {
         let dim = self.feature_names.len();
         let fits = |landmarks: usize, weights: usize| {
@@ -129,14 +158,18 @@ impl Model {
             && finite(&self.scaler.deviations)
             && finite(&[self.target_mean, self.target_deviation, self.kernel.sigma, self.ridge])
             && match &self.coefficients {
-                AnyCoefficients::F32(numbers) => {
-                    fits(numbers.landmarks.len(), numbers.weights.len())
-                        && numbers.landmarks.iter().chain(&numbers.weights).all(|value| value.is_finite())
+                AnyCoefficients::F32(coefficients) => {
+                    fits(coefficients.landmarks.len(), coefficients.weights.len())
+                        && coefficients
+                            .landmarks
+                            .iter()
+                            .chain(&coefficients.weights)
+                            .all(|value| value.is_finite())
                 }
-                AnyCoefficients::F64(numbers) => {
-                    fits(numbers.landmarks.len(), numbers.weights.len())
-                        && finite(&numbers.landmarks)
-                        && finite(&numbers.weights)
+                AnyCoefficients::F64(coefficients) => {
+                    fits(coefficients.landmarks.len(), coefficients.weights.len())
+                        && finite(&coefficients.landmarks)
+                        && finite(&coefficients.weights)
                 }
             }
             && self.kernel.build::<f64>().is_ok()

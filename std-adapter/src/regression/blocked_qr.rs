@@ -1,18 +1,17 @@
-//! Ridge regression's accumulator, a block of rows at a time.
+//! Blocked accumulation of rows into a ridge regression.
 //!
-//! The core turns one row after the other into its triangle `R` ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²` multiply-adds
-//! with a square root and a division at every entry, which a vector unit waits for. Here the features of many rows
-//! are computed in lanes, and the triangle of `[R; Φ]` is found by Householder's reflections, blocked into products
-//! of matrices: `2c²` multiply-adds a row, and never the product `ΦᵀΦ`. Both triangles are that of the same rows, with
-//! positive pivots, and differ in rounding alone; a test holds this one to the core's. A column that depends on
-//! those before it up to some 10⁻¹² of its length is taken as dependent.
+//! The core rotates rows into its triangle `R` one at a time ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²`
+//! multiply-adds, with a square root and a division per entry that stall vector units. Here the features of many rows
+//! are computed in SIMD lanes, and the triangle of `[R; Φ]` is found by blocked Householder reflections: `2c²`
+//! multiply-adds per row, without forming `ΦᵀΦ`. Both methods give the same triangle, with positive pivots, up to
+//! rounding; a test compares the two. A column whose component independent of the preceding columns is below about
+//! 10⁻¹² of its length is treated as dependent.
 //!
-//! The triangle is kept in `f64` whatever the rows are in: a row among 10⁸ counts.
+//! The triangle is kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸.
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::Ground;
+use crate::simd::lane::{Ground, Lane};
 use crate::simd::pivots::Pass;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -20,24 +19,24 @@ use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, re
 use faer::{Mat, MatMut, Par, Spec};
 use pulp::Arch;
 
-/// The fewest rows to a block, and the most: below, the triangle is turned too often; above, the block leaves the cache.
+/// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
 const ROWS: std::ops::RangeInclusive<usize> = 256..=1_024;
 
-/// Rows on their way into an accumulator. Working memory of `c² + (2c + d) m` numbers for blocks of `m` rows, `m`
-/// being `2c` within limits.
+/// A block of rows to be added to an accumulator. Working memory is `c² + (2c + d) m` numbers for blocks of `m` rows,
+/// with `m = 2c` clamped to [`ROWS`].
 pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
     arch: Arch,
-    /// Rows to a block.
+    /// Rows per block.
     room: usize,
-    /// Features of the rows that wait, in lanes, and their substitutions.
+    /// Values of the buffered rows, in lanes, and their substitutions.
     values: Vec<T>,
     substitutions: Vec<T>,
-    /// What a pass over lanes works with beside: residuals are not asked for here.
+    /// Working memory of a pass over lanes; the residuals are not used here.
     diagonals: Vec<T>,
     residuals: Vec<T>,
     sums: Vec<f64>,
-    /// The triangle with its targets as a last column, and under it the features of the rows with theirs.
+    /// The triangle, with the targets as its last column, above the features and targets of the buffered rows.
     /// Column-major.
     matrix: Vec<f64>,
     reflections: Mat<f64>,
@@ -49,7 +48,7 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
 }
 
 impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
-    /// For rows on these landmarks.
+    /// Allocate a block for rows on these landmarks.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -78,7 +77,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         })
     }
 
-    /// Goes on from what an accumulator has learned, which must be of as many features as there are landmarks.
+    /// Load the state of an accumulator, which must have as many features as there are landmarks.
     pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
@@ -93,12 +92,12 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.clear();
     }
 
-    /// Rows of the matrix.
+    /// Return the number of rows of the matrix.
     fn column_length(&self) -> usize {
         self.landmarks.len() + 1 + self.room
     }
 
-    /// Zeros under the triangle.
+    /// Zero the entries below the triangle.
     fn clear(&mut self) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
@@ -106,11 +105,12 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         }
     }
 
-    /// Takes one row, standardised and in the landmarks' precision, with its target.
+    /// Add one row, standardised and in the landmarks' precision, with its target.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::NotFinite`], rows counted in the accumulator and the target as the entry
-    /// after the last; perhaps only when later rows come.
+    /// [`Error::Regression`] with [`CoreError::NotFinite`]. The row is counted from the first in the accumulator; the
+    /// column equals the number of features if the target is not finite. The error may be delayed until later rows fill
+    /// the block.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = T>, target: f64) -> Result<(), Error> {
         let dim = self.landmarks.ground().features();
         let (block, lane) = (self.waiting / TRIES, self.waiting % TRIES);
@@ -124,7 +124,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         if self.waiting == self.room { self.absorb() } else { Ok(()) }
     }
 
-    /// Leaves all that was learned in the accumulator.
+    /// Absorb the buffered rows and store the state in the accumulator.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -149,7 +149,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         ridge.restore(self.rows, &self.numbers).map_err(refused)
     }
 
-    /// Turns the rows that wait into the triangle.
+    /// Absorb the buffered rows into the triangle.
     fn absorb(&mut self) -> Result<(), Error> {
         if self.waiting == 0 {
             return Ok(());
@@ -209,7 +209,7 @@ mod tests {
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
 
-    /// Rows of a generator that is not the project's, and a target of them that no landmarks meet.
+    /// Rows of an independent generator, and a target that the landmarks cannot fit exactly.
     fn rows<T: Lane>(count: usize, dim: usize) -> (Vec<T>, Vec<f64>) {
         let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0 + (i as f64 * 0.31).sin();
         let rows: Vec<T> = (0..count * dim).map(|i| T::from_f64(value(i))).collect();
@@ -218,7 +218,7 @@ mod tests {
         (rows, targets)
     }
 
-    /// `[Φ y]ᵀ[Φ y]` by what an accumulator keeps.
+    /// `[Φ y]ᵀ[Φ y]`, from the values of an accumulator.
     fn products(ridge: &RidgeRegression<'_, f64>) -> Vec<f64> {
         let c = ridge.features();
         let numbers: Vec<f64> = ridge.numbers().collect();
@@ -235,12 +235,12 @@ mod tests {
         (0..=c).flat_map(|i| (i..=c).map(move |j| product(i, j)).collect::<Vec<f64>>()).collect()
     }
 
-    /// Learns the rows in two runs with another accumulator's in between, and holds what was learned to the core's.
+    /// Add the rows in two runs, with another accumulator's rows in between, and compare the state with the core's.
     fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
         agree_on_different::<T>(kind, c, dim, count, count, tolerance);
     }
 
-    /// [`agree`], of so many different rows again and again.
+    /// [`agree`], with `different` distinct rows repeated.
     fn agree_on_different<T: Lane>(
         kind: KernelKind,
         c: usize,
@@ -305,12 +305,12 @@ mod tests {
             KernelKind::Linear,
         ];
         for kind in kernels {
-            // More landmarks than features depend on each other under the linear kernel.
+            // Under the linear kernel, more landmarks than features are dependent.
             let c = if kind == KernelKind::Linear { 3 } else { 12 };
             agree::<f64>(kind, c, 3, 2_000, 1e-12);
             agree::<f32>(kind, c, 3, 2_000, 1e-4);
         }
-        // Fewer rows than landmarks, one block to the row and one more, no multiple of the lanes, and many landmarks.
+        // Fewer rows than landmarks, one block exactly, one row more, not a multiple of the lanes, and many landmarks.
         for count in [2, 5, *ROWS.start() * 2, *ROWS.start() * 2 + 1, 777] {
             agree::<f64>(KernelKind::Gaussian, 9, 2, count, 1e-12);
         }

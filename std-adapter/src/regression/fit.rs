@@ -1,327 +1,185 @@
-//! Ridge regression on landmarks, over all rows on all threads.
-//!
-//! Rows are dealt into parts whose number does not depend on the threads; each part fills an
-//! accumulator of the core and these merge in order, so a result is the same on any machine.
-//! Cross-validation needs no further pass: a fold's accumulator knows the error that any weights
-//! make on it ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
+//! Fitting a model to a source of rows and landmarks.
 
-use crate::approximation::features::independent;
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::data::columns::{Columns, RowSlices, Targets};
+use crate::data::prepared::Prepared;
+use crate::data::source::{Order, RowSource};
 use crate::error::Error;
-use crate::heap::{Heap, RidgeHeap, zeros};
-use crate::observer::Observer;
-use crate::regression::blocked_qr::Block;
-use crate::regression::folds::{Deal, FOLDS};
-use crate::regression::observer::{FitObserver, NoFitObserver};
+use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
+use crate::model::trained::{AnyCoefficients, Coefficients, Model};
+use crate::observer::{NoObserver, Observer};
+use crate::regression::checkpoint::{Checkpoint, Kept, Key};
+use crate::regression::params::FitParams;
+use crate::regression::regress::{Input, Regression, Rounds, regress};
 use crate::regression::ridge::{Ridge, ridge_grid};
 use crate::simd::lane::Lane;
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, RidgeRegression, Scalar};
-use rayon::prelude::*;
+use dpp_nystrom_core::{RidgeRegression, Scalar};
 
-/// Rows between two looks at the observer.
-const STRIDE: usize = 1_024;
-
-/// Rows between two looks of a [`FitObserver`].
-const ROUND: usize = 1 << 16;
-
-/// Weights fitted to rows, and what was learned on the way.
+/// A fitted model and its errors.
 #[derive(Clone, Debug)]
-pub struct Regression<T> {
-    /// The landmarks that are independent: places among those given.
-    pub kept: Vec<usize>,
-    /// A weight of the kernel for each of them.
-    pub weights: Vec<T>,
-    /// The ridge.
-    pub ridge: f64,
-    /// Root of the mean squared error on the rows fitted to.
-    pub train_error: f64,
-    /// Root of the mean squared error over the folds, where the ridge was cross-validated.
-    pub validation_error: Option<f64>,
+#[non_exhaustive]
+pub struct Fitted {
+    /// The model.
+    pub model: Model,
+    /// The number of landmarks dropped because they are linearly dependent under this kernel.
+    pub dependent: usize,
+    /// Root mean squared error over the folds, in standard deviations of the target, if the ridge was cross-validated.
+    pub validation_nrmse: Option<f64>,
+    /// The landmarks that are not left out: places among those given.
+    pub(crate) kept: Vec<usize>,
 }
 
-/// Rows with targets, and the landmarks to regress on.
-#[derive(Clone, Copy, Debug)]
-pub struct RegressionInput<'a, T> {
-    /// Rows of `dim` features.
-    pub rows: &'a [T],
-    /// The number of features.
-    pub dim: usize,
-    /// A target for each row.
-    pub targets: Targets<'a>,
-    /// Landmarks of `dim` features.
-    pub landmarks: &'a [T],
-    /// The kernel.
-    pub kernel: &'a ChosenKernel<T>,
-}
-
-/// Targets in either precision.
+/// Fit ridge regression on landmarks to all rows of a source, in one pass.
 ///
-/// ```
-/// use dpp_nystrom::regression::Targets;
-///
-/// assert_eq!(Targets::from(&[1.0, 0.5][..]).len(), 2);
-/// assert_eq!(Targets::F32(&[0.5]).at(0), 0.5);
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub enum Targets<'a> {
-    /// Double precision.
-    F64(&'a [f64]),
-    /// Single precision.
-    F32(&'a [f32]),
-}
-
-impl Targets<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::F64(values) => values.len(),
-            Self::F32(values) => values.len(),
-        }
-    }
-
-    /// None.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The target of a row.
-    ///
-    /// # Panics
-    /// If there are no more than `row`.
-    pub fn at(&self, row: usize) -> f64 {
-        match self {
-            Self::F64(values) => values[row],
-            Self::F32(values) => f64::from(values[row]),
-        }
-    }
-}
-
-impl<'a> From<&'a [f64]> for Targets<'a> {
-    fn from(values: &'a [f64]) -> Self {
-        Self::F64(values)
-    }
-}
-
-/// Fits weights to the rows: `c` kernel evaluations and `O(c²)` a row, `O(c³)` at the end.
+/// Costs `O(N c²)` multiply-adds and `O(c²)` memory, plus a byte per row if the ridge is cross-validated. An
+/// interrupted fit resumes from its checkpoint and yields the same model bit for bit.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`].
-pub fn fit<T: Lane>(
-    problem: RegressionInput<'_, T>,
-    ridge: Ridge,
-    seed: u64,
+/// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Regression`], [`Error::Memory`],
+/// [`Error::Cancelled`]; errors of the source and of the checkpoint.
+pub fn fit(
+    source: &dyn RowSource,
+    landmarks: &LandmarkSet,
+    params: FitParams,
+    checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
-) -> Result<Regression<T>, Error> {
-    let grid: Vec<f64> = ridge_grid().collect();
-    Ok(fit_observed(problem, ridge, &grid, seed, &mut NoFitObserver, observer)?.0)
-}
-
-/// Ridges with their squared errors over all folds.
-pub(crate) type Scores = Vec<(f64, f64)>;
-
-/// [`fit`] with ridges of one's own to cross-validate, and their squared errors over all folds; none where
-/// the ridge is given.
-pub(crate) fn fit_scored<T: Lane>(
-    problem: RegressionInput<'_, T>,
-    ridge: Ridge,
-    grid: &[f64],
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<(Regression<T>, Scores), Error> {
-    fit_observed(problem, ridge, grid, seed, &mut NoFitObserver, observer)
-}
-
-/// [`fit_scored`] with somebody who looks on.
-pub(crate) fn fit_observed<T: Lane>(
-    problem: RegressionInput<'_, T>,
-    ridge: Ridge,
-    grid: &[f64],
-    seed: u64,
-    rounds: &mut dyn FitObserver,
-    observer: &dyn Observer,
-) -> Result<(Regression<T>, Scores), Error> {
-    let RegressionInput { rows, dim, targets, landmarks, kernel } = problem;
-    let count = rows.len().checked_div(dim).unwrap_or(0);
-    if targets.len() != count {
-        return Err(regression(CoreError::Length { expected: count, found: targets.len() }));
-    }
-    if let Ridge::Value(value) = ridge
-        && !(value * count as f64).is_finite()
-    {
-        return Err(regression(CoreError::Ridge));
-    }
-    let ground = Points::new(landmarks, dim, *kernel).map_err(|reason| Error::Landmarks { reason })?;
-    let candidates: Vec<usize> = (0..landmarks.len() / dim).collect();
-    let mut memory = Heap::new(candidates.len())?;
-    let landmarks = independent(&ground, &candidates, &mut memory)?;
-    let nystrom = Nystrom::new(&landmarks);
-    let rank = nystrom.rank();
-
-    let (parts, mut deal) = match ridge {
-        Ridge::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
-        Ridge::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
-    };
-    let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
-    let mut accumulators = heaps
-        .iter_mut()
-        .map(|heap| RidgeRegression::new(rank, heap.lend()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(regression)?;
-
-    observer.begin("rows", count as u64);
-    let mut round = rounds.resume(&mut accumulators)?;
-    observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
-    // Folds share the rows of a round, other parts each have their own.
-    let (longest, stride) = match deal {
-        Some(_) => (count, ROUND),
-        None => (count.div_ceil(parts), ROUND.div_ceil(parts)),
-    };
-    let mut part_of = Vec::new();
-    deal.iter_mut().flatten().take(round * stride).for_each(drop);
-    while round * stride < longest {
-        part_of.clear();
-        part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
-        accumulators.par_iter_mut().enumerate().try_for_each_init(
-            || None,
-            |block, (part, accumulator)| {
-                let block = match block {
-                    Some(block) => block,
-                    None => block.insert(Block::new(&landmarks)?),
-                };
-                let (begin, end) = match part_of.is_empty() {
-                    false => (0, count),
-                    true => (part * count / parts, (part + 1) * count / parts),
-                };
-                let first = begin + round * stride;
-                let mut seen = 0;
-                block.begin(accumulator);
-                for row in first..end.min(first + stride) {
-                    if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
-                        continue;
-                    }
-                    let features = rows[row * dim..(row + 1) * dim].iter().copied();
-                    block.push(features, targets.at(row))?;
-                    seen += 1;
-                    if seen == STRIDE {
-                        observer.advance(seen as u64);
-                        seen = 0;
-                    }
-                }
-                observer.advance(seen as u64);
-                block.end(accumulator)
-            },
-        )?;
-        round += 1;
-        rounds.after_round(round, &accumulators)?;
-    }
-    observer.end();
-
-    conclude(&nystrom, &mut accumulators, ridge, grid, observer)
-}
-
-/// The regression that parts of the rows, or folds, have taught.
-pub(crate) fn conclude<T: Lane, G: GroundSet<T> + ?Sized>(
-    nystrom: &Nystrom<'_, '_, T, G>,
-    accumulators: &mut [RidgeRegression<'_, f64>],
-    ridge: Ridge,
-    grid: &[f64],
-    observer: &dyn Observer,
-) -> Result<(Regression<T>, Scores), Error> {
-    let count: u64 = accumulators.iter().map(RidgeRegression::rows).sum();
-    let root = |squares: f64| (squares / count as f64).sqrt();
-    let (ridge, validation_error, scores) = match ridge {
-        Ridge::Value(value) => (value, None, Vec::new()),
-        Ridge::CrossValidated => {
-            let scores = validate(accumulators, grid, observer)?;
-            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
-            (best, Some(root(error)), scores)
+) -> Result<Fitted, Error> {
+    source.verify()?;
+    let columns = source.columns();
+    columns.learnable()?;
+    source.expect(Order::Sequential);
+    let work = Work { source, columns: &columns, landmarks, params, observer };
+    match (source.slices(), params.precision) {
+        (Some(RowSlices::F64(rows, Some(targets))), Precision::F64) => {
+            work.fit(rows, Targets::F64(targets), AnyCoefficients::F64, checkpoint)
         }
-    };
-    let Some((whole, others)) = accumulators.split_first_mut() else {
-        return Err(regression(CoreError::NoRows));
-    };
-    for other in others {
-        whole.merge(other).map_err(regression)?;
+        (Some(RowSlices::F64(rows, Some(targets))), Precision::F32) => {
+            work.fit(&single(rows), Targets::F64(targets), AnyCoefficients::F32, checkpoint)
+        }
+        (Some(RowSlices::F32(rows, Some(targets))), _) => {
+            work.fit(rows, Targets::F32(targets), AnyCoefficients::F32, checkpoint)
+        }
+        _ => Err(Error::NoTarget),
     }
-    let mut features = zeros(nystrom.rank(), 0.0)?;
-    whole.solve(ridge, &mut features).map_err(regression)?;
-    let squared = whole.squared_error(&features).map_err(regression)?;
-    let mut weights: Vec<T> = features.iter().map(|&weight| T::from_f64(weight)).collect();
-    nystrom.kernel_weights(&mut weights).map_err(regression)?;
-    let fitted = Regression {
-        kept: nystrom.members().to_vec(),
-        weights,
-        ridge,
-        train_error: root(squared),
-        validation_error,
+}
+
+/// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
+///
+/// Uses the given ridge or the best of [`ridge_grid`], and computes in `f64`.
+pub(crate) fn validation_error(
+    data: &Prepared,
+    landmarks: &LandmarkSet,
+    kernel: KernelSpec,
+    ridge: Ridge,
+    seed: u64,
+) -> Result<f64, Error> {
+    let points = landmarks.features(data)?;
+    let input = Input {
+        rows: &data.rows,
+        dim: data.dim,
+        targets: data.learnable()?.values.as_slice().into(),
+        landmarks: &points,
+        kernel: &kernel.build()?,
     };
-    Ok((fitted, scores))
+    let ridges = match ridge {
+        Ridge::Value(value) => vec![value],
+        Ridge::CrossValidated => ridge_grid().collect(),
+    };
+    let (fitted, _) = regress(input, Ridge::CrossValidated, &ridges, seed, &mut (), &NoObserver)?;
+    fitted.validation_error.ok_or(Error::Folds { rows: data.len() })
 }
 
-/// The squared error over all folds for each ridge, each fold predicted from the others.
-pub(crate) fn validate<T: Scalar>(
-    folds: &[RidgeRegression<'_, T>],
-    ridges: &[f64],
-    observer: &dyn Observer,
-) -> Result<Scores, Error> {
-    if folds.len() < 2 {
-        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
-    }
-    observer.begin("folds", folds.len() as u64);
-    let errors: Vec<Vec<f64>> = (0..folds.len())
-        .into_par_iter()
-        .map(|held_out| {
-            let rank = folds[held_out].features();
-            let mut heap = RidgeHeap::new(rank)?;
-            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(regression)?;
-            for (fold, accumulator) in folds.iter().enumerate() {
-                if fold != held_out {
-                    others.merge(accumulator).map_err(regression)?;
-                }
-            }
-            let mut weights = zeros(rank, T::ZERO)?;
-            let errors = ridges
-                .iter()
-                .map(|&ridge| match others.solve(T::from_f64(ridge), &mut weights) {
-                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(regression)?.to_f64()),
-                    // Too small a ridge for these rows: never the best.
-                    Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
-                    Err(reason) => Err(regression(reason)),
-                })
-                .collect();
-            observer.advance(1);
-            errors
-        })
-        .collect::<Result<_, Error>>()?;
-    observer.end();
-    Ok(ridges
-        .iter()
-        .enumerate()
-        .map(|(at, &ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
-        .collect())
+pub(crate) fn single(rows: &[f64]) -> Vec<f32> {
+    rows.iter().map(|&value| value as f32).collect()
 }
 
-/// The pair with the least finite second number.
-pub(crate) fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let finite = scores.iter().copied().filter(|(_, error)| error.is_finite());
-    finite.min_by(|one, other| one.1.total_cmp(&other.1))
+struct Work<'s> {
+    source: &'s dyn RowSource,
+    columns: &'s Columns,
+    landmarks: &'s LandmarkSet,
+    params: FitParams,
+    observer: &'s dyn Observer,
 }
 
-fn regression(reason: CoreError) -> Error {
-    Error::Regression { reason }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::least;
-    use crate::regression::ridge::ridge_grid;
-
-    #[test]
-    fn the_grid_and_its_least() {
+impl Work<'_> {
+    fn fit<T: Lane>(
+        &self,
+        rows: &[T],
+        targets: Targets<'_>,
+        coefficients: fn(Coefficients<T>) -> AnyCoefficients,
+        checkpoint: Option<&mut Checkpoint>,
+    ) -> Result<Fitted, Error> {
+        let Self { source, columns, landmarks, params, observer } = *self;
+        let FitParams { kernel, ridge, seed, .. } = params;
+        let points = landmarks.features(source)?;
+        let precision = if size_of::<T>() == size_of::<f32>() { Precision::F32 } else { Precision::F64 };
+        let checkpoint = checkpoint
+            .map(|checkpoint| checkpoint.of(Key::new(source, &points, FitParams { precision, ..params })));
+        let mut rounds = Watched { source, checkpoint };
+        let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
+        let input =
+            Input { rows, dim: columns.features(), targets, landmarks: &points, kernel: &kernel.build()? };
         let grid: Vec<f64> = ridge_grid().collect();
-        assert_eq!((grid.len(), grid[0]), (19, 1e-10));
-        assert!((grid[18] - 0.1).abs() < 1e-16);
-        assert_eq!(least(&[(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
-        assert_eq!(least(&[(1.0, f64::NAN)]), None);
+        let fitted = regress(input, ridge, &grid, seed, &mut rounds, observer);
+        // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
+        source.check()?;
+        let numbers = match landmarks {
+            LandmarkSet::Indices(rows) => rows.iter().map(|&row| source.row_number(row) as u64).collect(),
+            LandmarkSet::Points(_) => Vec::new(),
+        };
+        let rows = source.len() as u64;
+        assemble(columns, rows, &points, &numbers, fitted?.0, kernel, coefficients)
+    }
+}
+
+/// Build the model of a regression on `points`. `numbers` holds their row numbers if they are rows.
+pub(crate) fn assemble<T: Scalar>(
+    columns: &Columns,
+    rows: u64,
+    points: &[T],
+    numbers: &[u64],
+    fitted: Regression<T>,
+    kernel: KernelSpec,
+    coefficients: fn(Coefficients<T>) -> AnyCoefficients,
+) -> Result<Fitted, Error> {
+    let target = columns.learnable()?;
+    let dim = columns.features();
+    let mut landmarks = Vec::with_capacity(fitted.kept.len() * dim);
+    for &place in &fitted.kept {
+        landmarks.extend_from_slice(&points[place * dim..(place + 1) * dim]);
+    }
+    let model = Model {
+        feature_names: columns.feature_names.clone(),
+        target_name: target.name.clone(),
+        scaler: columns.scaler.clone(),
+        target_mean: target.mean,
+        target_deviation: target.deviation,
+        kernel,
+        ridge: fitted.ridge,
+        trained_on: columns.name.clone(),
+        trained_rows: rows,
+        landmark_rows: fitted.kept.iter().filter_map(|&place| numbers.get(place).copied()).collect(),
+        train_nrmse: fitted.train_error,
+        coefficients: coefficients(Coefficients { landmarks, weights: fitted.weights }),
+    };
+    let dependent = points.len() / dim - fitted.kept.len();
+    Ok(Fitted { model, dependent, validation_nrmse: fitted.validation_error, kept: fitted.kept })
+}
+
+/// Stops the fit if the source was shortened or altered, and writes its checkpoint.
+struct Watched<'s> {
+    source: &'s dyn RowSource,
+    checkpoint: Option<Kept<'s>>,
+}
+
+impl Rounds for Watched<'_> {
+    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
+        self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
+    }
+
+    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
+        self.source.check()?;
+        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.after_round(rounds, accumulators))
     }
 }

@@ -1,23 +1,23 @@
-//! TODO-DOC
+//! Cross-validation folds.
 
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Random;
 use rand::seq::SliceRandom;
 
-/// The folds of cross-validation: the paper's ten.
+/// The number of cross-validation folds, ten as in the paper.
 pub const FOLDS: usize = 10;
 
-/// A fold for each row: every run of `folds` rows meets each fold once, in random order, so that
-/// sorted files are dealt fairly.
+/// Assign a fold to each row. Every run of `folds` consecutive rows contains each fold once, in random order, so folds
+/// stay balanced in sorted files.
 pub(crate) fn deal_folds(rows: usize, folds: usize, seed: u64) -> Vec<u8> {
     Deal::new(folds, seed).take(rows).collect()
 }
 
-/// The folds of rows in their order, without end.
+/// An endless iterator over the folds of consecutive rows.
 pub(crate) struct Deal {
     random: Random,
     order: Vec<u8>,
-    /// How many of the order are dealt.
+    /// The number of entries of `order` already used.
     dealt: usize,
 }
 

@@ -1,7 +1,8 @@
-//! Bandwidth and ridge together, by cross-validation over a grid: the paper's way of setting both.
+//! Joint selection of bandwidth and ridge by cross-validation over a grid, as in the paper.
 //!
-//! Every row is predicted once, by ridge regression on the nine folds that it is not in ([`crate::regression::folds::FOLDS`]);
-//! the error is the root mean square over all rows. The folds are the same at every point of the grid.
+//! Each row is predicted by ridge regression on the nine folds that do not contain it
+//! ([`crate::regression::folds::FOLDS`]); the error is the root mean square over all rows. All grid points share the
+//! same folds.
 
 use crate::approximation::features::kernel_matrix;
 use crate::approximation::spectrum::check_rows;
@@ -11,9 +12,9 @@ use crate::kernel::bandwidth::median_distance;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::spec::KernelSpec;
 use crate::linalg::eigen::{eigen, product};
-use crate::observer::{NoObserver, Observer};
-use crate::regression::fit::{RegressionInput, fit_scored};
+use crate::observer::{NoObserver, Observer, go_on};
 use crate::regression::folds::{FOLDS, deal_folds};
+use crate::regression::regress::{Input, regress};
 use crate::regression::ridge::Ridge;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
@@ -21,48 +22,48 @@ use faer::Mat;
 use rand::seq::index;
 use serde::Serialize;
 
-/// What is cross-validated.
+/// The regression to cross-validate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regressor {
-    /// Ridge regression on all rows that are not held out: `O(N³)` for each fold and bandwidth.
+    /// Ridge regression on all rows outside the fold: `O(N³)` per fold and bandwidth.
     Full,
-    /// Ridge regression on so many landmarks, rows drawn uniformly: `O(N c²)` for each bandwidth.
+    /// Ridge regression on landmarks drawn uniformly from the rows: `O(N c²)` per bandwidth.
     Nystrom {
-        /// How many landmarks.
+        /// The number of landmarks.
         landmarks: usize,
     },
 }
 
-/// The error of cross-validation over a grid.
+/// Cross-validation errors over a grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Surface {
     /// The bandwidths, ascending.
     pub sigmas: Vec<f64>,
-    /// The median distance between rows; none for a kernel without a bandwidth.
+    /// The median distance between rows; `None` for a kernel without a bandwidth.
     pub median: Option<f64>,
     /// The ridges γ, ascending.
     pub ridges: Vec<f64>,
-    /// For each bandwidth, the error for each ridge in standard deviations of the target; none where the
-    /// equations could not be solved.
+    /// For each bandwidth, the error for each ridge, in standard deviations of the target; `None` where the equations
+    /// could not be solved.
     pub errors: Vec<Vec<Option<f64>>>,
-    /// The place of the least error among the bandwidths.
+    /// The index of the best bandwidth.
     pub best_sigma: usize,
-    /// Its place among the ridges.
+    /// The index of the best ridge.
     pub best_ridge: usize,
 }
 
 impl Surface {
-    /// The least error.
+    /// Return the least error.
     pub fn least(&self) -> f64 {
         self.errors[self.best_sigma][self.best_ridge].unwrap_or(f64::NAN)
     }
 
-    /// Whether the best bandwidth is the first or the last of several: the true best may lie beyond.
+    /// Return whether the best bandwidth is the first or last of several: the optimum may lie outside the grid.
     pub fn sigma_at_edge(&self) -> bool {
         at_edge(self.best_sigma, self.sigmas.len())
     }
 
-    /// The same of the ridge.
+    /// Return whether the best ridge is the first or last of several.
     pub fn ridge_at_edge(&self) -> bool {
         at_edge(self.best_ridge, self.ridges.len())
     }
@@ -72,13 +73,14 @@ fn at_edge(place: usize, count: usize) -> bool {
     count > 1 && (place == 0 || place + 1 == count)
 }
 
-/// Cross-validates bandwidths, in medians of the distance between rows, and ridges jointly. A kernel without
-/// a bandwidth has one column, of σ = 1.
+/// Cross-validate bandwidths, given in multiples of the median distance between rows, jointly with ridges.
+///
+/// A kernel without a bandwidth has a single bandwidth entry, σ = 1.
 ///
 /// # Errors
-/// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Folds`] where nothing could be solved,
+/// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Folds`] if no grid point could be solved,
 /// [`Error::MedianZero`], [`Error::Bandwidth`], [`Error::Regression`] for ridges that are not positive,
-/// [`Error::SpectrumRows`] for too many rows to regress on in full, [`Error::Landmarks`].
+/// [`Error::SpectrumRows`] for too many rows for the full regression, [`Error::Landmarks`].
 pub fn tune(
     data: &Prepared,
     kernel: KernelKind,
@@ -120,20 +122,21 @@ pub fn tune(
         let squares: Vec<f64> = match regressor {
             Regressor::Full => full(data, &target.values, kernel, sigma, &ridges, &folds)?,
             Regressor::Nystrom { .. } => {
-                let problem = RegressionInput {
+                let problem = Input {
                     rows: &data.rows,
                     dim: data.dim,
                     targets: target.values.as_slice().into(),
                     landmarks: &landmarks,
                     kernel: &kernel.build::<f64>(sigma)?,
                 };
-                let scores = fit_scored(problem, Ridge::CrossValidated, &ridges, seed, &NoObserver)?.1;
+                let scores = regress(problem, Ridge::CrossValidated, &ridges, seed, &mut (), &NoObserver)?.1;
                 scores.into_iter().map(|(_, squares)| squares).collect()
             }
         };
         let root = |squares: f64| Some((squares / data.len() as f64).sqrt()).filter(|root| root.is_finite());
         errors.push(squares.into_iter().map(root).collect::<Vec<_>>());
         observer.advance(1);
+        go_on(observer)?;
     }
     observer.end();
     let places = (0..sigmas.len()).flat_map(|sigma| (0..ridges.len()).map(move |ridge| (sigma, ridge)));
@@ -143,7 +146,7 @@ pub fn tune(
     Ok(Surface { sigmas, median, ridges, errors, best_sigma, best_ridge })
 }
 
-/// The features of rows drawn uniformly.
+/// Return the features of rows drawn uniformly.
 fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error> {
     let rows = data.len();
     let reason = match landmarks {
@@ -157,8 +160,10 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
     Err(Error::Landmarks { reason })
 }
 
-/// The squared error over all folds for each ridge. A fold's kernel matrix of the others is decomposed once
-/// for all ridges: `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`, `n` the number of the others.
+/// Return the squared error over all folds for each ridge.
+///
+/// For each fold, the kernel matrix of the `n` training rows is decomposed once for all ridges:
+/// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`.
 fn full(
     data: &Prepared,
     targets: &[f64],
@@ -167,7 +172,7 @@ fn full(
     ridges: &[f64],
     folds: &[u8],
 ) -> Result<Vec<f64>, Error> {
-    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma: sigma })?)?;
+    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma })?)?;
     let mut squares = vec![0.0; ridges.len()];
     for fold in 0..FOLDS.min(data.len()) {
         let (held, others): (Vec<usize>, Vec<usize>) =
@@ -195,14 +200,14 @@ fn full(
 mod tests {
     use super::{Regressor, Surface, tune};
     use crate::data::prepared::Prepared;
-    use crate::data::table::reader::Table;
+    use crate::data::table::input::Table;
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
     use crate::landmarks::exact_kdpp::uniform;
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Random;
 
-    /// A sine with noise, over two features of which one says nothing.
+    /// A sine with noise, over two features of which one is irrelevant.
     fn waves(rows: usize) -> Prepared {
         let mut random = Random::seeded(4);
         let features: Vec<f64> = (0..2 * rows).map(|_| uniform(&mut random)).collect();
@@ -226,8 +231,8 @@ mod tests {
         tune(data, KernelKind::Gaussian, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap()
     }
 
-    /// The representer theorem: with every row a landmark the solution lies in the span of those learned
-    /// from, so both regressors are one.
+    /// Representer theorem: with every training row a landmark, the solution lies in the span of the training rows, so
+    /// both regressors agree.
     #[test]
     fn all_rows_as_landmarks_are_the_full_regression() {
         let data = waves(90);
@@ -236,8 +241,8 @@ mod tests {
         for (sigma, (row, other)) in full.errors.iter().zip(&nystrom.errors).enumerate() {
             for ((one, other), ridge) in row.iter().zip(other).zip(RIDGES) {
                 let (one, other) = (one.unwrap(), other.unwrap());
-                // Rows that depend on others up to rounding are left out of the landmarks: the core promises
-                // predictions right to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
+                // Rows that depend on others up to rounding are not landmarks. The core's predictions are then accurate
+                // to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
                 let promised = f64::EPSILON.sqrt() / (2.0 * ridge.sqrt());
                 assert!((one - other).abs() < promised, "{sigma} {ridge:e}: {one} {other}");
             }

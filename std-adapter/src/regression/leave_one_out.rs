@@ -1,14 +1,13 @@
-//! What ridge regression predicts of each row without that row, in closed form, and how one feature more
-//! changes it.
+//! Closed-form leave-one-out residuals of ridge regression, and their rank-one update for an added feature.
 //!
-//! With features `Φ`, a column a row, and the load `λ = Nγ`, the hat matrix is `H = Φᵀ(ΦΦᵀ + λI)⁻¹Φ`; without row
-//! `i` the regression misses its target by `(y_i - ŷ_i)/(1 - h_ii)` (Allen 1974; the ridge stays `λ` for the
-//! `N - 1` rows left). With `ΦΦᵀ = VDVᵀ` and `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves every
-//! ridge.
+//! With features `Φ`, one column per row, and regularisation `λ = Nγ`, the hat matrix is `H = Φᵀ(ΦΦᵀ + λI)⁻¹Φ`. The
+//! residual of row `i` in a regression without it is `(y_i - ŷ_i)/(1 - h_ii)` (Allen 1974; `λ` is unchanged for the
+//! remaining `N - 1` rows). With `ΦΦᵀ = VDVᵀ` and `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves all
+//! ridges.
 //!
-//! One feature more, `b` of all rows: with `P = I - H`, `u = Pb` and `s = λ + bᵀu`, what is left of the targets
-//! is `r - u (uᵀy)/s`, and of the diagonal `p_i - u_i²/s`: of block elimination in `ΦΦᵀ + λI`. So `q` features, each
-//! the one in question, cost `2 q N c` multiply-adds and not `q N c²`.
+//! Adding a feature with values `b` over all rows: with `P = I - H`, `u = Pb` and `s = λ + bᵀu`, block elimination in
+//! `ΦΦᵀ + λI` gives the residuals `r - u (uᵀy)/s` and the diagonal `p_i - u_i²/s`. Evaluating `q` candidate features,
+//! each added alone, costs `2 q N c` multiply-adds instead of `q N c²`.
 
 use crate::error::Error;
 use crate::linalg::eigen::{Eigen, eigen, product};
@@ -16,20 +15,20 @@ use dpp_nystrom_core::Error as CoreError;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Below this `1 - h_ii` is rounding: the row is its own prediction, and nothing can be told without it.
+/// `1 - h_ii` below this is rounding error: the row has leverage 1 and its leave-one-out residual is undefined.
 const FREE: f64 = 1e-12;
 
-/// Features in the axes of their Gram matrix.
+/// Features in the eigenbasis of their Gram matrix.
 #[derive(Debug)]
 pub(crate) struct Axes {
-    /// `VᵀΦ`, a column a row.
+    /// `VᵀΦ`, one column per row.
     features: Mat<f64>,
     /// `D`.
     values: Vec<f64>,
 }
 
 impl Axes {
-    /// Of features, a column a row: `N c²`.
+    /// Decompose features given as one column per row: `N c²`.
     ///
     /// # Errors
     /// [`Error::Eigenvalues`].
@@ -42,29 +41,30 @@ impl Axes {
         Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
     }
 
-    /// The regression at the load `λ`: `2 N c`.
+    /// Fit the regression with regularisation `λ`: `2 N c`.
     pub(crate) fn fit(&self, targets: &[f64], load: f64) -> Fitted {
         let (rank, n) = (self.features.nrows(), targets.len());
         let scales: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + load).sqrt()).collect();
         let scaled = Mat::from_fn(rank, n, |k, i| self.features[(k, i)] * scales[k]);
         let y = MatRef::from_column_major_slice(targets, n, 1);
         let shares = product(scaled.as_ref(), y);
-        let (mut missed, mut free) = (targets.to_vec(), vec![1.0; n]);
-        for (i, (missed, free)) in missed.iter_mut().zip(&mut free).enumerate() {
+        let (mut raw, mut free) = (targets.to_vec(), vec![1.0; n]);
+        for (i, (residual, free)) in raw.iter_mut().zip(&mut free).enumerate() {
             for k in 0..rank {
                 let entry = scaled[(k, i)];
-                *missed -= entry * shares[(k, 0)];
+                *residual -= entry * shares[(k, 0)];
                 *free -= entry * entry;
             }
         }
-        Fitted { scaled, load, missed, free }
+        Fitted { scaled, load, raw, free }
     }
 
-    /// The ridge γ of those given whose leave-one-out error is the least, and that error, a mean of squares;
-    /// infinite where with all of them a row is its own prediction.
+    /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares.
+    ///
+    /// The error is infinite if, at every ridge, some row has leverage 1.
     ///
     /// # Errors
-    /// [`Error::Regression`] where none is given.
+    /// [`Error::Regression`] if `ridges` is empty.
     pub(crate) fn best(&self, targets: &[f64], ridges: &[f64]) -> Result<(f64, f64), Error> {
         let errors: Vec<(f64, f64)> = ridges
             .par_iter()
@@ -77,19 +77,19 @@ impl Axes {
     }
 }
 
-/// A ridge regression, and what it misses.
+/// A ridge regression and its residuals.
 #[derive(Debug)]
 pub(crate) struct Fitted {
     /// `W`.
     scaled: Mat<f64>,
     load: f64,
     /// `y - ŷ`.
-    missed: Vec<f64>,
+    raw: Vec<f64>,
     /// `1 - h_ii`.
     free: Vec<f64>,
 }
 
-/// What a regression comes to with one feature more.
+/// A regression with one added feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extended<'a> {
     fitted: &'a Fitted,
@@ -102,17 +102,17 @@ pub(crate) struct Extended<'a> {
 }
 
 impl Fitted {
-    /// What the regression without it misses of each row's target; infinite where nothing can be told.
+    /// Return the leave-one-out residual of each row; infinite where it is undefined.
     pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
-        self.missed.iter().zip(&self.free).map(|(&missed, &free)| without(missed, free))
+        self.raw.iter().zip(&self.free).map(|(&residual, &free)| without(residual, free))
     }
 
-    /// The leave-one-out error, a mean of squares.
+    /// Return the leave-one-out error, a mean of squares.
     pub(crate) fn error(&self) -> f64 {
-        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.missed.len() as f64
+        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.raw.len() as f64
     }
 
-    /// `PB` for features `B`, a column a feature.
+    /// Return `PB` for features `B`, one column per feature.
     pub(crate) fn left_of(&self, features: &Mat<f64>) -> Mat<f64> {
         if self.scaled.nrows() == 0 {
             return features.clone();
@@ -121,7 +121,7 @@ impl Fitted {
         features - product(self.scaled.transpose(), shares.as_ref())
     }
 
-    /// The regression with the feature `b` more, of which `left` is `Pb`.
+    /// Return the regression with the feature `b` added, where `left` is `Pb`.
     pub(crate) fn extended<'a>(&'a self, feature: &[f64], left: &'a [f64], targets: &[f64]) -> Extended<'a> {
         let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
         let scale = self.load + dot(feature, left).max(0.0);
@@ -130,23 +130,23 @@ impl Fitted {
 }
 
 impl Extended<'_> {
-    /// As [`Fitted::residuals`].
+    /// Return the residuals as [`Fitted::residuals`] does.
     pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
-        let Self { fitted: Fitted { missed, free, .. }, left, scale, weight } = *self;
+        let Self { fitted: Fitted { raw, free, .. }, left, scale, weight } = *self;
         let inverse = 1.0 / scale;
-        missed.iter().zip(free).zip(left).map(move |((&missed, &free), &left)| {
-            without(missed - left * weight, free - left * left * inverse)
+        raw.iter().zip(free).zip(left).map(move |((&residual, &free), &left)| {
+            without(residual - left * weight, free - left * left * inverse)
         })
     }
 
-    /// As [`Fitted::error`].
+    /// Return the error as [`Fitted::error`] does.
     pub(crate) fn error(&self) -> f64 {
         self.residuals().map(|residual| residual * residual).sum::<f64>() / self.left.len() as f64
     }
 }
 
-fn without(missed: f64, free: f64) -> f64 {
-    if free > FREE { missed / free } else { f64::INFINITY }
+fn without(residual: f64, free: f64) -> f64 {
+    if free > FREE { residual / free } else { f64::INFINITY }
 }
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
         (features, targets)
     }
 
-    /// What weights fitted to all rows but this one miss of it, by elimination of the normal equations.
+    /// The residual of row `left_out` with weights fitted to all other rows, from the normal equations.
     fn missed_without(features: &Mat<f64>, targets: &[f64], load: f64, left_out: usize) -> f64 {
         let (rank, n) = (features.nrows(), targets.len());
         let others = || (0..n).filter(|&i| i != left_out);

@@ -1,5 +1,9 @@
-//! TODO-DOC
+//! Kernel ridge regression on landmarks: fits, folds, accumulators, cross-validation, distributed rows.
+//!
+//! [`fit`] fits a model to rows in one place. Rows in other places are accumulated there by a [`FitSpec`], and devices
+//! accumulate rows on an exported model ([`Fleet`]). All of them exchange [`Accumulator`]s.
 
+pub(crate) mod accumulator;
 pub(crate) mod blocked_qr;
 pub(crate) mod checkpoint;
 pub(crate) mod distributed;
@@ -8,17 +12,18 @@ pub(crate) mod fleet;
 pub(crate) mod folds;
 pub(crate) mod grid_search;
 pub(crate) mod leave_one_out;
-pub(crate) mod observer;
+pub(crate) mod params;
+pub(crate) mod regress;
 pub(crate) mod ridge;
 pub(crate) mod sigma_search;
-pub(crate) mod train;
 
+pub use accumulator::Accumulator;
 pub use checkpoint::Checkpoint;
-pub use distributed::{FitSpec, Learned, draw};
-pub use fit::{Regression, RegressionInput, Targets, fit};
-pub use fleet::{DeviceState, Fleet, Merged};
+pub use distributed::{BatchSource, FitSpec, Folds, draw};
+pub use fit::{Fitted, fit};
+pub use fleet::Fleet;
 pub use folds::FOLDS;
 pub use grid_search::{Regressor, Surface, tune};
+pub use params::FitParams;
 pub use ridge::{Ridge, ridge_grid};
 pub use sigma_search::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
-pub use train::{Setting, Training, train, train_at};

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! The ridge (regularisation parameter) γ: a given value, or chosen by cross-validation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +13,9 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ridge {
-    /// This number.
+    /// This value.
     Value(f64),
-    /// The one of [`ridge_grid`] with the least error in 10-fold cross-validation.
+    /// The value of [`ridge_grid`] with the least error in 10-fold cross-validation.
     CrossValidated,
 }
 
@@ -27,7 +27,7 @@ impl FromStr for Ridge {
             "cv" => Ok(Self::CrossValidated),
             other => match other.parse() {
                 Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(Self::Value(value)),
-                _ => Err(format!("{text:?} is no ridge: give a positive number or cv")),
+                _ => Err(format!("invalid ridge {text:?}: expected a positive number or cv")),
             },
         }
     }
@@ -42,7 +42,7 @@ impl fmt::Display for Ridge {
     }
 }
 
-/// The ridges that cross-validation tries: 10⁻¹⁰ to 10⁻¹ in steps of a half power of ten.
+/// Return the ridges tried in cross-validation: 10⁻¹⁰ to 10⁻¹ in half powers of ten.
 pub fn ridge_grid() -> impl Iterator<Item = f64> {
     (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
 }

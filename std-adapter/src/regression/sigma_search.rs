@@ -1,41 +1,42 @@
-//! The bandwidth that a choice means for these rows.
+//! Selection of the bandwidth.
 
 use crate::data::prepared::Prepared;
 use crate::error::Error;
-use crate::kernel::bandwidth::{Bandwidth, median_distance};
+use crate::kernel::bandwidth::{Sigma, median_distance};
 use crate::kernel::kind::KernelKind;
-use crate::observer::{NoObserver, Observer};
-use crate::regression::fit::{RegressionInput, fit};
-use crate::regression::ridge::Ridge;
+use crate::observer::{NoObserver, Observer, go_on};
+use crate::regression::regress::{Input, regress};
+use crate::regression::ridge::{Ridge, ridge_grid};
 use crate::rng::{RngStream, stream};
 use rand::seq::index;
 
-/// The bandwidths that cross-validation tries, in medians.
+/// The bandwidths tried in cross-validation, in multiples of the median distance.
 pub const SIGMA_GRID: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// Rows that cross-validation looks at.
+/// The maximum number of rows used in cross-validation.
 const SAMPLE: usize = 2_000;
 
-/// Landmarks that it regresses on.
+/// The maximum number of landmarks of the cross-validated regression.
 const LANDMARKS: usize = 100;
 
-/// A bandwidth, and how it was found.
+/// A bandwidth and how it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChosenBandwidth {
-    /// σ, in units of the standardised features; 1 for a kernel that has none.
+    /// σ, in units of the standardised features; 1 for a kernel without a bandwidth.
     pub sigma: f64,
-    /// The best was at an end of the grid: the true best may lie beyond.
+    /// Whether the best value is at an end of the grid: the optimum may lie outside.
     pub at_edge: bool,
 }
 
-/// The bandwidth that `choice` means. Cross-validated: the one of [`SIGMA_GRID`] with the least
-/// 10-fold error of ridge regression, the ridge free, on up to 100 landmarks drawn uniformly from a
-/// sample of up to 2,000 rows.
+/// Choose the bandwidth according to `choice`.
+///
+/// Cross-validation selects the value of [`SIGMA_GRID`] with the least 10-fold error of ridge regression, each at its
+/// best ridge, on up to 100 landmarks drawn uniformly from a sample of up to 2,000 rows.
 ///
 /// # Errors
-/// [`Error::MedianZero`]; for `cv` [`Error::NoTarget`], and those of [`fit`].
+/// [`Error::MedianZero`]; for `cv` [`Error::NoTarget`], [`Error::Cancelled`], and those of [`fit`](crate::regression::fit()).
 pub fn choose_bandwidth(
-    choice: Bandwidth,
+    choice: Sigma,
     kernel: KernelKind,
     data: &Prepared,
     seed: u64,
@@ -46,9 +47,9 @@ pub fn choose_bandwidth(
     }
     let median = || median_distance(&data.rows, data.dim, kernel, seed);
     match choice {
-        Bandwidth::Value(sigma) => Ok(ChosenBandwidth { sigma, at_edge: false }),
-        Bandwidth::Median(multiple) => Ok(ChosenBandwidth { sigma: multiple * median()?, at_edge: false }),
-        Bandwidth::CrossValidated => cross_validate(kernel, data, median()?, seed, observer),
+        Sigma::Value(sigma) => Ok(ChosenBandwidth { sigma, at_edge: false }),
+        Sigma::Median(multiple) => Ok(ChosenBandwidth { sigma: multiple * median()?, at_edge: false }),
+        Sigma::CrossValidated => cross_validate(kernel, data, median()?, seed, observer),
     }
 }
 
@@ -65,23 +66,25 @@ fn cross_validate(
     let rows: Vec<f64> = data.gather(&sample)?;
     let targets: Vec<f64> = sample.iter().map(|&row| target.values[row]).collect();
     let landmarks = &rows[..sample.len().min(LANDMARKS) * data.dim];
+    let grid: Vec<f64> = ridge_grid().collect();
     observer.begin("bandwidths", SIGMA_GRID.len() as u64);
     let mut best = (0, f64::INFINITY);
     for (at, multiple) in SIGMA_GRID.into_iter().enumerate() {
         let kernel = kernel.build::<f64>(multiple * median)?;
-        let problem = RegressionInput {
+        let problem = Input {
             rows: &rows,
             dim: data.dim,
             targets: targets.as_slice().into(),
             landmarks,
             kernel: &kernel,
         };
-        let fitted = fit(problem, Ridge::CrossValidated, seed, &NoObserver)?;
+        let (fitted, _) = regress(problem, Ridge::CrossValidated, &grid, seed, &mut (), &NoObserver)?;
         let error = fitted.validation_error.unwrap_or(f64::INFINITY);
         if error < best.1 {
             best = (at, error);
         }
         observer.advance(1);
+        go_on(observer)?;
     }
     observer.end();
     let at_edge = best.0 == 0 || best.0 + 1 == SIGMA_GRID.len();

@@ -1,9 +1,9 @@
-//! The two ways of doing the same work: one row at a time over any ground set, or many in lanes.
+//! The two evaluators: one row at a time over any ground set, or many rows in SIMD lanes.
 
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
-use crate::simd::lane::Lane;
-use crate::simd::lanes::{Ground, Lanes};
+use crate::simd::lane::{Ground, Lane};
+use crate::simd::lanes::Lanes;
 use dpp_nystrom_core::{
     Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Points, Proposal,
     Random, Scalar, start,
@@ -11,10 +11,9 @@ use dpp_nystrom_core::{
 use rand_core::Rng;
 use rayon::prelude::*;
 
-/// How candidates are tried and rows are passed over.
+/// How candidates are evaluated and passes over the rows are made.
 pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
-    /// Adds landmarks to none until there are `c`, by randomly pivoted Cholesky over `candidates`, or
-    /// over all rows.
+    /// Fill an empty landmark set up to `c` by randomly pivoted Cholesky over `candidates`, or over all rows.
     fn pivot(
         &self,
         landmarks: &mut Landmarks<'_, T, G>,
@@ -23,20 +22,20 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
         random: &mut Random,
     ) -> Result<(), Error>;
 
-    /// Adds landmarks to none until there are `c`, by greedily pivoted Cholesky over all rows: each is the
-    /// first of those with the largest residual.
+    /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows: each landmark is the
+    /// first row with the largest residual.
     fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error>;
 
-    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
+    /// Return how many values [`pivot`](Self::pivot) stores per row it considers.
     fn numbers_to_pivot(&self, c: usize) -> usize;
 
-    /// The seeds of k-means++ among some rows.
+    /// Draw `c` of these rows by k-means++ seeding.
     fn seeds(&self, ground: &G, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
         seeds_of(&Sample { ground, rows }, rows, c, random)
     }
 }
 
-/// The seeds of k-means++ in a ground set of these rows, by their numbers.
+/// Draw `c` of `rows` by k-means++ seeding on `sample`, their ground set; return row indices.
 fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
     sample: &G,
     rows: &[usize],
@@ -51,7 +50,7 @@ fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
     Ok(seeds.members().iter().map(|&seed| rows[seed]).collect())
 }
 
-/// Some rows of a ground set.
+/// A ground set restricted to some of its rows.
 struct Sample<'g, G: ?Sized> {
     ground: &'g G,
     rows: &'g [usize],
@@ -75,7 +74,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for Sample<'_, G> {
     }
 }
 
-/// One row at a time.
+/// Evaluates one row at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
@@ -90,8 +89,8 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Evaluate<T, G> for Plain {
 }
 
 impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
-    /// Chen, Epperly, Tropp and Webber (2022), with every residual anew for every landmark: `n c³/6`
-    /// multiply-adds and `n c²/2` kernel entries, and `n` numbers.
+    /// Chen, Epperly, Tropp and Webber (2022), recomputing every residual for every landmark: `n c³/6`
+    /// multiply-adds, `n c²/2` kernel entries, `n` values stored.
     fn pivot(
         &self,
         landmarks: &mut Landmarks<'_, T, G>,
@@ -130,7 +129,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
         Ok(())
     }
 
-    /// `n c³/6` multiply-adds and `n c²/2` kernel entries, and `n` numbers.
+    /// `n c³/6` multiply-adds, `n c²/2` kernel entries, `n` values stored.
     fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error> {
         let refused = |reason| Error::Landmarks { reason };
         let mut phi = zeros(c, T::ZERO)?;
@@ -161,7 +160,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
     }
 }
 
-/// What the landmarks miss of each row, every one anew.
+/// Compute the residual of each row from scratch.
 fn residuals_into<T: Scalar, G: GroundSet<T> + ?Sized>(
     landmarks: &Landmarks<'_, T, G>,
     number: impl Fn(usize) -> usize,
@@ -195,8 +194,8 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
         self.numbers_to_pivot(c)
     }
 
-    /// On a copy of the rows: every landmark is compared with all of them, and far apart in a large file each would be a
-    /// miss of the cache, or of the page.
+    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
+    /// file would each cost a cache miss or a page fault.
     fn seeds(
         &self,
         ground: &Ground<'_, T>,

@@ -1,15 +1,15 @@
-//! `exp(x)` for `x <= 0` in vectors.
+//! Vectorised `exp(x)` for `x <= 0`.
 //!
 //! `x = n ln 2 + r`, `|r| <= ln 2 / 2` (Cody and Waite's two-part reduction), `exp(r)` by its Taylor
 //! polynomial of degree 7 (`f32`) or 13 (`f64`), whose remainder, 5·10⁻⁹ or 4·10⁻¹⁸, is under the
-//! rounding. Relative error at most 1.5·10⁻⁷ and 4.5·10⁻¹⁶ over the whole range, fused or not; a test
-//! measures it. Arguments under -87 and -708 are taken as these: the value, 10⁻³⁸ or 3·10⁻³⁰⁸, is then
-//! too large, and zero as far as a kernel goes.
+//! rounding error. Relative error at most 1.5·10⁻⁷ and 4.5·10⁻¹⁶ over the whole range, with or without fused
+//! multiply-add; a test measures it. Arguments below -87 and -708 are clamped: the result, 10⁻³⁸ or 3·10⁻³⁰⁸,
+//! is then too large, and negligible for a kernel.
 
 use crate::simd::lane::Lane;
 use pulp::Simd;
 
-/// `exp` of each lane.
+/// Return `exp` of each lane.
 #[inline(always)]
 pub(crate) fn exponential<T: Lane, S: Simd>(simd: S, x: T::Vector<S>) -> T::Vector<S> {
     let round = T::splat(simd, T::ROUND);
@@ -45,7 +45,7 @@ mod tests {
 
     const COUNT: u32 = 1 << 20;
 
-    /// The largest relative error over arguments from `least` to 0, against `f64`'s own exponential.
+    /// Return the largest relative error over arguments from `least` to 0, compared with `f64::exp`.
     fn largest_error<T: Lane>(least: f64, run: impl Fn(Each<'_, T>)) -> f64 {
         let arguments: Vec<T> =
             (0..COUNT).map(|i| T::from_f64(least * f64::from(i) / f64::from(COUNT - 1))).collect();
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_error_is_as_stated_over_the_whole_range() {
         let arch = Arch::new();
-        // The reference and the quotient add up to 3e-16 of their own.
+        // The reference and the division add up to 3e-16 of their own.
         for error in [
             largest_error::<f64>(-708.0, |each| arch.dispatch(each)),
             largest_error::<f64>(-708.0, |each| each.with_simd(Scalar)),

@@ -1,12 +1,12 @@
-//! The core's kernels in vectors: landmarks against candidates, a candidate to a lane.
+//! The core's kernels, vectorised: landmarks against candidates, one candidate per lane.
 
 use crate::simd::exponential::exponential;
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use pulp::Simd;
 
-/// The kernel of each of `R` rows with the candidates of one vector, whose features follow one another
-/// in `features`, `stride` vectors apart.
+/// Return the kernel of each of `R` rows with the candidates of one vector. Consecutive features of the
+/// candidates are `stride` vectors apart in `features`.
 #[inline(always)]
 pub(crate) fn entries<T: Lane, S: Simd, const R: usize>(
     simd: S,
@@ -56,7 +56,7 @@ fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
     let dim = features.len().div_ceil(stride);
     let mut whole: [&[T]; R] = [&[]; R];
     for (whole, row) in whole.iter_mut().zip(rows) {
-        // All of one length, so that one look at it serves them all.
+        // Slices of one length, so that a single bounds check covers them all.
         *whole = &row[..dim];
     }
     for at in 0..dim {
@@ -74,7 +74,7 @@ fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
     sums
 }
 
-/// `exp(factor · value)`.
+/// Return `exp(factor · value)`.
 #[inline(always)]
 fn decay<T: Lane, S: Simd, const R: usize>(
     simd: S,
@@ -87,7 +87,7 @@ fn decay<T: Lane, S: Simd, const R: usize>(
     values
 }
 
-/// Squared distances to `(1 + t + square · t²) exp(-t)`, `t = rate · r`.
+/// Map squared distances to `(1 + t + square · t²) exp(-t)`, `t = rate · r`.
 #[inline(always)]
 fn matern<T: Lane, S: Simd, const R: usize>(
     simd: S,
@@ -98,7 +98,7 @@ fn matern<T: Lane, S: Simd, const R: usize>(
     let one = T::splat(simd, T::ONE);
     for value in &mut values {
         let t = T::product(simd, T::root(simd, *value), T::splat(simd, rate));
-        // Where the exponential stops falling the polynomial must stop rising.
+        // Clamp the polynomial where the exponential is clamped.
         let negative = T::max(simd, T::product(simd, t, T::splat(simd, -T::ONE)), T::splat(simd, T::LEAST));
         let t = T::product(simd, negative, T::splat(simd, -T::ONE));
         let decay = exponential::<T, S>(simd, negative);
@@ -108,7 +108,7 @@ fn matern<T: Lane, S: Simd, const R: usize>(
     values
 }
 
-/// `(product + offset)^degree`.
+/// Return `(product + offset)^degree`.
 #[inline(always)]
 fn powers<T: Lane, S: Simd, const R: usize>(
     simd: S,

@@ -1,28 +1,32 @@
-//! `f32` and `f64` as vectors of whatever width the machine has.
+//! `f32` and `f64` as vectors of the machine's width.
 
 use bytemuck::Pod;
-use dpp_nystrom_core::Scalar;
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Points, Scalar};
 use pulp::Simd;
 
-/// `f32` or `f64`: the vectors of an instruction set, and the constants of the exponential.
+/// The ground sets that the lanes support: rows under one of the core's kernels.
+pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
+
+/// `f32` or `f64`: the vector type of an instruction set, and the constants of the exponential.
 pub trait Lane: Scalar + Pod {
-    /// A vector of the instruction set `S`.
+    /// A vector under the instruction set `S`.
     type Vector<S: Simd>: Pod;
 
     /// `1/ln 2`.
     const LOG2_E: Self;
-    /// The upper part of `ln 2`: its product with a small integer is exact.
+    /// The upper part of `ln 2`; its product with a small integer is exact.
     const LN_2_HIGH: Self;
     /// The rest of `ln 2`.
     const LN_2_LOW: Self;
     /// `1.5 · 2^m`, m the bits of the fraction: adding it rounds to an integer.
     const ROUND: Self;
-    /// The least argument of the exponential whose value is a normal number.
+    /// The smallest argument for which the exponential is a normal number.
     const LEAST: Self;
     /// `1/k!`, from the highest degree down to 0.
     const TAYLOR: &'static [Self];
 
-    /// The same number in every lane.
+    /// Broadcast a value to every lane.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
     /// `a + b`.
     fn sum<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
@@ -30,24 +34,24 @@ pub trait Lane: Scalar + Pod {
     fn difference<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     /// `a · b`.
     fn product<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
-    /// `a · b + c`, with one rounding where the machine does that in one instruction.
+    /// `a · b + c`, fused where the machine has an instruction for it.
     fn mul_add<S: Simd>(
         simd: S,
         a: Self::Vector<S>,
         b: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
-    /// The larger.
+    /// The lane-wise maximum.
     fn max<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
-    /// The magnitude.
+    /// The absolute value.
     fn magnitude<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
-    /// The square root, correctly rounded, as `libm`'s is.
+    /// The square root, correctly rounded, as in `libm`.
     fn root<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
-    /// `a · 2^n` for integers n, and a normal result.
+    /// `a · 2^n` for integer n and a normal result.
     fn scale<S: Simd>(simd: S, a: Self::Vector<S>, n: Self::Vector<S>) -> Self::Vector<S>;
-    /// Numbers as vectors, and what is left over.
+    /// Split a slice into vectors and a remainder.
     fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
-    /// [`vectors`](Self::vectors), to write.
+    /// The mutable form of [`vectors`](Self::vectors).
     fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [Self::Vector<S>];
 }
 
@@ -104,7 +108,7 @@ impl Lane for f32 {
 
     #[inline(always)]
     fn scale<S: Simd>(simd: S, a: S::f32s, n: S::f32s) -> S::f32s {
-        // n stands in the lowest bits of n + ROUND; the rest is shifted out.
+        // The lowest bits of n + ROUND hold n; the shift drops the others.
         let rounded = simd.transmute_u32s_f32s(simd.add_f32s(n, simd.splat_f32s(Self::ROUND)));
         let exponent = simd.wrapping_dyn_shl_u32s(rounded, simd.splat_u32s(23));
         simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), exponent))
@@ -193,8 +197,8 @@ impl Lane for f64 {
             let exponent = (n + Self::ROUND).to_bits() << 52;
             return bytemuck::cast(f64::from_bits(a.to_bits().wrapping_add(exponent)));
         }
-        // Shifts come in halves of 32 bits only. In n + 1.5·2²⁰ the integer n ends at the upper half's
-        // lowest bit and the lower half is zero: shifted by 20, n is where the exponent begins.
+        // Only shifts of 32-bit halves exist. In n + 1.5·2²⁰ the integer n ends at the upper half's lowest bit
+        // and the lower half is zero: shifted by 20, n lies where the exponent begins.
         let upper: S::u32s = bytemuck::cast(simd.add_f64s(n, simd.splat_f64s(1_572_864.0)));
         let exponent = simd.wrapping_dyn_shl_u32s(upper, simd.splat_u32s(20));
         bytemuck::cast(simd.add_u32s(bytemuck::cast(a), exponent))

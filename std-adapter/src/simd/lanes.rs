@@ -1,38 +1,35 @@
-//! Many candidates at once: the host's evaluator of the open-slot chain.
+//! Many candidates at once: the host's evaluator of the open-slot chain (Metropolis-within-Gibbs with a
+//! systematic scan).
 //!
 //! The same forward substitution as the core's ([`dpp_nystrom_core::OpenSlot::try_one`]), for
-//! [`TRIES`] candidates side by side, a candidate to a lane. `pulp` picks the instruction set when the
-//! program runs, so that a portable build uses AVX2, AVX-512 or NEON where the machine has them. Lanes
-//! stop together, when every one of them has fallen to what its acceptance asks for of the present
-//! occupant: then the first is rejected, so the occupant stays, so the second is, and so on. Otherwise all
-//! are finished, and compared in their order.
+//! [`TRIES`] candidates side by side, one per lane. `pulp` selects the instruction set at run time, so a
+//! portable build uses AVX2, AVX-512 or NEON where available. A block stops early when every lane's residual
+//! has fallen to the threshold that its acceptance test sets for the present occupant: the first candidate is
+//! then rejected, so the occupant stays, so the second is rejected, and so on. Otherwise all lanes are finished
+//! and tested in order.
 //!
-//! It differs from the core in rounding alone: products are fused where the machine can, sums have
-//! another order, and the exponential is a polynomial. Tests hold every lane to the core's answer.
+//! The result differs from the core's in rounding alone: multiply-adds are fused where the machine can, sums
+//! have another order, and the exponential is a polynomial. Tests compare every lane with the core.
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::lane::Lane;
+use crate::simd::lane::{Ground, Lane};
 use crate::simd::substitution::Substitution;
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Points, Proposal, TRIES};
+use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Proposal, TRIES};
 use pulp::Arch;
 
-/// The ground sets that lanes know: rows under one of the core's kernels.
-pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
-
-/// Working memory of the lanes, for up to `c` landmarks of `d` features: `32 (c + d)` numbers.
+/// Working memory of the lanes for up to `c` landmarks of `d` features: `32 (c + d)` values.
 #[derive(Debug)]
 pub struct Lanes<T> {
     pub(crate) arch: Arch,
-    /// The candidates' features: of each feature, the lanes' values side by side.
+    /// The candidates' features, feature-major: the lanes' values of one feature are adjacent.
     pub(crate) features: Vec<T>,
-    /// The candidates' substitutions, likewise.
+    /// The candidates' substitutions, in the same layout.
     pub(crate) z: Vec<T>,
 }
 
 impl<T: Lane> Lanes<T> {
-    /// Room for `c` landmarks of `d` features.
+    /// Allocate for `c` landmarks of `d` features.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -44,7 +41,7 @@ impl<T: Lane> Lanes<T> {
         })
     }
 
-    /// Copies the candidates' rows side by side. Lanes without a proposal keep what they held.
+    /// Interleave the candidates' rows. Lanes without a proposal keep their old values.
     pub(crate) fn gather(&mut self, ground: &Ground<'_, T>, proposals: &[Proposal<T>]) {
         let (features, _) = self.features.as_chunks_mut::<TRIES>();
         for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
@@ -90,7 +87,7 @@ impl<T: Lane> Lanes<T> {
         }
         self.gather(ground, proposals);
         let mut diagonals = [T::ZERO; TRIES];
-        // A lane without a proposal never keeps the others going.
+        // A lane without a proposal never delays the early exit.
         let mut thresholds = [T::ONE / T::ZERO; TRIES];
         for ((diagonal, threshold), proposal) in diagonals.iter_mut().zip(&mut thresholds).zip(proposals) {
             *diagonal = ground.diagonal(proposal.entering);

@@ -1,4 +1,4 @@
-//! TODO-DOC
+//! Kernels of the host in vector lanes, chosen when the program runs. Tests hold each to the core.
 
 pub(crate) mod engine;
 pub(crate) mod exponential;

@@ -1,57 +1,56 @@
-//! Randomly pivoted Cholesky over all rows, or over some, in lanes.
+//! Randomly pivoted Cholesky over all rows, or over some, in SIMD lanes.
 //!
-//! Chen, Epperly, Tropp and Webber (2022): each landmark is drawn in proportion to what the landmarks
-//! before it miss of every row. `O(n c)` kernel entries, `n c²/2` multiply-adds and `n (c + d + 1)` numbers.
-//! Accelerated as by Epperly, Tropp and Webber (2024): [`BLOCK`] rows are drawn at once in proportion to
-//! the residuals as they stand, and each is kept with the probability that those kept before it have left
-//! it, so that the law is that of one row at a time, and all rows are passed over once a block.
+//! Chen, Epperly, Tropp and Webber (2022): each landmark is drawn in proportion to the residuals of the rows
+//! given the landmarks before it. `O(n c)` kernel entries, `n c²/2` multiply-adds, `n (c + d + 1)` values.
+//! Accelerated after Epperly, Tropp and Webber (2024): [`BLOCK`] rows are drawn at once in proportion to the
+//! current residuals, and each is accepted with the probability `new residual / old residual`, given those
+//! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block.
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::{Ground, Lanes};
+use crate::simd::lane::{Ground, Lane};
+use crate::simd::lanes::Lanes;
 use crate::simd::substitution::tile;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, TRIES};
 use pulp::{Simd, WithSimd};
 use rand_core::Rng;
 use rayon::prelude::*;
 
-/// Rows drawn at once.
+/// Rows drawn per block.
 const BLOCK: usize = 8;
 
-/// Rows in lanes at a time where their substitutions are not kept.
+/// Rows held in lanes at a time where their substitutions are not kept.
 const PART: usize = 1 << 14;
 
-/// Blocks of lanes to a task of a thread.
+/// Blocks of lanes per thread task.
 const TASK: usize = 64;
 
-/// Rows in lanes: [`TRIES`] rows side by side, and what is known of them.
+/// Rows in lanes, [`TRIES`] side by side, with their substitutions and residuals.
 pub(crate) struct Rows<T> {
-    /// Numbers to a block of lanes.
+    /// Feature values per block of lanes.
     features: usize,
     z: usize,
     values: Vec<T>,
     substitutions: Vec<T>,
     /// `k(i, i)`; zero beyond the last row.
     diagonals: Vec<T>,
-    /// What the landmarks miss of each row.
+    /// The residual of each row.
     residuals: Vec<T>,
-    /// The residuals' sums over each block of lanes.
+    /// The sum of the residuals in each block of lanes.
     sums: Vec<f64>,
 }
 
-/// Numbers that a pivoted start in lanes holds for a row of `d` features: its features, its substitution, its
-/// diagonal and its residual.
+/// Return how many values a pivoted start in lanes stores for a row of `d` features: its features, its
+/// substitution, its diagonal and its residual.
 pub(crate) fn numbers_to_pivot(c: usize, d: usize) -> usize {
     c + d + 2
 }
 
 impl<T: Lane> Lanes<T> {
-    /// Adds landmarks until there are `c`, drawn by randomly pivoted Cholesky from `candidates`, or from
-    /// all rows. The landmarks must be empty.
+    /// Fill an empty landmark set up to `c` by randomly pivoted Cholesky from `candidates`, or from all rows.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when nothing is left to draw from,
+    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when no row has a residual left,
     /// [`Error::Memory`].
     pub fn pivot(
         &self,
@@ -77,7 +76,7 @@ impl<T: Lane> Lanes<T> {
             if !(total > 0.0) {
                 return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
             }
-            // The same draws whatever c is: the first landmarks of more are those of fewer.
+            // The same draws for every c: a smaller set is a prefix of a larger one.
             for _ in 0..BLOCK {
                 if landmarks.len() == c {
                     break;
@@ -97,7 +96,7 @@ impl<T: Lane> Lanes<T> {
                             landmarks.truncate(landmarks.len() - 1);
                         }
                     }
-                    // Rounding; not to be drawn again.
+                    // Not positive because of rounding: exclude it from later draws.
                     Err(CoreError::NotPositive { .. }) => rows.exclude(at),
                     Err(reason) => return Err(refused(reason)),
                 }
@@ -109,9 +108,9 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Adds landmarks until there are `c`, each the first of the rows with the largest residual: greedily
-    /// pivoted Cholesky (Fine and Scheinberg 2002). The landmarks must be empty. Costs what
-    /// [`pivot`](Self::pivot) does, with a pass a landmark.
+    /// Fill an empty landmark set up to `c`, each landmark the first row with the largest residual: greedily
+    /// pivoted Cholesky (Fine and Scheinberg 2002). Costs what [`pivot`](Self::pivot) does, with one pass per
+    /// landmark.
     ///
     /// # Errors
     /// Those of [`pivot`](Self::pivot).
@@ -139,7 +138,7 @@ impl<T: Lane> Lanes<T> {
             };
             match landmarks.push(at) {
                 Ok(()) => self.pass(&mut rows, landmarks, first),
-                // Rounding; not to be taken again.
+                // Not positive because of rounding: exclude it.
                 Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
                 Err(reason) => return Err(refused(reason)),
             }
@@ -147,11 +146,11 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// What the landmarks miss of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds.
-    /// Residuals at the level of rounding are zero.
+    /// Compute the residuals of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds. Residuals
+    /// at the level of rounding are set to zero.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Landmarks`] where one is no number.
+    /// [`Error::Memory`]; [`Error::Landmarks`] if a residual is not finite.
     pub(crate) fn residuals(
         &self,
         landmarks: &Landmarks<'_, T, Ground<'_, T>>,
@@ -173,12 +172,12 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Numbers that [`pivot`](Self::pivot) holds for each row it looks at.
+    /// Return how many values [`pivot`](Self::pivot) stores per row it considers.
     pub fn numbers_to_pivot(&self, c: usize) -> usize {
         numbers_to_pivot(c, self.features.len() / TRIES)
     }
 
-    /// Takes the landmarks from `first` on out of every row's residual.
+    /// Subtract the contribution of the landmarks from `first` on from every row's residual.
     pub(crate) fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
         let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
         let (features, z) = (*features, *z);
@@ -215,7 +214,7 @@ impl<T: Lane> Rows<T> {
         let (features, z) = (ground.features() * TRIES, c * TRIES);
         let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
-        // On all threads: rows that lie far apart are waited for one by one.
+        // On all threads, to overlap the page faults of rows that lie far apart.
         values.par_chunks_mut(features.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
             |(block, (values, diagonals))| {
                 for (lane, diagonal) in diagonals.iter_mut().enumerate().take(count - block * TRIES) {
@@ -233,17 +232,17 @@ impl<T: Lane> Rows<T> {
         Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
     }
 
-    /// The features of a block of lanes.
+    /// Return the features of a block of lanes.
     pub(crate) fn block(&self, block: usize) -> &[T] {
         &self.values[block * self.features..(block + 1) * self.features]
     }
 
-    /// Entry `k` of the substitution of a row.
+    /// Return entry `k` of a row's substitution.
     pub(crate) fn substitution(&self, at: usize, k: usize) -> T {
         self.substitutions[at / TRIES * self.z + k * TRIES + at % TRIES]
     }
 
-    /// The row at which the residuals, summed from the first on, pass `place`.
+    /// Return the row at which the running sum of the residuals exceeds `place`.
     fn at(&self, mut place: f64) -> usize {
         let mut last = 0;
         for (block, &sum) in self.sums.iter().enumerate() {
@@ -269,7 +268,7 @@ impl<T: Lane> Rows<T> {
         last * TRIES + found
     }
 
-    /// The first row with the largest residual; none where all are zero.
+    /// Return the first row with the largest residual, or none if all are zero.
     fn largest(&self) -> Option<usize> {
         let mut largest = (None, T::ZERO);
         for (at, &residual) in self.residuals.iter().enumerate() {
@@ -322,7 +321,7 @@ impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
                     _ => some::<T, S, 1>(simd, landmarks, at, values, z, residuals),
                 };
             }
-            // A residual at the level of rounding is none.
+            // A residual at the level of rounding counts as zero.
             let floor = T::from_count(landmarks.len() + 1) * T::EPSILON;
             let mut total = 0.0;
             for (residual, &diagonal) in residuals.iter_mut().zip(diagonals) {
@@ -336,7 +335,7 @@ impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
     }
 }
 
-/// Substitutes `R` landmarks from `at` on; answers the place after them.
+/// Substitute `R` landmarks from `at` on; return the index after them.
 #[inline(always)]
 fn some<T: Lane, S: Simd, const R: usize>(
     simd: S,

@@ -1,16 +1,16 @@
-//! What landmarks miss of the pairs of some candidates and some rows, and how an exchange changes it.
+//! Residuals of some candidates against some rows, updated as landmarks are swapped.
 //!
-//! Of `q` candidates against `m` rows, the candidates and the landmarks among them, `R = K - ΦᵀΦ` is held, `q m`
-//! numbers. Without the landmark `i` it is `R + aaᵀ`, with `a` the rows' last features when `i` stands last; with
-//! the row `v` in its place `R + aaᵀ - bbᵀ`, `b = r_·v / √r_vv`. So the drop in the weighted trace error
-//! `Σ_j w_j r_jv² / r_vv` of all `q` exchanges costs one pass over `R`, in which the exchange before it is carried
-//! out. A landmark that leaves takes the place of the candidate that comes.
+//! For `q` candidates and `m` rows, which include the candidates and the landmarks, `R = K - ΦᵀΦ` is stored: `q m`
+//! values. Removing the landmark `i` gives `R + aaᵀ`, with `a` the last feature of all rows when `i` is ordered
+//! last; replacing it by the row `v` gives `R + aaᵀ - bbᵀ`, `b = r_·v / √r_vv`. The reduction of the weighted trace
+//! error `Σ_j w_j r_jv² / r_vv` by all `q` swaps thus costs one pass over `R`; the same pass applies the previous
+//! swap. A landmark that is removed becomes a candidate, in place of the one that entered.
 
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::simd::kernel;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::{Ground, Lanes};
+use crate::simd::lane::{Ground, Lane};
+use crate::simd::lanes::Lanes;
 use crate::simd::pivots::Rows;
 use dpp_nystrom_core::{GroundSet, Landmarks, TRIES};
 use faer::linalg::matmul::matmul;
@@ -21,45 +21,45 @@ use rayon::prelude::*;
 #[cfg(test)]
 mod tests;
 
-/// Numbers that a candidate's entries are rounded up to a multiple of: two vectors of the widest instruction set.
+/// Rows are padded to a multiple of this many values: two vectors of the widest instruction set.
 const WIDE: usize = 32;
 
-/// Candidates to a task of a thread.
+/// Candidates per thread task.
 const TASK: usize = 32;
 
-/// Candidates for landmarks, and rows over which what they would take off is summed.
+/// Candidate landmarks, and the rows over which their error reduction is summed.
 #[derive(Clone, Debug)]
 pub(crate) struct Subset {
     arch: Arch,
-    /// Rows of the ground set, the landmarks first.
+    /// Row indices into the ground set, the landmarks first.
     rows: Vec<usize>,
-    /// `rows`, rounded up to [`WIDE`].
+    /// The number of `rows`, rounded up to a multiple of [`WIDE`].
     stride: usize,
     weights: Vec<f32>,
-    /// `R`, a candidate's entries side by side; `f32`, for what is compared are sums of their squares.
-    missed: Vec<f32>,
-    /// Where the candidates stand among the rows.
+    /// `R`, one candidate after another; in `f32`, because only sums of squared entries are compared.
+    residuals: Vec<f32>,
+    /// The candidates' positions in `rows`.
     candidates: Vec<usize>,
-    /// For each landmark, in the order of `places`, a feature of all rows.
+    /// One feature of all rows per landmark, in the order of `places`.
     features: Vec<Vec<f64>>,
-    /// Where the landmarks stand among the rows.
+    /// The landmarks' positions in `rows`.
     places: Vec<usize>,
     /// Kernel diagonals.
     diagonals: Vec<f64>,
-    /// `a`, `b`, and those of the exchange that is not yet carried out in `missed`.
+    /// `a`, and the `a` and `b` of the last swap while it is not yet applied to `residuals`.
     leaving: Vec<f32>,
     left: Vec<f32>,
     entered: Vec<f32>,
-    /// Whether there is one.
-    is_due: bool,
+    /// Whether a swap is still to be applied.
+    is_pending: bool,
     drops: Vec<f32>,
-    /// The largest residual that each candidate has had, to which its rounding is relative.
+    /// The largest residual that each candidate has had; its rounding error is relative to that.
     largest: Vec<f32>,
 }
 
 impl Subset {
-    /// The rows `others`, with their weights, beside the landmarks, whose weight is one; the candidates are these
-    /// places of `others`.
+    /// Build from the landmarks, with weight one, and the rows `others` with their weights; `candidates` are
+    /// positions in `others`.
     pub(crate) fn new(
         lanes: &Lanes<f64>,
         landmarks: &Landmarks<'_, f64, Ground<'_, f64>>,
@@ -83,11 +83,11 @@ impl Subset {
             }
         }
         let phi = MatRef::from_row_major_slice(&flat, count, c);
-        let mut missed = zeros(chosen.len() * stride, 0.0_f32)?;
-        missed
+        let mut residuals = zeros(chosen.len() * stride, 0.0_f32)?;
+        residuals
             .par_chunks_mut(TASK * stride)
             .zip(chosen.par_chunks(TASK).zip(candidates.par_chunks(TASK)))
-            .try_for_each(|(missed, (chosen, at))| {
+            .try_for_each(|(residuals, (chosen, at))| {
                 let mut entries = zeros(chosen.len() * count, 0.0)?;
                 let all = Entries { ground, rows: chosen, count, in_lanes: &in_lanes, entries: &mut entries };
                 lanes.arch.dispatch(all);
@@ -96,7 +96,7 @@ impl Subset {
                 let own = MatRef::from_row_major_slice(&own, chosen.len(), c);
                 let out = MatMut::from_row_major_slice_mut(&mut entries, chosen.len(), count);
                 matmul(out, Accum::Add, own, phi.transpose(), -1.0, Par::Seq);
-                for (to, from) in missed.chunks_exact_mut(stride).zip(entries.chunks_exact(count)) {
+                for (to, from) in residuals.chunks_exact_mut(stride).zip(entries.chunks_exact(count)) {
                     for (to, &from) in to.iter_mut().zip(from) {
                         *to = from as f32;
                     }
@@ -116,7 +116,7 @@ impl Subset {
             rows,
             stride,
             weights: all,
-            missed,
+            residuals,
             drops: zeros(candidates.len(), 0.0_f32)?,
             largest: zeros(candidates.len(), 0.0_f32)?,
             candidates,
@@ -126,21 +126,21 @@ impl Subset {
             leaving: empty()?,
             left: empty()?,
             entered: empty()?,
-            is_due: false,
+            is_pending: false,
         })
     }
 
-    /// The landmarks, in the order in which they would leave.
+    /// Return the landmarks in the order in which they are considered for removal.
     pub(crate) fn landmarks(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(|&place| self.rows[place])
     }
 
-    /// Looks for the candidate that, in the place of the landmark that has waited longest, takes most of the
-    /// weighted trace error off, and lets it in; the landmark itself is one of them. Answers whether another came.
+    /// Replace the longest-standing landmark by the candidate that lowers the weighted trace error most; the
+    /// landmark itself competes. Return whether it was replaced.
     pub(crate) fn improve(&mut self) -> bool {
         let c = self.places.len();
         self.open();
-        self.look();
+        self.update_drops();
         for candidate in 0..self.candidates.len() {
             self.largest[candidate] = self.largest[candidate].max(self.residual(candidate));
         }
@@ -154,15 +154,15 @@ impl Subset {
         let Some(candidate) = best.0 else { return false };
         let (present, place) = (self.places[c - 1], self.candidates[candidate]);
         let a = self.leaving[place];
-        let own = &mut self.missed[candidate * self.stride..(candidate + 1) * self.stride];
+        let own = &mut self.residuals[candidate * self.stride..(candidate + 1) * self.stride];
         let scale = 1.0 / (own[place] + a * a).sqrt();
-        for ((entry, missed), &leaving) in self.entered.iter_mut().zip(own).zip(&self.leaving) {
-            *entry = (*missed + a * leaving) * scale;
-            // Of the landmark that leaves, whose line this is from now on, nothing was missed.
-            *missed = 0.0;
+        for ((entry, residual), &leaving) in self.entered.iter_mut().zip(own).zip(&self.leaving) {
+            *entry = (*residual + a * leaving) * scale;
+            // This row of `R` now belongs to the removed landmark, whose residual was zero.
+            *residual = 0.0;
         }
         self.left.copy_from_slice(&self.leaving);
-        self.is_due = true;
+        self.is_pending = true;
         for (feature, &entered) in self.features[c - 1].iter_mut().zip(&self.entered) {
             *feature = f64::from(entered);
         }
@@ -172,22 +172,30 @@ impl Subset {
         true
     }
 
-    /// Carries out the exchange that is due, and sums `w_j (r_jv + a_j a_v)²` for every candidate `v`.
-    fn look(&mut self) {
-        let Self { arch, stride, weights, missed, candidates, leaving, left, entered, drops, .. } = self;
+    /// Apply the pending swap, and sum `w_j (r_jv + a_j a_v)²` for every candidate `v`.
+    fn update_drops(&mut self) {
+        let Self { arch, stride, weights, residuals, candidates, leaving, left, entered, drops, .. } = self;
         let (arch, stride, weights, leaving) = (*arch, *stride, &**weights, &**leaving);
-        let due = self.is_due.then_some((&**left, &**entered));
-        missed
+        let pending = self.is_pending.then_some((&**left, &**entered));
+        residuals
             .par_chunks_mut(TASK * stride)
             .zip(candidates.par_chunks(TASK))
             .zip(drops.par_chunks_mut(TASK))
-            .for_each(|((missed, candidates), drops)| {
-                arch.dispatch(Look { stride, missed, weights, candidates, leaving, due, drops });
+            .for_each(|((residuals, candidates), drops)| {
+                arch.dispatch(UpdateDrops {
+                    stride,
+                    residuals,
+                    weights,
+                    candidates,
+                    leaving,
+                    pending,
+                    drops,
+                });
             });
-        self.is_due = false;
+        self.is_pending = false;
     }
 
-    /// What the landmark that left would take off again: of what its feature alone explains, all.
+    /// Return the error reduction of putting the removed landmark back: everything its feature explains.
     fn drop_of_present(&self) -> f32 {
         let (weights, _) = self.weights.as_chunks::<WIDE>();
         let (leaving, _) = self.leaving.as_chunks::<WIDE>();
@@ -202,18 +210,18 @@ impl Subset {
         sums.iter().sum::<f32>() - (self.weights[present] - 1.0) * a * a
     }
 
-    /// What the landmarks but the open one miss of a candidate.
+    /// Return a candidate's residual given the landmarks other than the removed one.
     fn residual(&self, candidate: usize) -> f32 {
         let at = self.candidates[candidate];
-        self.missed[candidate * self.stride + at] + self.leaving[at] * self.leaving[at]
+        self.residuals[candidate * self.stride + at] + self.leaving[at] * self.leaving[at]
     }
 
-    /// What a candidate would take off, its own weight counted once: rows in proportion to whose weights others
-    /// were left out stand for these, but no row stands for another's being chosen.
+    /// Return a candidate's error reduction, with its own weight counted as one: a weighted row stands for rows
+    /// that were left out, but a landmark covers only itself exactly.
     fn drop_of(&self, candidate: usize) -> f32 {
         let at = self.candidates[candidate];
         let residual = self.residual(candidate);
-        // At the level of rounding there is nothing to choose: of the diagonal in `f64`, and of what it was in `f32`.
+        // Residuals at the level of rounding: of the diagonal in `f64`, and of its earlier values in `f32`.
         let floor = 16.0 * self.places.len() as f64 * f64::EPSILON * self.diagonals[at];
         let rounding = 64.0 * f32::EPSILON * self.largest[candidate];
         if !(f64::from(residual) > floor && residual > rounding) {
@@ -222,7 +230,7 @@ impl Subset {
         self.drops[candidate] / residual - (self.weights[at] - 1.0) * residual
     }
 
-    /// Turns the features so that those of the first landmark stand last, and takes them out.
+    /// Rotate the features so that those of the first landmark come last, and remove them.
     fn open(&mut self) {
         let c = self.places.len();
         let mut carried = self.features.remove(0);
@@ -232,8 +240,9 @@ impl Subset {
             let (x, y) = (self.features[k][place], carried[place]);
             let r = x.hypot(y);
             if r > 0.0 {
-                let turn = Turn { cos: x / r, sin: y / r, one: &mut self.features[k], other: &mut carried };
-                self.arch.dispatch(turn);
+                let rotation =
+                    PlaneRotation { cos: x / r, sin: y / r, one: &mut self.features[k], other: &mut carried };
+                self.arch.dispatch(rotation);
             }
         }
         for (to, &from) in self.leaving.iter_mut().zip(&carried) {
@@ -243,7 +252,7 @@ impl Subset {
     }
 }
 
-/// The kernel of these rows with the `count` rows in lanes.
+/// The kernel of `rows` with the `count` rows in lanes.
 struct Entries<'e, 'g> {
     ground: &'e Ground<'g, f64>,
     rows: &'e [usize],
@@ -295,38 +304,38 @@ impl WithSimd for Entries<'_, '_> {
     }
 }
 
-/// One pass over some candidates' entries, which are written where an exchange is to be carried out.
-struct Look<'e> {
+/// One pass over some candidates' rows of `R`, which applies a pending swap.
+struct UpdateDrops<'e> {
     stride: usize,
-    missed: &'e mut [f32],
+    residuals: &'e mut [f32],
     weights: &'e [f32],
     candidates: &'e [usize],
     leaving: &'e [f32],
-    /// `a` and `b` of the exchange.
-    due: Option<(&'e [f32], &'e [f32])>,
+    /// `a` and `b` of the pending swap.
+    pending: Option<(&'e [f32], &'e [f32])>,
     drops: &'e mut [f32],
 }
 
-impl WithSimd for Look<'_> {
+impl WithSimd for UpdateDrops<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { stride, missed, weights, candidates, leaving, due, drops } = self;
+        let Self { stride, residuals, weights, candidates, leaving, pending, drops } = self;
         let splat = |value: f32| simd.splat_f32s(value);
-        // Two sums, so that neither waits for the other.
-        let pairs = |numbers| S::as_simd_f32s(numbers).0.as_chunks::<2>().0;
+        // Two independent accumulators, to hide latency.
+        let pairs = |values| S::as_simd_f32s(values).0.as_chunks::<2>().0;
         let (weights, all) = (pairs(weights), pairs(leaving));
         let weighed = |sum, weight, entry| simd.mul_add_e_f32s(simd.mul_f32s(weight, entry), entry, sum);
         let total = |[one, other]: [S::f32s; 2]| simd.reduce_sum_f32s(simd.add_f32s(one, other));
-        let rows = missed.chunks_exact_mut(stride).zip(drops).zip(candidates);
-        let Some((left, entered)) = due else {
+        let rows = residuals.chunks_exact_mut(stride).zip(drops).zip(candidates);
+        let Some((left, entered)) = pending else {
             for ((row, drop), &at) in rows {
                 let own = splat(leaving[at]);
                 let mut sums = [splat(0.0); 2];
-                for ((missed, leaving), weights) in pairs(row).iter().zip(all).zip(weights) {
+                for ((residuals, leaving), weights) in pairs(row).iter().zip(all).zip(weights) {
                     for i in 0..2 {
-                        let entry = simd.mul_add_e_f32s(own, leaving[i], missed[i]);
+                        let entry = simd.mul_add_e_f32s(own, leaving[i], residuals[i]);
                         sums[i] = weighed(sums[i], weights[i], entry);
                     }
                 }
@@ -339,13 +348,13 @@ impl WithSimd for Look<'_> {
             let (own, a, b) = (splat(leaving[at]), splat(left[at]), splat(-entered[at]));
             let mut sums = [splat(0.0); 2];
             let row = S::as_mut_simd_f32s(row).0.as_chunks_mut::<2>().0;
-            for ((((missed, leaving), weights), left), entered) in
+            for ((((residuals, leaving), weights), left), entered) in
                 row.iter_mut().zip(all).zip(weights).zip(out).zip(come)
             {
                 for i in 0..2 {
-                    missed[i] = simd.mul_add_e_f32s(a, left[i], missed[i]);
-                    missed[i] = simd.mul_add_e_f32s(b, entered[i], missed[i]);
-                    let entry = simd.mul_add_e_f32s(own, leaving[i], missed[i]);
+                    residuals[i] = simd.mul_add_e_f32s(a, left[i], residuals[i]);
+                    residuals[i] = simd.mul_add_e_f32s(b, entered[i], residuals[i]);
+                    let entry = simd.mul_add_e_f32s(own, leaving[i], residuals[i]);
                     sums[i] = weighed(sums[i], weights[i], entry);
                 }
             }
@@ -355,14 +364,14 @@ impl WithSimd for Look<'_> {
 }
 
 /// A plane rotation of two features of all rows.
-struct Turn<'e> {
+struct PlaneRotation<'e> {
     cos: f64,
     sin: f64,
     one: &'e mut [f64],
     other: &'e mut [f64],
 }
 
-impl WithSimd for Turn<'_> {
+impl WithSimd for PlaneRotation<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -1,39 +1,37 @@
-//! The forward substitution of a block of candidates, a candidate to a lane.
+//! The forward substitution of a block of candidates, one candidate per lane.
 //!
-//! Landmarks are taken [`TILE`] at a time: their kernel entries, and their sums over the landmarks
-//! before them, are as many independent chains of multiply-adds, which hides their latency, and each
-//! earlier entry of a substitution is loaded once for all of them. A small triangle then finishes the
-//! tile.
+//! Landmarks are taken [`TILE`] at a time. Their kernel entries, and their sums over the earlier landmarks, form
+//! independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
+//! loaded once per tile. A small triangular solve then finishes the tile.
 
 use crate::simd::kernel::entries;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::Ground;
+use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{OpenSlot, TRIES};
 use pulp::{Simd, WithSimd};
 
-/// Landmarks taken at a time.
+/// Landmarks per tile.
 const TILE: usize = 8;
 
-/// What is to be substituted. Of each feature, and of each entry of the substitutions, the lanes'
-/// [`TRIES`] values follow one another.
+/// The arguments of a substitution. The lanes' [`TRIES`] values of each feature, and of each entry of the
+/// substitutions, are adjacent.
 pub(crate) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
     pub(crate) ground: &'t Ground<'g, T>,
     pub(crate) slot: &'t OpenSlot<'s, 'a, T, Ground<'g, T>>,
-    /// So many.
+    /// The number of candidates.
     pub(crate) candidates: usize,
-    /// Their features.
+    /// The candidates' features.
     pub(crate) features: &'t [T],
-    /// Room for their substitutions.
+    /// Output: the candidates' substitutions.
     pub(crate) z: &'t mut [T],
-    /// `k(v, v)` when it comes, the residuals when it goes.
+    /// On entry `k(v, v)`, on return the residuals.
     pub(crate) residuals: &'t mut [T; TRIES],
-    /// Lanes may stop when each residual is at or under its own.
+    /// The block may stop once every residual is at or below its threshold.
     pub(crate) thresholds: &'t [T; TRIES],
 }
 
 impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
-    /// Whether the substitution was finished: whether some lane may be admitted.
+    /// Whether the substitution was finished, that is, whether some lane may be accepted.
     type Output = bool;
 
     #[inline(always)]
@@ -44,7 +42,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
         let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
         let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
         let (stride, vectors) = (TRIES / lanes, candidates.div_ceil(lanes));
-        // What fills no tile comes first, while there is next to nothing before it to take off.
+        // Landmarks that fill no tile come first, where there is least to subtract.
         let (rest, tiles) = others.as_rchunks::<TILE>();
         let mut first = 0;
         for &member in rest {
@@ -64,7 +62,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
             first += 1;
         }
         for members in tiles {
-            // No closures on these paths: what is not inlined is compiled without the machine's vectors.
+            // No closures here: what is not inlined is compiled without the machine's vector instructions.
             let mut rows: [&[T]; TILE] = [&[]; TILE];
             let mut factor: [&[T]; TILE] = [&[]; TILE];
             for (r, (row, &member)) in rows.iter_mut().zip(members).enumerate() {
@@ -86,7 +84,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
             first += TILE;
             let mut fallen = true;
             for (residual, threshold) in residuals.iter().zip(thresholds).take(candidates) {
-                // Minus infinity is an entry that was no number: finish, and say so.
+                // Minus infinity marks an entry that was NaN: finish, and report it.
                 fallen &= residual <= threshold && *residual > -(T::ONE / T::ZERO);
             }
             if fallen {
@@ -97,8 +95,8 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
     }
 }
 
-/// Substitutes the landmarks `first..first + R`, whose features are `rows` and whose rows of the factor
-/// are `factor`, for the first `vectors` vectors of candidates.
+/// Substitute the landmarks `first..first + R`, with features `rows` and rows `factor` of the factor, for the
+/// first `vectors` vectors of candidates.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a struct of them would not stay in registers")]
 pub(crate) fn tile<T: Lane, S: Simd, const R: usize>(
@@ -138,7 +136,7 @@ pub(crate) fn tile<T: Lane, S: Simd, const R: usize>(
             value = T::product(simd, value, T::splat(simd, T::ONE / tail[r]));
             values[r] = value;
             here[r * stride + vector] = value;
-            // Never rises, fused or not: a square is taken off.
+            // Never increases, fused or not: a square is subtracted.
             let negative = T::product(simd, value, T::splat(simd, -T::ONE));
             residual = T::mul_add(simd, negative, value, residual);
         }

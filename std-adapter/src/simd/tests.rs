@@ -1,9 +1,9 @@
-//! Every lane against the core's one-by-one evaluator.
+//! Every lane compared with the core's one-by-one evaluator.
 
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::{Ground, Lanes};
+use crate::simd::lane::{Ground, Lane};
+use crate::simd::lanes::Lanes;
 use crate::simd::substitution::Substitution;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
@@ -31,7 +31,7 @@ fn rows<T: Lane>(count: usize, dim: usize) -> Vec<T> {
         .collect()
 }
 
-/// Runs the same seed with both evaluators.
+/// Run the same seed with both evaluators.
 fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, tries: usize, steps: u64) {
     let rows = rows::<T>(400, dim);
     let kernel: ChosenKernel<T> = kind.build(0.9).unwrap();
@@ -52,11 +52,11 @@ fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, tries: usize, steps: u
     slow.run(steps, &mut random).unwrap();
     fast.run(steps, &mut twin).unwrap();
     let context = format!("{kind:?}, c {c}, d {dim}, {tries} tries");
-    assert!(slow.progress().accepted > 0 || steps < 50, "{context}: nothing moved");
+    assert!(slow.progress().accepted > 0 || steps < 50, "{context}: no swap was accepted");
     assert_eq!(slow.progress(), fast.progress(), "{context}");
     assert_eq!(slow.landmarks().members(), fast.landmarks().members(), "{context}");
     let difference = (slow.log_det() - fast.log_det()).to_f64().abs();
-    // The two factors differ by the rounding of a few hundred openings.
+    // The two factors differ by the rounding of a few hundred swaps.
     let bound = 1e4 * c as f64 * T::EPSILON.to_f64();
     assert!(difference <= bound * slow.log_det().to_f64().abs().max(1.0), "{context}: {difference:e}");
 }
@@ -96,10 +96,10 @@ fn every_kernel_follows_the_core_with_early_rejection() {
     }
 }
 
-/// The first rows of a ground set as proposals, none a landmark of `slot`.
+/// Return the first rows of a ground set as proposals, none of them a landmark of `slot`.
 fn proposals_for<T: Lane>(slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, count: usize) -> Vec<Proposal<T>> {
     let free = (0..slot.ground().len()).filter(|row| !slot.others().contains(row));
-    // Unequal numbers, in no order.
+    // Unequal uniforms, in no order.
     let uniform = |lane: usize| T::from_f64((lane * 7 % TRIES) as f64 / TRIES as f64);
     free.take(count)
         .enumerate()
@@ -107,8 +107,8 @@ fn proposals_for<T: Lane>(slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, count: usiz
         .collect()
 }
 
-/// Runs the substitution alone, with the machine's vectors or one number at a time; answers whether it
-/// was finished, and the residuals.
+/// Run the substitution alone, with the machine's vectors or scalar code; return whether it was finished, and
+/// the residuals.
 fn substitute<T: Lane>(
     lanes: &mut Lanes<T>,
     slot: &OpenSlot<'_, '_, T, Ground<'_, T>>,
@@ -135,7 +135,7 @@ fn substitute<T: Lane>(
     (finished, residuals)
 }
 
-/// The row's weights in the others, `K_RR⁻¹ k_R(v)`, from the factor, in `f64`.
+/// Return the row's weights on the others, `K_RR⁻¹ k_R(v)`, from the factor, in `f64`.
 fn weights<T: Lane>(slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, entries: &[f64]) -> Vec<f64> {
     let row = |k: usize| -> Vec<f64> { slot.row(k).iter().map(|entry| entry.to_f64()).collect() };
     let mut x = entries.to_vec();
@@ -154,7 +154,7 @@ fn weights<T: Lane>(slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, entries: &[f64]) 
     x
 }
 
-/// Every lane of one block, against the core and against the equations themselves.
+/// Compare every lane of one block with the core and with the defining equations.
 fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, dim: usize, seed: u64) {
     let rows = rows::<T>(300, dim);
     let ground = Points::new(&rows, dim, kind.build::<T>(0.9).unwrap()).unwrap();
@@ -178,8 +178,8 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, dim: usize, seed: u64) {
             let v = proposal.entering;
             let z: Vec<f64> = (0..c - 1).map(|a| lanes.z[a * TRIES + lane].to_f64()).collect();
             let entries: Vec<f64> = slot.others().iter().map(|&y| exact.entry(y, v)).collect();
-            // L z = k backward: an entry of the kernel to some d ε of its terms, a substitution to c ε of
-            // its own.
+            // L z = k, checked by multiplying back: a kernel entry is accurate to some d ε of its terms, a
+            // substitution to c ε of its own.
             for (a, entry) in entries.iter().enumerate() {
                 let (mut sum, mut size) = (0.0, 0.0);
                 for (l, z) in slot.row(a).iter().zip(&z) {
@@ -202,7 +202,7 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, dim: usize, seed: u64) {
             let squares: f64 = z.iter().map(|z| z * z).sum();
             let off = (residuals[lane].to_f64() - (diagonal - squares)).abs();
             assert!(off <= epsilon * (c + 2) as f64 * (diagonal + squares), "{context}: {off:e}");
-            // And the core's, within what c + d roundings of K can do to it:
+            // The difference from the core's is at most what c + d roundings of K can cause:
             // (√k_vv + Σ |w_i| √k_ii)², w the weights of v in the others.
             let mut size = diagonal.sqrt();
             for (weight, &y) in weights(&slot, &entries).iter().zip(slot.others()) {
@@ -220,7 +220,7 @@ fn lanes_are_exact<T: Lane>(kind: KernelKind, c: usize, dim: usize, seed: u64) {
                 assert!(residuals[lane].to_f64() <= bound, "{context}");
             }
         }
-        // What evaluation makes of the block is what the core makes of it.
+        // Evaluating the block gives the same decisions as the core.
         let admitted = lanes.evaluate(&mut slot, &proposals).unwrap();
         let left = slot.residual();
         let mut again = Heap::new(c).unwrap();
@@ -240,7 +240,7 @@ fn norm(row: &[f64]) -> f64 {
     row.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The member that is not among the others.
+/// Return the member that is not among the others.
 fn last(members: &[usize], others: &[usize]) -> usize {
     members.iter().copied().find(|member| !others.contains(member)).unwrap()
 }
@@ -261,13 +261,14 @@ fn every_lane_has_the_cores_residual() {
     }
 }
 
-/// A block stops after the first whole tile when all lanes have fallen, and goes on for the sake of one.
+/// A block stops after the first whole tile when all lanes have fallen below their thresholds, and continues
+/// if one has not.
 #[test]
-fn one_lane_keeps_all_going() {
+fn one_lane_above_its_threshold_keeps_the_block_running() {
     fn check<T: Lane>(portable: bool) {
         const C: usize = 30;
-        // Of 29 others the five that fill no tile come first.
-        const LOOK: usize = (5 + 8) * TRIES;
+        // Of 29 others, the five that fill no tile come first.
+        const FIRST_BLOCK: usize = (5 + 8) * TRIES;
         let rows = rows::<T>(100, 5);
         let ground = Points::new(&rows, 5, KernelKind::Gaussian.build::<T>(1.0).unwrap()).unwrap();
         let mut memory = Heap::new(C).unwrap();
@@ -280,8 +281,8 @@ fn one_lane_keeps_all_going() {
         let all = [T::ONE; TRIES];
         lanes.z.fill(not_a_number);
         assert!(!substitute(&mut lanes, &slot, &proposals, &all, portable).0);
-        assert!(lanes.z[..LOOK].iter().all(|z| z.to_f64().is_finite()));
-        assert!(lanes.z[LOOK..].iter().all(|z| z.to_f64().is_nan()));
+        assert!(lanes.z[..FIRST_BLOCK].iter().all(|z| z.to_f64().is_finite()));
+        assert!(lanes.z[FIRST_BLOCK..].iter().all(|z| z.to_f64().is_nan()));
         for lane in 0..TRIES {
             for threshold in [-T::ONE, not_a_number] {
                 let mut thresholds = all;
@@ -296,9 +297,9 @@ fn one_lane_keeps_all_going() {
     }
 }
 
-/// A row too long for its square, without other landmarks: an error, and nothing has changed.
+/// The square of a row overflows, with no other landmark: an error, and nothing has changed.
 #[test]
-fn what_is_no_number_is_an_error() {
+fn values_that_are_not_finite_are_errors() {
     let rows = [1.0, 0.5, 1e200, 2.0];
     let ground = Points::new(&rows, 1, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
     let mut memory = Heap::new(1).unwrap();
@@ -313,7 +314,7 @@ fn what_is_no_number_is_an_error() {
 }
 
 #[test]
-fn lanes_that_are_too_small_are_refused() {
+fn lanes_that_are_too_small_are_rejected() {
     let rows = rows::<f64>(20, 3);
     let ground = Points::new(&rows, 3, KernelKind::Gaussian.build(1.0).unwrap()).unwrap();
     let mut memory = Heap::new(4).unwrap();
@@ -327,10 +328,10 @@ fn lanes_that_are_too_small_are_refused() {
     assert_eq!(refused(4, 3), Ok(1));
 }
 
-/// A row too long for its square: an error beside any number of others, and not a rejection.
+/// The square of a row overflows, with any number of others: an error, not a rejection.
 #[test]
-fn a_diagonal_that_is_no_number_is_an_error_beside_any_number_of_others() {
-    // At right angles to all others, or not.
+fn a_diagonal_that_overflows_is_an_error_with_any_number_of_others() {
+    // Orthogonal to all others, or not.
     for others in [0.0, 1.0] {
         let mut rows: Vec<f64> = rows(40, 16);
         rows.iter_mut().step_by(16).for_each(|feature| *feature *= others);
@@ -350,7 +351,7 @@ fn a_diagonal_that_is_no_number_is_an_error_beside_any_number_of_others() {
     }
 }
 
-/// Ten rows a unit apart, and one so far away that squares of its distance are hardly numbers, or not.
+/// Ten rows a unit apart, and one so far away that its squared distance nearly overflows, or does.
 #[test]
 fn rows_far_away_have_kernels_of_zero() {
     fn check<T: Lane>(far: &[f64]) {
@@ -390,7 +391,7 @@ fn blocks_of_any_length_and_rows_out_of_range() {
     let mut lanes = Lanes::new(4, 3).unwrap();
     let past = [Proposal { entering: 40, uniform: 0.0 }];
     assert_eq!(lanes.evaluate(&mut slot, &past), Err(Error::OutOfRange { index: 40, len: 40 }));
-    // u = 0 lets each of them in, one after the other.
+    // u = 0 accepts each of them, one after the other.
     let many: Vec<Proposal<f64>> = (4..40).map(|entering| Proposal { entering, uniform: 0.0 }).collect();
     assert_eq!(lanes.evaluate(&mut slot, &many), Ok(36));
 }

@@ -1,32 +1,32 @@
-//! Lemma 1, Theorem 1 and Corollary 1: bounds on the error of `K̃` relative to the best approximation of rank
-//! `k`.
+//! Lemma 1, Theorem 1 and Corollary 1: bounds on the error of `K̃` relative to the best rank-`k` approximation.
 //!
-//! Eigenvalues `λ_1 >= λ_2 >= …` are given in descending order, `c >= k >= 1` landmarks are drawn from the
+//! Eigenvalues are given in descending order, `λ_1 >= λ_2 >= …`; `c >= k >= 1` landmarks are drawn from the
 //! c-DPP.
 
-/// A bound in each of two norms.
+/// A bound in two norms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norms {
-    /// Frobenius.
+    /// In the Frobenius norm.
     pub frobenius: f64,
-    /// Spectral.
+    /// In the spectral norm.
     pub spectral: f64,
 }
 
-/// Lemma 1 (Guruswami and Sinop 2012): `e_{c+1}/e_c <= Σ_{i>k} λ_i / (c + 1 - k)` for `1 <= k <= c`.
+/// Return Lemma 1's bound (Guruswami and Sinop 2012): `e_{c+1}/e_c <= Σ_{i>k} λ_i / (c + 1 - k)` for
+/// `1 <= k <= c`.
 pub fn lemma_1(eigenvalues: &[f64], c: usize, k: usize) -> f64 {
     eigenvalues.iter().skip(k).sum::<f64>() / (c + 1 - k) as f64
 }
 
-/// Theorem 1: `E ‖K - K̃‖ / ‖K - K_k‖` is at most `(c + 1)/(c + 1 - k) √(N - k)` in the Frobenius norm and
-/// `(c + 1)/(c + 1 - k) (N - k)` in the spectral one.
+/// Return Theorem 1's bound on `E ‖K - K̃‖ / ‖K - K_k‖`: `(c + 1)/(c + 1 - k) √(N - k)` in the Frobenius norm,
+/// `(c + 1)/(c + 1 - k) (N - k)` in the spectral norm.
 pub fn theorem_1(rows: usize, c: usize, k: usize) -> Norms {
     let factor = (c + 1) as f64 / (c + 1 - k) as f64;
     let left = (rows - k) as f64;
     Norms { frobenius: factor * left.sqrt(), spectral: factor * left }
 }
 
-/// `‖K - K_k‖`; of `k = 0`, `‖K‖`.
+/// Return `‖K - K_k‖`; for `k = 0`, `‖K‖`.
 pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
     let tail = eigenvalues.get(k..).unwrap_or(&[]);
     Norms {
@@ -35,9 +35,9 @@ pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
     }
 }
 
-/// Corollary 1: with probability at least `1 - δ` the errors are at most Theorem 1's bounds and
-/// `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖` more. Over the trivial bound, [`corollary_1_trivial`], as soon as
-/// [`is_vacuous`].
+/// Return Corollary 1's bound: with probability at least `1 - δ` the errors are at most Theorem 1's bounds plus
+/// `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖`. It exceeds the trivial bound, [`corollary_1_trivial`], once
+/// [`is_vacuous`] holds.
 pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms {
     let expected = theorem_1(eigenvalues.len(), c, k);
     let trivial = corollary_1_trivial(eigenvalues, k);
@@ -48,19 +48,19 @@ pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms
     }
 }
 
-/// `‖K‖ / ‖K - K_k‖`: no landmarks at all do as well as that, since `0 ⪯ K - K̃ ⪯ K`.
+/// Return the trivial bound `‖K‖ / ‖K - K_k‖`, which holds for every landmark set, since `0 ⪯ K - K̃ ⪯ K`.
 pub fn corollary_1_trivial(eigenvalues: &[f64], k: usize) -> Norms {
     let (all, best) = (best(eigenvalues, 0), best(eigenvalues, k));
     Norms { frobenius: all.frobenius / best.frobenius, spectral: all.spectral / best.spectral }
 }
 
-/// `√(8 c log 1/δ)`: by how many Lipschitz constants a function of a c-DPP exceeds its mean with
-/// probability `δ` at most (Pemantle and Peres 2014).
+/// Return `√(8 c log 1/δ)`: a 1-Lipschitz function of a c-DPP exceeds its mean by this much with probability
+/// at most `δ` (Pemantle and Peres 2014).
 pub fn deviation(c: usize, delta: f64) -> f64 {
     (8.0 * c as f64 * (1.0 / delta).ln()).sqrt()
 }
 
-/// Whether the corollaries say less than the trivial bounds: `8 c log 1/δ >= 1`.
+/// Whether the corollaries are weaker than the trivial bounds: `8 c log 1/δ >= 1`.
 pub fn is_vacuous(c: usize, delta: f64) -> bool {
     deviation(c, delta) >= 1.0
 }

@@ -1,4 +1,4 @@
-//! Real chains from uniform starts, and what their records of the log-determinant are worth.
+//! Chains from uniform starts, and the mixing diagnostics of their log-determinants.
 
 use crate::approximation::features::Ground;
 use crate::error::Error;
@@ -13,31 +13,31 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Several chains of one kind, the earlier half of each left out.
+/// Several chains of one kind, with the first half of each discarded as burn-in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainRecord {
-    /// `paper`, Algorithm 1, or `slot`.
+    /// `paper` for Algorithm 1, or `slot`.
     pub chain: &'static str,
-    /// How many chains.
+    /// Number of chains.
     pub chains: u64,
-    /// Steps of each: of the slot chain, tries.
+    /// Steps per chain; tries, for the slot chain.
     pub steps: u64,
-    /// Swaps accepted of those proposed.
+    /// Accepted swaps over proposed ones.
     pub acceptance: f64,
     /// Integrated autocorrelation time of the log-determinant, in steps, by Geyer's initial monotone sequence
-    /// over all chains; none where nothing moved.
+    /// over all chains; none if no chain moved.
     pub autocorrelation_steps: Option<f64>,
-    /// Entries recorded over their autocorrelation time.
+    /// Effective sample size: recorded entries over their autocorrelation time.
     pub effective_samples: Option<f64>,
-    /// Split R̂ of the log-determinant; none where it is infinite, and where nothing moved.
+    /// Split R̂ of the log-determinant; none if it is infinite or no chain moved.
     pub r_hat: Option<f64>,
     /// The mean of the log-determinant.
     pub log_det: f64,
-    /// Seconds of all chains together, each on a thread of its own.
+    /// Seconds for all chains together, one thread per chain.
     pub seconds: f64,
 }
 
-/// One chain's record: the log-determinant after every move of so many steps.
+/// One chain's trace: the log-determinant, recorded at a fixed interval.
 struct Run {
     log_dets: Vec<f64>,
     proposed: u64,
@@ -52,7 +52,7 @@ impl Run {
     }
 }
 
-/// Algorithm 1 and the slot chain.
+/// Run Algorithm 1 and the slot chain (Metropolis-within-Gibbs with a systematic scan).
 pub(crate) fn record(
     ground: &Ground<'_>,
     c: usize,
@@ -119,7 +119,7 @@ fn summary(chain: &'static str, steps: u64, runs: &[Run]) -> ChainRecord {
     let (proposed, accepted) = runs
         .iter()
         .fold((0, 0), |(proposed, accepted), run| (proposed + run.proposed, accepted + run.accepted));
-    // What differs then is rounding.
+    // The rest is rounding error.
     let parts = if accepted > 0 { parts } else { Vec::new() };
     let time = autocorrelation_time(&parts);
     ChainRecord {

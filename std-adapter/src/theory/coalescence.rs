@@ -1,13 +1,13 @@
 //! Theorem 3's coupling, run until two chains of Algorithm 1 meet.
 //!
-//! Two sets of `c` rows stand in `c` slots each, rows that they share in the same slot. Both chains use one
-//! coin, one slot and one uniform number. A row drawn outside the first set enters both; if it stands in
-//! slot `j` of the other set, the other tries what stands in slot `j` of the first. Each chain alone is
-//! Algorithm 1. For neighbours these are the cases C1 to C4 of the paper's proof, which needs no more; sets
-//! further apart go by the same rule.
+//! Two sets of `c` rows occupy `c` slots each; rows in both sets occupy the same slot. Both chains share the
+//! lazy coin, the slot and the uniform variate. A row drawn outside the first set is proposed to both; if it
+//! already occupies slot `j` of the second set, the second chain proposes the row in slot `j` of the first.
+//! Each chain alone is Algorithm 1. For neighbouring sets these are the cases C1 to C4 of the paper's proof,
+//! which needs no others; sets further apart follow the same rule.
 //!
-//! In case C1, each set tries the very row that the other has and would give up for it, and the two must not
-//! both move. The paper overlooks that. With `u` for one and `1 - u` for the other exactly one does, since
+//! In case C1 each chain proposes the row that the other would give up, and the two must not both move, which
+//! the paper overlooks. With `u` for one chain and `1 - u` for the other exactly one moves, since
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
 use crate::error::Error;
@@ -19,11 +19,11 @@ use rand::RngExt;
 use rand_core::Rng;
 use rayon::prelude::*;
 
-/// Steps that pairs of chains took to meet from two uniform starts; none for a pair that had not met after
-/// `limit` steps. A step costs two looks at a swap, `O(c²)`. Pair `i` depends on `seed` and `i` alone.
+/// Return the steps that each pair of chains took to meet from two uniform starts; none for a pair that had not
+/// met after `limit` steps. A step evaluates two swaps, `O(c²)`. Pair `i` depends only on `seed` and `i`.
 ///
 /// # Errors
-/// [`Error::Landmarks`] where no start can be found or the ground set is not finite, [`Error::Memory`].
+/// [`Error::Landmarks`] if no start can be found or the ground set is not finite, [`Error::Memory`].
 pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
     ground: &G,
     c: usize,
@@ -56,7 +56,7 @@ fn refused(reason: CoreError) -> Error {
     Error::Landmarks { reason }
 }
 
-/// Two chains, and their rows in slots.
+/// Two chains, and the slots of their rows.
 struct Coupled<'a, G: ?Sized> {
     chains: [Landmarks<'a, f64, G>; 2],
     slots: [Vec<usize>; 2],
@@ -71,7 +71,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
         coupled
     }
 
-    /// Half the number of rows that are in one set alone.
+    /// Return how many rows of one set are not in the other.
     fn distance(&self) -> usize {
         self.distance
     }
@@ -92,11 +92,11 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
         let at = others.iter().position(|&row| row == entering);
         let partner = at.map_or(entering, |at| mine[at]);
         let crossing = at == Some(slot);
-        let number = uniform(random);
-        let numbers = [number, if crossing { 1.0 - number } else { number }];
+        let u = uniform(random);
+        let uniforms = [u, if crossing { 1.0 - u } else { u }];
         let mut moved = false;
         for (side, entering) in [entering, partner].into_iter().enumerate() {
-            moved |= self.try_swap(side, slot, entering, numbers[side])?;
+            moved |= self.try_swap(side, slot, entering, uniforms[side])?;
         }
         if moved {
             self.align();
@@ -109,11 +109,11 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
         side: usize,
         slot: usize,
         entering: usize,
-        number: f64,
+        uniform: f64,
     ) -> Result<bool, CoreError> {
         let (chain, slots) = (&mut self.chains[side], &mut self.slots[side]);
         let place = chain.members().iter().position(|&row| row == slots[slot]).unwrap_or(0);
-        let taken = number < chain.swap(place, entering)?.probability(Acceptance::Barker);
+        let taken = uniform < chain.swap(place, entering)?.probability(Acceptance::Barker);
         if taken {
             chain.replace(place, entering)?;
             slots[slot] = entering;
@@ -121,7 +121,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
         Ok(taken)
     }
 
-    /// Puts the rows that both have into the same slots.
+    /// Move rows that are in both sets into the same slots.
     fn align(&mut self) {
         let [mine, others] = &mut self.slots;
         for (slot, row) in mine.iter().enumerate() {
@@ -141,7 +141,7 @@ mod tests {
 
     const ROWS: [f64; 6] = [0.0, 0.3, 1.0, 1.4, 2.2, 3.0];
 
-    /// Each side alone must be Algorithm 1: after one step from `R` and `T` its sets come as often as the
+    /// Each side alone is Algorithm 1: the frequencies of its sets after one step from `R` and `T` are the
     /// chain's.
     #[test]
     fn each_side_is_the_chain_and_the_distance_contracts() {
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// In case C1 exactly one of the two moves, unless the coin holds both: they meet.
+    /// In case C1 exactly one of the chains moves, unless the coin holds both, and they meet.
     #[test]
     fn crossing_sets_meet() {
         let entries = [1.0, 0.5, 0.5, 1.0];

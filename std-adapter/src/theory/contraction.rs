@@ -1,44 +1,44 @@
-//! Theorem 3: how fast the swap chain of a c-DPP forgets its start, and a bound without conditions.
+//! Theorem 3: the contraction of the swap chain of a c-DPP, and an unconditional bound on its mixing time.
 //!
-//! The chain is Algorithm 1: lazy, acceptance `q = r/(1 + r)`. For `|S| = c - 1` and rows `r`, `t` outside,
-//! with `R = S ∪ {r}` and `T = S ∪ {t}`, and `q(v, u, R)` the probability of taking `u` for `v`,
+//! The chain is Algorithm 1: lazy, with acceptance `q = r/(1 + r)`. For `|S| = c - 1` and rows `r`, `t` outside `S`,
+//! with `R = S ∪ {r}`, `T = S ∪ {t}` and `q(v, u, R)` the probability of accepting `u` for `v`,
 //!
 //! ```text
 //! α(S, r, t) = Σ_{v,u} |q(v, u, R) - q(v, u, T)| - Σ_u min(q(r, u, R), q(t, u, T)) - Σ_v min(q(v, t, R), q(v, r, T))
 //! ```
 //!
-//! over `v` in `S` and `u` outside `S ∪ {r, t}`. One step of the coupling ([`super::coalescence`]) takes the
-//! distance of `R` and `T`, 1 before, to `1 - (1 - α(S, r, t)) / (2c(N - c))` in expectation. With α the
-//! maximum, under 1, the mixing time is at most `2c(N - c) log(c/ε) / (1 - α)`.
+//! summed over `v` in `S` and `u` outside `S ∪ {r, t}`. One step of the coupling ([`super::coalescence`]) takes
+//! the distance of `R` and `T` from 1 to `1 - (1 - α(S, r, t)) / (2c(N - c))` in expectation. If the maximum α
+//! is below 1, the mixing time is at most `2c(N - c) log(c/ε) / (1 - α)`.
 //!
-//! The paper's print differs in three places. Its `p_2` is `min{q(v, t, R), q(v, u, T)}`: the row that enters
-//! `T` is `r`. The proof ends with `2c(n - 1)` for `2c(n - c)`. And it calls both α and the factor of the
-//! path coupling lemma, which is the `1 - (1 - α)/(2c(N - c))` above, α.
+//! Three corrections to the paper. Its `p_2` reads `min{q(v, t, R), q(v, u, T)}`, but the row that enters `T` is
+//! `r`. The proof ends with `2c(n - 1)` instead of `2c(n - c)`. It calls both α and the factor of the path
+//! coupling lemma, `1 - (1 - α)/(2c(N - c))`, α.
 //!
 //! α is a maximum over all `(S, r, t)`. A maximum over some of them is a lower bound: it can refute `α < 1`,
-//! and certifies nothing.
+//! but not certify it.
 //!
-//! # Without conditions
+//! # Unconditional bound
 //!
 //! Hermon and Salez (*Modified log-Sobolev inequalities for strong-Rayleigh measures*, Ann. Appl. Probab. 33,
 //! 2023) show that from `x` the swap chain of a law like the c-DPP mixes within `c N log log 1/π(x)` steps,
-//! up to constants. For this chain, in discrete time and with its constants, entropy contracts in every step:
+//! up to constants. For this chain, in discrete time and with explicit constants, entropy contracts in every step:
 //!
 //! ```text
 //! D(νP ‖ π) <= (1 - 1/(2c(N - c))) D(ν ‖ π)
 //! TV(P^t(x, ·), π) <= ε   for   t >= 2c(N - c) (log log 1/π(x) + log 1/(2ε²))
 //! ```
 //!
-//! Proof. Write `D_A` for the entropy of `ν/π` under π conditioned on the sets `A`, and `π_A` for the mass of
-//! these. Without its coin the chain steps down, from `x` to a uniform pair `{x, x'}` of neighbours, and up,
-//! to one of the two by π. By the chain rule the step down loses `1/(c(N - c)) Σ π_{xx'} D_{xx'}`, summed
-//! over pairs. Every pair lies over one `S = x ∩ x'`, and among the `m = N - c + 1` sets over one `S` its
+//! Proof. Write `D_A` for the entropy of `ν/π` under π conditioned on the sets in `A`, and `π_A` for their mass.
+//! Without its coin the chain steps down, from `x` to a uniform pair `{x, x'}` of neighbours, and then up, to
+//! one of the two by π. By the chain rule the step down loses `1/(c(N - c)) Σ π_{xx'} D_{xx'}`, summed
+//! over pairs. Every pair shares one `S = x ∩ x'`. Among the `m = N - c + 1` sets that contain `S`, the
 //! pairs lose `Σ π_{xx'} D_{xx'} >= π_S D_S`: the law of all points but one is a strongly Rayleigh law of
-//! sets of `m - 1`, and removing one of them at random leaves at most `1 - 1/(m - 1)` of its entropy (Cryan,
+//! sets of size `m - 1`, and removing one of them at random leaves at most `1 - 1/(m - 1)` of its entropy (Cryan,
 //! Guo and Mousa, *Modified log-Sobolev inequalities for strongly log-concave distributions*, Ann. Probab.
 //! 49, 2021). By the same theorem for the c-DPP, which is strongly Rayleigh and hence strongly log-concave,
-//! `Σ_S π_S D_S >= D`. So the two steps leave `1 - 1/(c(N - c))` of `D`; the coin halves the gain, since
-//! divergence is convex; Pinsker's inequality does the rest.
+//! `Σ_S π_S D_S >= D`. So the two steps leave at most `1 - 1/(c(N - c))` of `D`. The coin halves the gain, since
+//! divergence is convex; Pinsker's inequality gives the second line.
 
 use crate::approximation::spectrum::check_rows;
 use crate::error::Error;
@@ -46,10 +46,10 @@ use crate::heap::Heap;
 use crate::theory::swaps::Swaps;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 
-/// Rows up to which all `(S, r, t)` are gone through.
+/// Largest number of rows for which all `(S, r, t)` are enumerated.
 pub const ENUMERATED_ROWS: usize = 10;
 
-/// `α(S, r, t)`; none where `R` or `T` is singular, and no state of the chain. `O(N c² + c³)`.
+/// Return `α(S, r, t)`; none if `R` or `T` is singular, hence no state of the chain. `O(N c² + c³)`.
 ///
 /// # Errors
 /// [`Error::Landmarks`] for rows out of range, repeated, or not finite; [`Error::Memory`].
@@ -80,8 +80,8 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
     Ok(Some(alpha))
 }
 
-/// α itself, over every `(S, r, t)` of at most [`ENUMERATED_ROWS`] rows; none where there is no pair of
-/// states.
+/// Return α, the maximum over every `(S, r, t)` of at most [`ENUMERATED_ROWS`] rows; none if no pair of states
+/// exists.
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Memory`], [`Error::SpectrumRows`] for more rows.
@@ -106,25 +106,25 @@ pub fn enumerated<G: GroundSet<f64> + ?Sized>(ground: &G, c: usize) -> Result<Op
     Ok(most)
 }
 
-/// `β = 1 - (1 - α)/(2c(N - c))`: the distance that one step leaves of 1, in expectation.
+/// Return `β = 1 - (1 - α)/(2c(N - c))`, the expected distance after one step from distance 1.
 pub fn step_factor(alpha: f64, rows: usize, c: usize) -> f64 {
     1.0 - (1.0 - alpha) / proposals(rows, c)
 }
 
-/// Theorem 3: steps to within `epsilon` of the c-DPP in total variation, from any start; none unless α is
-/// under 1.
+/// Return Theorem 3's bound: steps to within `epsilon` of the c-DPP in total variation, from any start; none
+/// unless α is below 1.
 pub fn theorem_3(alpha: f64, rows: usize, c: usize, epsilon: f64) -> Option<f64> {
     (alpha < 1.0).then(|| proposals(rows, c) * (c as f64 / epsilon).ln() / (1.0 - alpha))
 }
 
-/// Steps to within `epsilon` of the c-DPP in total variation from a start of probability `exp(-surprise)`,
-/// without any condition: `2c(N - c) (log surprise + log 1/(2ε²))`, at least 0.
+/// Return the unconditional bound `2c(N - c) (log surprise + log 1/(2ε²))`, at least 0: steps to within `epsilon`
+/// of the c-DPP in total variation from a start of probability `exp(-surprise)`.
 pub fn unconditional(surprise: f64, rows: usize, c: usize, epsilon: f64) -> f64 {
     let logarithms = surprise.ln() - (2.0 * epsilon * epsilon).ln();
     proposals(rows, c) * logarithms.max(0.0)
 }
 
-/// `2c(N - c)`: twice as many as there are swaps to propose.
+/// Return `2c(N - c)`, twice the number of possible swaps.
 fn proposals(rows: usize, c: usize) -> f64 {
     2.0 * c as f64 * rows.saturating_sub(c) as f64
 }
@@ -141,7 +141,7 @@ mod tests {
 
     /// Under `K = I` every `q` is one half: `α = -((N - c - 1) + (c - 1))/2`.
     #[test]
-    fn the_identity_by_hand() {
+    fn the_identity_kernel_by_hand() {
         let (n, c) = (7, 3);
         let entries = identity(n);
         let ground = Matrix::new(&entries).unwrap();
@@ -156,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn states_that_are_none_and_rows_that_are_none() {
-        // Rows 0 and 2 agree.
+    fn singular_states_give_none_and_invalid_rows_are_errors() {
+        // Rows 0 and 2 are equal.
         let entries = [2.0, 1.0, 2.0, 0.0, 1.0, 2.0, 1.0, 0.0, 2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0];
         let ground = Matrix::new(&entries).unwrap();
         assert_eq!(contraction(&ground, &[0], 2, 1).unwrap(), None);

@@ -1,15 +1,15 @@
-//! What Li, Jegelka and Sra (2016) prove, as numbers for a kernel matrix, and what is measured beside it.
+//! The bounds that Li, Jegelka and Sra (2016) prove, evaluated for a kernel matrix, and the measured quantities.
 //!
-//! | | where |
+//! | result | module or type |
 //! | --- | --- |
 //! | Lemma 1, Theorem 1 and its corollary: `‖K - K̃‖` against `‖K - K_k‖` | [`bounds`] |
 //! | Theorem 2 and its corollary: the risk of ridge regression on `K̃` | [`risk`] |
 //! | Theorem 3: the contraction α and the mixing time; a mixing time without conditions | [`contraction`] |
 //! | Theorem 3's coupling, run until two chains meet | [`coalescence`] |
-//! | real chains: acceptance, autocorrelation time, effective sample size, split R̂ | [`ChainRecord`] |
+//! | chains: acceptance, autocorrelation time, effective sample size, split R̂ | [`ChainRecord`] |
 //! | all of them for prepared rows | [`Diagnostics`] |
 //!
-//! Where the paper's print is wrong, the form that is right is here, and each module says which.
+//! Where the paper has an error, the corrected form is used, and each module states the correction.
 
 pub mod bounds;
 pub(crate) mod chains;

@@ -1,31 +1,32 @@
-//! Deciding a swap without solving: bounds on `zᵀ A⁻¹ z` by Gauss-Radau quadrature.
+//! Deciding a swap without solving a linear system: bounds on `zᵀ A⁻¹ z` by Gauss-Radau quadrature.
 //!
 //! C. Li, S. Sra and S. Jegelka, *Gaussian quadrature for matrix inverse forms with applications*, ICML 2016,
-//! the bounds and their test of a k-DPP's swap; the rules are Golub's (1973). With `J_i` the matrix of
-//! `i` steps of Lanczos from `z`, extended by a row such that `a` is an eigenvalue, `‖z‖² (J⁻¹)_11` is
+//! which gives the bounds and their test of a k-DPP's swap; the rules are Golub's (1973). Let `J_i` be the matrix of
+//! `i` Lanczos steps from `z`, extended by one row such that `a` is an eigenvalue. Then `‖z‖² (J⁻¹)_11` is
 //!
-//! - at least `zᵀ A⁻¹ z` for `0 < a <= λ_min(A)`, and falls with every step;
-//! - at most `zᵀ A⁻¹ z` for `a >= λ_max(A)`, and rises with every step.
+//! - at least `zᵀ A⁻¹ z` for `0 < a <= λ_min(A)`, and decreases with every step;
+//! - at most `zᵀ A⁻¹ z` for `a >= λ_max(A)`, and increases with every step.
 //!
 //! A step is a product with `A`, `n²` multiply-adds. [`decide`] compares the residuals of a swap,
-//! `s_v > θ s_u` with `s_v = k(v, v) - k_vᵀ A⁻¹ k_v` and `A = K` of the members that stay, and refines the wider of the
-//! two bounds until they part.
+//! `s_v > θ s_u` with `s_v = k(v, v) - k_vᵀ A⁻¹ k_v` and `A` the kernel matrix of the remaining members. It refines
+//! the wider of the two intervals until they are disjoint.
 //!
 //! # Departures
 //!
-//! The basis is orthogonalised against all of itself, twice: without that the recurrence forgets, and the upper
-//! bound may rise again. Rounding changes a form by about `n ε λ_max ‖A⁻¹z‖²`, which is estimated from `J` and
-//! added to the bounds; where they do not part before that, there is no answer, and the caller solves.
+//! Every new basis vector is orthogonalised against all earlier ones, twice: otherwise the recurrence loses
+//! orthogonality, and the upper bound may rise again. Rounding changes a form by about `n ε λ_max ‖A⁻¹z‖²`, which is
+//! estimated from `J` and added to the bounds. If the intervals still overlap then, the swap is undecided, and the
+//! caller solves.
 //!
 //! # Does it pay?
 //!
-//! Not beside this project's chains. They keep the factor of `K_YY`, and a swap costs them one forward substitution
-//! and its rotations, `O(c²)`: as much as a few products, and a decision takes several for each of two forms. It can
-//! pay where every decision would be a factorisation, `c³/3`, and the kernel is so narrow that a few products decide.
-//! Time of a decision on a shared machine (`cargo bench -p dpp-nystrom --bench chain -- quadrature`, 3,000
-//! generated rows of 8 features, twelve swaps, σ in medians; the bound on the least eigenvalue is given):
-//!
-//! | σ | c | products | over the kept factor's | over a factorisation's |
+//! Not for this project's chains. They keep the factor of `K_YY`, so a swap costs one forward substitution and its
+//! rotations, `O(c²)`: as much as a few products, and a decision takes several for each of two forms. It can pay
+//! where every decision would otherwise cost a factorisation, `c³/3`, and the bandwidth is so small that a few
+//! products decide. Relative time of a decision on a shared machine
+//! (`cargo bench -p dpp-nystrom --bench chain -- quadrature`, 3,000 generated rows of 8 features, twelve swaps, σ as a
+//! multiple of the median distance; the bound on the smallest eigenvalue is given):
+//! | σ | c | products | relative to the kept factor | relative to a factorisation |
 //! | --- | --- | --- | --- | --- |
 //! | 0.3 | 20 | 0.8 | 0.7 | 0.17 |
 //! | 0.3 | 100 | 5 | 2.2 | 0.14 |
@@ -35,42 +36,42 @@
 //! | 1 | 200 | 92 | 50 | 2.3 |
 //! | 3 | 200 | 166 | 111 | 5.2 |
 //!
-//! At the median bandwidth and at wider ones it pays from no c: the eigenvalues spread so far that a decision takes
-//! about c/2 products and more (nor did it at 400 and 800). At 0.3 of the median it pays from c = 20 on, against a
-//! factorisation alone.
+//! At the median bandwidth and above it pays for no c: the spectrum is so wide that a decision takes about c/2
+//! products or more (the same at c = 400 and 800). At 0.3 of the median it pays from c = 20 on, but only against a
+//! factorisation.
 
 use dpp_nystrom_core::Cholesky;
 
-/// A bracket of `zᵀ A⁻¹ z`.
+/// An interval that contains `zᵀ A⁻¹ z`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// At most the form.
+    /// Lower bound.
     pub lower: f64,
-    /// At least the form.
+    /// Upper bound.
     pub upper: f64,
 }
 
-/// Where the eigenvalues of `A` lie.
+/// An interval that contains the eigenvalues of `A`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// Positive, and at most the least eigenvalue.
+    /// Positive, and at most the smallest eigenvalue.
     pub least: f64,
-    /// At least the largest.
+    /// At least the largest eigenvalue.
     pub largest: f64,
 }
 
 impl Range {
-    /// The range of a positive definite matrix, row by row in a slice of `n²` entries, from the factor of it or of
-    /// any kernel matrix of which it is a principal part: that of all members, where one leaves.
+    /// Bound the spectrum of a positive definite matrix, given row by row in a slice of `n²` entries, from its own
+    /// factor or from the factor of a kernel matrix of which it is a principal submatrix, such as that of all members.
     ///
-    /// The largest is at most every row's sum of magnitudes (Gershgorin). The least is at least `1/tr K⁻¹`, also
-    /// of a part, whose least eigenvalue is no less (Cauchy); half of that, for rounding. `c³/6` multiply-adds, to be
-    /// made again when a swap was accepted.
+    /// The largest eigenvalue is at most the maximum row sum of absolute values (Gershgorin). The smallest is at least
+    /// `1/tr K⁻¹`, which also holds for a principal submatrix by Cauchy interlacing; half of that allows for rounding.
+    /// `c³/6` multiply-adds; recompute after an accepted swap.
     pub fn of(matrix: &[f64], factor: &Cholesky<'_, f64>) -> Self {
         let n = matrix.len().isqrt();
         let sums = matrix.chunks_exact(n.max(1)).map(|row| row.iter().map(|entry| entry.abs()).sum());
         let largest = sums.fold(f64::MIN_POSITIVE, f64::max);
-        // tr K⁻¹ = ‖L⁻¹‖²: a substitution of each unit vector, from its own place on.
+        // tr K⁻¹ = ‖L⁻¹‖²: one substitution per unit vector, starting at its own index.
         let order = factor.order();
         let mut inverse_trace = 0.0;
         let mut column = vec![0.0; order];
@@ -87,7 +88,7 @@ impl Range {
     }
 }
 
-/// Lanczos' process on a matrix and a vector, and the bounds that it gives.
+/// The Lanczos process on a matrix and a vector, and the bounds from it.
 #[derive(Clone, Debug)]
 pub struct Quadrature<'a> {
     matrix: &'a [f64],
@@ -96,22 +97,22 @@ pub struct Quadrature<'a> {
     /// `‖z‖²`.
     square: f64,
     basis: Vec<Vec<f64>>,
-    /// The next vector of the basis, none at the end.
+    /// The next basis vector; none once the Krylov space is exhausted.
     next: Option<Vec<f64>>,
     alphas: Vec<f64>,
     betas: Vec<f64>,
-    /// Pivots of `J`, of `J - least` and of `J - largest`.
+    /// The last pivots of `J`, `J - least` and `J - largest`.
     pivots: [f64; 3],
     /// `Π β/δ`.
     product: f64,
-    /// `(J⁻¹)_11`: Gauss' rule.
+    /// `(J⁻¹)_11`, Gauss' rule.
     gauss: f64,
     bounds: Bounds,
 }
 
 impl<'a> Quadrature<'a> {
-    /// The form of a positive definite matrix, row by row in a slice of `n²` entries, and a vector of `n`. No step
-    /// is made yet: the bounds are `‖z‖²` over those of the range.
+    /// Start on a positive definite matrix, given row by row in a slice of `n²` entries, and a vector of `n`. Before
+    /// the first step the bounds are `‖z‖²` over the ends of the range.
     ///
     /// # Errors
     /// [`dpp_nystrom_core::Error::Length`] unless the matrix has `n²` entries.
@@ -139,18 +140,18 @@ impl<'a> Quadrature<'a> {
         })
     }
 
-    /// The bounds after the steps made so far.
+    /// Return the bounds after the steps made so far.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// Steps made.
+    /// Return the number of steps made.
     pub fn steps(&self) -> usize {
         self.basis.len()
     }
 
-    /// One step more: a product with the matrix, and `2 i n` multiply-adds in the `i`-th for the
-    /// orthogonalisation. Whether there was one: not after `n`, nor where the basis is closed.
+    /// Make one step: a product with the matrix, and `2 i n` multiply-adds in step `i` for the orthogonalisation.
+    /// Return false if no step is left: after `n` steps, or once the Krylov space is exhausted.
     pub fn refine(&mut self) -> bool {
         let Some(vector) = self.next.take() else { return false };
         let mut image: Vec<f64> = self.matrix.chunks_exact(self.n).map(|row| dot(row, &vector)).collect();
@@ -187,7 +188,7 @@ impl<'a> Quadrature<'a> {
         } else {
             [rule(self.range.largest, self.pivots[2]), rule(self.range.least, self.pivots[1])]
         };
-        // What a step loses to rounding the bounds before it still know.
+        // Keep the earlier bounds where rounding makes the new ones worse.
         if lower > self.bounds.lower {
             self.bounds.lower = lower;
         }
@@ -201,9 +202,9 @@ impl<'a> Quadrature<'a> {
         true
     }
 
-    /// What rounding may have changed the form by: `n ε λ_max ‖A⁻¹z‖²`, with `A⁻¹z` as `J` knows it. `O(i)`.
+    /// Estimate the effect of rounding on the form: `n ε λ_max ‖A⁻¹z‖²`, with `A⁻¹z` from `J`. `O(i)`.
     pub fn rounding(&self) -> f64 {
-        // J = L D Lᵀ; the first column of its inverse, from the last entry up.
+        // J = L D Lᵀ; the first column of its inverse, computed from the last entry up.
         let steps = self.alphas.len();
         let mut pivots = Vec::with_capacity(steps);
         let mut pivot = 0.0;
@@ -226,27 +227,27 @@ impl<'a> Quadrature<'a> {
     }
 }
 
-/// A point of a swap: its own kernel value and its column with the members that stay.
+/// One point of a swap: its diagonal kernel entry and its column with the remaining members.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// `k(v, v)`.
     pub diagonal: f64,
-    /// `k_v`, an entry for each of the `c - 1` members that stay.
+    /// `k_v`, one entry for each of the `c - 1` remaining members.
     pub column: &'a [f64],
 }
 
-/// The answer to a swap.
+/// The outcome of a swap decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether `s_v > θ s_u`; none where rounding hides it.
+    /// Whether `s_v > θ s_u`; none if the difference is below the rounding error.
     pub exceeds: Option<bool>,
-    /// Products with the matrix that it took.
+    /// Number of products with the matrix.
     pub products: usize,
 }
 
-/// Whether the residual of the entering point exceeds `threshold` times that of the leaving one, given the members
-/// that stay, of which `matrix` is the kernel: with [`dpp_nystrom_core::Acceptance::threshold`] for a leaving
-/// residual of 1, whether the chain takes the swap.
+/// Decide whether the residual of the entering point exceeds `threshold` times that of the leaving one, given the
+/// remaining members, whose kernel matrix is `matrix`. With [`dpp_nystrom_core::Acceptance::threshold`] for a leaving
+/// residual of 1, this is whether the chain accepts the swap.
 ///
 /// # Errors
 /// [`dpp_nystrom_core::Error::Length`] unless the lengths agree.
@@ -276,7 +277,7 @@ pub fn decide(
     }
 }
 
-/// `k(v, v) - zᵀA⁻¹z`, which is not negative, with room for rounding.
+/// Return an interval for `k(v, v) - zᵀA⁻¹z`, clamped at zero and widened by the rounding error.
 fn residual(diagonal: f64, form: &Quadrature<'_>) -> Bounds {
     let Bounds { lower, upper } = form.bounds();
     let room = form.rounding() + form.n as f64 * f64::EPSILON * diagonal;
@@ -284,7 +285,7 @@ fn residual(diagonal: f64, form: &Quadrature<'_>) -> Bounds {
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
-    // Four sums, which the machine keeps side by side.
+    // Four independent sums, which the compiler vectorises.
     let mut sums = [0.0; 4];
     let (x, x_rest) = x.as_chunks::<4>();
     let (y, y_rest) = y.as_chunks::<4>();
@@ -311,7 +312,7 @@ mod tests {
         (0..count * dim).map(|_| 4.0 * f64::from_draw(random.next_u32()) - 2.0).collect()
     }
 
-    /// The matrix of some rows, and the column of another.
+    /// Return the matrix of some rows, and the column of another.
     fn matrix<G: GroundSet<f64>>(ground: &G, members: &[usize]) -> Vec<f64> {
         members.iter().flat_map(|&i| members.iter().map(move |&j| ground.entry(i, j))).collect()
     }
@@ -382,8 +383,8 @@ mod tests {
         assert!((form.rounding() / (2.0 * f64::EPSILON * 5.0) - 17.0 / 16.0).abs() < 1e-12);
     }
 
-    /// Swaps as a chain proposes them, at a narrow kernel, a wide one, and one so wide that most residuals are
-    /// rounding: what is decided is decided as by solving.
+    /// Swaps as a chain proposes them, at a small bandwidth, a large one, and one so large that most residuals are
+    /// rounding: every decision agrees with the one by solving.
     #[test]
     fn decisions_are_those_of_exact_residuals() {
         let mut random = stream(2, RngStream::Landmarks);
@@ -436,11 +437,11 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_disagree_are_refused() {
+    fn mismatched_lengths_are_rejected() {
         let range = Range { least: 1.0, largest: 1.0 };
         let refused = Quadrature::new(&[1.0; 4], &[1.0; 3], range);
         assert!(matches!(refused, Err(Error::Length { expected: 9, found: 4 })));
-        // A vector of zeros has no form to bound.
+        // A zero vector has no form to bound.
         let mut form = Quadrature::new(&[1.0, 0.0, 0.0, 1.0], &[0.0; 2], range).unwrap();
         assert!(!form.refine() && form.bounds().upper == 0.0);
     }

@@ -1,6 +1,6 @@
-//! Theorem 2 and its corollary: what ridge regression on `K̃` risks beside ridge regression on `K`.
+//! Theorem 2 and its corollary: the risk of ridge regression on `K̃` relative to that on `K`.
 //!
-//! Targets `y = z + ε`, the noise of covariance `F = s² I`. Of `ẑ = M (M + Nγ I)⁻¹ y`, for `M` either matrix,
+//! Targets are `y = z + ε`, with noise covariance `F = s² I`. For `ẑ = M (M + Nγ I)⁻¹ y`, `M` being `K` or `K̃`,
 //!
 //! ```text
 //! R(ẑ) = 1/N E‖ẑ - z‖² = Nγ² ‖(M + Nγ I)⁻¹ z‖² + s²/N tr M² (M + Nγ I)⁻²     bias + variance
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The paper states it for any covariance `F`. That is false: `x²/(x + μ)²` is not operator monotone, so the
-//! variance under `K̃` can be the larger one, and there is a counterexample with three rows. For `F = s² I`
-//! the variance depends on eigenvalues alone, and these do fall. Nor does the bias always rise, as the paper
-//! says: what holds is the bound on the root of the biases' ratio.
+//! variance with `K̃` can be the larger one; there is a counterexample with three rows. For `F = s² I` the
+//! variance depends on the eigenvalues alone, and these do decrease. Nor does the bias always increase, as the
+//! paper claims: what holds is the bound on the square root of the ratio of the biases.
 
 use crate::approximation::features::{features_of, kernel_matrix};
 use crate::error::Error;
@@ -29,30 +29,30 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// Bias and variance.
+    /// Return bias plus variance.
     pub fn total(&self) -> f64 {
         self.bias + self.variance
     }
 }
 
-/// What the risk is computed for.
+/// The problem for which the risk is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Noise<'a> {
-    /// The true values `z`, one for each row.
+    /// The true values `z`, one per row.
     pub signal: &'a [f64],
-    /// The variance `s²` of the noise.
+    /// The noise variance `s²`.
     pub variance: f64,
-    /// The ridge γ, which is multiplied by the rows.
+    /// The regularisation γ (the ridge), which is multiplied by the number of rows.
     pub ridge: f64,
 }
 
 impl Noise<'_> {
-    /// `Nγ`.
+    /// Return `Nγ`.
     fn penalty(&self) -> f64 {
         self.signal.len() as f64 * self.ridge
     }
 
-    /// The risk, given the eigenvalues of `M` and `x = (M + Nγ I)⁻¹ z`.
+    /// Return the risk, given the eigenvalues of `M` and `x = (M + Nγ I)⁻¹ z`.
     fn risk(&self, eigenvalues: &[f64], x: &Mat<f64>) -> Risk {
         let (rows, penalty) = (self.signal.len() as f64, self.penalty());
         let shrunk = eigenvalues.iter().map(|value| (value / (value + penalty)).powi(2));
@@ -63,27 +63,27 @@ impl Noise<'_> {
     }
 }
 
-/// The risk under a kernel matrix itself, decomposed here: `O(N³)`.
+/// Return the risk with a kernel matrix itself, decomposing it: `O(N³)`.
 ///
 /// # Errors
-/// [`Error::Landmarks`] where it is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
+/// [`Error::Landmarks`] if it is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
 pub fn full<G: GroundSet<f64> + Sync + ?Sized>(ground: &G, noise: Noise<'_>) -> Result<Risk, Error> {
     Ok(exact(&eigen(&kernel_matrix(ground)?)?, noise))
 }
 
-/// The same from its decomposition: `O(N²)`.
+/// Return the risk with a kernel matrix from its decomposition: `O(N²)`.
 pub(crate) fn exact(eigen: &Eigen, noise: Noise<'_>) -> Risk {
     noise.risk(&eigen.values, &spectral(eigen, noise.signal, |value| 1.0 / (value + noise.penalty())))
 }
 
-/// `K (K + Nγ I)⁻¹ y`: the fit of ridge regression to these targets. `O(N²)`.
+/// Return `K (K + Nγ I)⁻¹ y`, the fit of ridge regression to these targets: `O(N²)`.
 pub(crate) fn fitted(eigen: &Eigen, targets: &[f64], ridge: f64) -> Vec<f64> {
     let penalty = targets.len() as f64 * ridge;
     let fit = spectral(eigen, targets, |value| value / (value + penalty));
     fit.col(0).iter().copied().collect()
 }
 
-/// `f(K) y`.
+/// Return `f(K) y`.
 fn spectral(eigen: &Eigen, y: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
     let mut along = product(eigen.vectors.transpose(), column(y).as_ref());
     for (k, &value) in eigen.values.iter().enumerate() {
@@ -92,7 +92,7 @@ fn spectral(eigen: &Eigen, y: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
     product(eigen.vectors.as_ref(), along.as_ref())
 }
 
-/// The risk under `K̃` of these landmarks: `O(N c² + c³)`. With `K̃ = ΦᵀΦ` it is
+/// Return the risk with `K̃` of these landmarks: `O(N c² + c³)`. With `K̃ = ΦᵀΦ`,
 /// `(K̃ + μ I)⁻¹ z = (z - Φᵀ (Φ Φᵀ + μ I)⁻¹ Φ z) / μ`.
 ///
 /// # Errors
@@ -120,15 +120,15 @@ fn column(values: &[f64]) -> Mat<f64> {
     Mat::from_fn(values.len(), 1, |i, _| values[i])
 }
 
-/// Theorem 2: `E √(R(ẑ_K̃)/R(ẑ_K))` is at most `1 + (c + 1) e_{c+1} / (Nγ e_c)`, the expected trace error
-/// over `Nγ`.
+/// Return Theorem 2's bound: `E √(R(ẑ_K̃)/R(ẑ_K))` is at most `1 + (c + 1) e_{c+1} / (Nγ e_c)`, one plus the expected
+/// trace error over `Nγ`.
 pub fn theorem_2(expected_trace_error: f64, rows: usize, ridge: f64) -> f64 {
     1.0 + expected_trace_error / (rows as f64 * ridge)
 }
 
-/// Corollary 2: with probability at least `1 - δ`, `√(bias(K̃)/bias(K))` is at most
-/// `1 + (E tr(K - K̃) + √(8 c log 1/δ) tr K) / (Nγ)`. Over [`corollary_2_trivial`] as soon as
-/// [`super::bounds::is_vacuous`].
+/// Return Corollary 2's bound: with probability at least `1 - δ`, `√(bias(K̃)/bias(K))` is at most
+/// `1 + (E tr(K - K̃) + √(8 c log 1/δ) tr K) / (Nγ)`. It exceeds [`corollary_2_trivial`] once
+/// [`super::bounds::is_vacuous`] holds.
 pub fn corollary_2(
     expected_trace_error: f64,
     trace: f64,
@@ -140,7 +140,7 @@ pub fn corollary_2(
     theorem_2(expected_trace_error + deviation(c, delta) * trace, rows, ridge)
 }
 
-/// `1 + tr K / (Nγ)`: holds for all landmarks.
+/// Return `1 + tr K / (Nγ)`, which holds for all landmarks.
 pub fn corollary_2_trivial(trace: f64, rows: usize, ridge: f64) -> f64 {
     theorem_2(trace, rows, ridge)
 }

@@ -1,13 +1,13 @@
-//! The probabilities of all swaps that bring one row in.
+//! The acceptance probabilities of all swaps that bring in one row.
 //!
-//! With `M = K_R⁻¹`, `m = M k_R(u)` and the residual `s = k(u, u) - k_R(u)ᵀ m`, exchanging the member at
-//! place `i` for `u` changes the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all places, where
-//! [`Landmarks::swap`] takes that for each.
+//! With `M = K_R⁻¹`, `m = M k_R(u)` and the residual `s = k(u, u) - k_R(u)ᵀ m`, swapping the member at index `i`
+//! for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
+//! [`Landmarks::swap`] takes `O(c²)` for each.
 
 use crate::error::Error;
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Memory, Nystrom, Swap, start};
 
-/// A state of the chain, and room to look at its swaps.
+/// A state of the chain, and workspace to evaluate its swaps.
 pub(crate) struct Swaps<'a, G: ?Sized> {
     landmarks: Landmarks<'a, f64, G>,
     inverse_diagonal: Vec<f64>,
@@ -15,7 +15,7 @@ pub(crate) struct Swaps<'a, G: ?Sized> {
 }
 
 impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
-    /// The state `shared ∪ {last}`; none where it is singular.
+    /// Return the state `shared ∪ {last}`; none if it is singular.
     pub(crate) fn new(
         ground: &'a G,
         shared: &[usize],
@@ -40,8 +40,8 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         Ok(Some(Self { landmarks, inverse_diagonal, column }))
     }
 
-    /// For each place, in the order of `shared` and then the last, the probability `q` with which the chain
-    /// takes `entering` for the row there.
+    /// Return, for each member of `shared` and then for the last, the probability `q` with which the chain
+    /// swaps it for `entering`.
     pub(crate) fn probabilities(&mut self, entering: usize) -> Result<&[f64], Error> {
         let refused = |reason| Error::Landmarks { reason };
         let residual = Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(refused)?;
@@ -61,7 +61,7 @@ mod tests {
     use dpp_nystrom_core::{Acceptance, Landmarks, Points, kernel::Gaussian, start};
 
     #[test]
-    fn all_places_at_once_agree_with_one_after_the_other() {
+    fn all_swaps_at_once_agree_with_one_at_a_time() {
         let rows: Vec<f64> = (0..24).map(|i| f64::from(i * 7 % 24) / 5.0).collect();
         let ground = Points::new(&rows, 2, Gaussian::new(0.8).unwrap()).unwrap();
         let (mut one, mut other) = (Heap::new(4).unwrap(), Heap::new(4).unwrap());

@@ -3,11 +3,11 @@
 use crate::Status;
 use core::ops::Range;
 
-/// The addresses of a buffer whose pointer and length passed.
+/// The address range of a buffer whose pointer and length are valid.
 pub(crate) struct Buffers(Range<usize>);
 
 impl Buffers {
-    /// A buffer of so many elements.
+    /// Check a buffer of `length` elements.
     pub(crate) fn of<T>(pointer: *const T, length: usize) -> Result<Self, Status> {
         if pointer.is_null() {
             return Err(Status::Null);
@@ -15,13 +15,13 @@ impl Buffers {
         if !pointer.is_aligned() {
             return Err(Status::Misaligned);
         }
-        // What slices may be at most.
+        // The largest size of a slice.
         let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
         let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes)).ok_or(Status::TooLarge)?;
         Ok(Self(pointer.addr()..end))
     }
 
-    /// A buffer of so many rows of so many elements.
+    /// Check a buffer of `rows` rows of `dim` elements.
     pub(crate) fn product<T>(pointer: *const T, rows: usize, dim: usize) -> Result<Self, Status> {
         Self::of(pointer, rows.checked_mul(dim).ok_or(Status::TooLarge)?)
     }
@@ -31,7 +31,7 @@ impl Buffers {
     }
 }
 
-/// Refuses a written buffer that overlaps any other.
+/// Check that no written buffer overlaps another.
 pub(crate) fn apart(written: &[Buffers], read: &[Buffers]) -> Result<(), Status> {
     let mut rest = written;
     while let Some((one, others)) = rest.split_first() {
@@ -43,10 +43,10 @@ pub(crate) fn apart(written: &[Buffers], read: &[Buffers]) -> Result<(), Status>
     Ok(())
 }
 
-/// The elements of a buffer.
+/// Return the elements of a buffer.
 ///
 /// # Safety
-/// So many elements are there and initialised, and nobody writes to them while the slice lives.
+/// There are `length` initialised elements, and nothing writes to them during the lifetime of the slice.
 pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize) -> Result<&'a [T], Status> {
     Buffers::of(pointer, length)?;
     // SAFETY: not null, aligned and of a length that slices may have; the rest is the caller's.
@@ -56,26 +56,26 @@ pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize) -> Result
 /// [`elements`], to write.
 ///
 /// # Safety
-/// So many elements are there and initialised, and nobody else reads or writes them while the slice lives.
+/// There are `length` initialised elements, and nothing else reads or writes them during the lifetime of the slice.
 pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize) -> Result<&'a mut [T], Status> {
     Buffers::of(pointer, length)?;
     // SAFETY: not null, aligned and of a length that slices may have; the rest is the caller's.
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer, length) })
 }
 
-/// [`elements`] of so many rows.
+/// [`elements`] of `rows` rows.
 ///
 /// # Safety
-/// As there.
+/// That of [`elements`].
 pub(crate) unsafe fn product<'a, T>(pointer: *const T, rows: usize, dim: usize) -> Result<&'a [T], Status> {
     // SAFETY: the caller's.
     unsafe { elements(pointer, rows.checked_mul(dim).ok_or(Status::TooLarge)?) }
 }
 
-/// [`elements_mut`] of so many rows.
+/// [`elements_mut`] of `rows` rows.
 ///
 /// # Safety
-/// As there.
+/// That of [`elements_mut`].
 pub(crate) unsafe fn product_mut<'a, T>(
     pointer: *mut T,
     rows: usize,

@@ -1,13 +1,12 @@
-//! The core behind a small C interface: select, learn and predict on the caller's buffers, with a status for everything
-//! that can be wrong.
+//! A small C interface to the core: select, learn and predict on the caller's buffers, with a status for every error.
 //!
-//! Nothing is allocated and nothing is kept between calls. Each call checks what it can of its pointers: that none is
-//! null, that each is aligned, that no length is absurd, and that what is written overlaps nothing else. What it cannot
-//! check is the caller's part: that the pointers lead to so many elements, and that nobody else writes to them meanwhile.
-//! After any status but `OK` what was to be written is unspecified.
+//! Nothing is allocated, and nothing is kept between calls. Each call checks its pointers as far as it can: none is null,
+//! each is aligned, every length is possible, and no written buffer overlaps another. The caller must ensure the rest: that
+//! the pointers are valid for these lengths, and that nothing else writes to the buffers during the call. After a status
+//! other than `OK` the content of the written buffers is unspecified.
 //!
-//! No panic can be reached: on bare metal the panic handler calls a function that does not exist, so that the image
-//! links only if the linker could drop it.
+//! No panic can be reached: on bare metal the panic handler calls a function that does not exist, so that the image links
+//! only if the linker could remove it.
 #![cfg_attr(target_os = "none", no_std)]
 #![allow(unsafe_code)]
 
@@ -30,14 +29,14 @@ use dpp_nystrom_core::{
 
 type Ground<'a> = Points<'a, f32, Gaussian<f32>>;
 
-/// Selects `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a uniform start and
-/// `tries` tries of the open-slot chain, whose law is the c-DPP's. The same seed gives the same landmarks everywhere.
+/// Select `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a uniform start and
+/// `tries` tries of the open-slot chain, whose stationary law is the c-DPP. A seed gives the same landmarks on every target.
 ///
-/// `memory` is of `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers; the landmarks' row numbers are written to `landmarks`, which has
-/// room for `c`.
+/// `memory` needs `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers. The row numbers of the landmarks are written to `landmarks`,
+/// which needs `c` elements.
 ///
 /// # Safety
-/// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+/// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dpp_nystrom_select(
     rows: *const f32,
@@ -56,8 +55,7 @@ pub unsafe extern "C" fn dpp_nystrom_select(
             &[Buffers::of(memory, memory_length)?, Buffers::of(landmarks, c)?],
             &[Buffers::product(rows, n, d)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a sane length and apart from each other; the rest is the caller's
-        // promise.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
         let (rows, memory, landmarks) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -76,14 +74,14 @@ pub unsafe extern "C" fn dpp_nystrom_select(
     Status::of(done())
 }
 
-/// Learns a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge regression on
-/// the landmarks, `ridge` multiplied by `n`.
+/// Learn a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge regression on the
+/// landmarks, with the regularisation `ridge` multiplied by `n`.
 ///
-/// `memory` is of `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` of `c`; both are scratch. The weights are written to
-/// `weights`, which has room for `c`, and the mean squared error on the rows to `error`.
+/// `memory` needs `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` needs `c`; both are scratch. The weights are written
+/// to `weights`, which needs `c` elements, and the mean squared error on the rows to `error`.
 ///
 /// # Safety
-/// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+/// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dpp_nystrom_learn(
     rows: *const f32,
@@ -110,8 +108,7 @@ pub unsafe extern "C" fn dpp_nystrom_learn(
             ],
             &[Buffers::product(rows, n, d)?, Buffers::of(targets, n)?, Buffers::of(landmarks, c)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a sane length and apart from each other; the rest is the caller's
-        // promise.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
         let (rows, targets, landmarks, memory, indices, weights, error) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -146,10 +143,10 @@ pub unsafe extern "C" fn dpp_nystrom_learn(
     Status::of(done())
 }
 
-/// Copies the landmarks' rows, one after the other, to `out`, which has room for `c` rows of `d` features.
+/// Copy the landmarks' rows, one after the other, to `out`, which needs `c` rows of `d` features.
 ///
 /// # Safety
-/// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+/// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dpp_nystrom_gather(
     rows: *const f32,
@@ -161,8 +158,7 @@ pub unsafe extern "C" fn dpp_nystrom_gather(
 ) -> Status {
     let done = || {
         apart(&[Buffers::product(out, c, d)?], &[Buffers::product(rows, n, d)?, Buffers::of(landmarks, c)?])?;
-        // SAFETY: checked to be aligned, not null, of a sane length and apart from each other; the rest is the caller's
-        // promise.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
         let (rows, landmarks, out) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -184,10 +180,10 @@ pub unsafe extern "C" fn dpp_nystrom_gather(
     Status::of(done())
 }
 
-/// Predicts one row `x` of `d` features from the landmarks' rows and their weights; writes the prediction to `y`.
+/// Predict one row `x` of `d` features from the landmarks' rows and their weights. The prediction is written to `y`.
 ///
 /// # Safety
-/// The pointers must lead to so many elements, which nobody else writes to meanwhile.
+/// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dpp_nystrom_predict(
     landmark_rows: *const f32,
@@ -203,8 +199,7 @@ pub unsafe extern "C" fn dpp_nystrom_predict(
             &[Buffers::of(y, 1)?],
             &[Buffers::product(landmark_rows, c, d)?, Buffers::of(weights, c)?, Buffers::of(x, d)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a sane length and apart from what is written; the rest is the caller's
-        // promise.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
         let (rows, weights, x, y) = unsafe {
             (
                 buffers::product(landmark_rows, c, d)?,
@@ -222,13 +217,13 @@ pub unsafe extern "C" fn dpp_nystrom_predict(
     Status::of(done())
 }
 
-/// The name of a status, as `"MISALIGNED"`, for a log. Never null; a number that is no status is `"UNKNOWN"`.
+/// Return the name of a status, such as `"MISALIGNED"`, for a log. Never null; for any other number it is `"UNKNOWN"`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dpp_nystrom_status_name(status: u32) -> *const c_char {
     Status::name(status).as_ptr()
 }
 
-/// The first `count` numbers of the rest.
+/// Split off the first `count` numbers.
 fn split(memory: &mut [f32], count: usize) -> Result<(&mut [f32], &mut [f32]), Status> {
     memory.split_at_mut_checked(count).ok_or(Status::TooSmall)
 }

@@ -1,46 +1,46 @@
-//! What a call answers.
+//! The status of a call.
 
 use core::ffi::CStr;
 
-/// What a call answers: 0, or why it refused.
+/// The status of a call: 0, or the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Status {
-    /// Done.
+    /// Success.
     Ok = 0,
     /// A null pointer.
     Null = 1,
     /// A pointer that is not aligned to its elements.
     Misaligned = 2,
-    /// Lengths whose bytes the address space does not hold, or more rows than 32 bits count.
+    /// A length whose bytes exceed the address space, or more rows than 32 bits can count.
     TooLarge = 3,
-    /// A buffer that is written to overlaps another one.
+    /// A written buffer overlaps another.
     Overlap = 4,
     /// No rows, no features or no landmarks.
     Empty = 5,
-    /// The memory is smaller than the macros say.
+    /// The memory is smaller than the macros require.
     TooSmall = 6,
-    /// Lengths that do not fit each other.
+    /// Inconsistent lengths.
     Length = 7,
     /// More landmarks than rows.
     TooManyLandmarks = 8,
-    /// A landmark that is no row.
+    /// A landmark that is not the number of a row.
     OutOfRange = 9,
-    /// A row that is a landmark twice.
+    /// A row that occurs twice among the landmarks.
     Duplicate = 10,
-    /// Not a number, or infinite: a feature or a target.
+    /// A feature or a target that is NaN or infinite.
     NotFinite = 11,
-    /// Landmarks that depend on each other under this kernel: ask for fewer, or take a smaller bandwidth.
+    /// Landmarks that depend on each other under this kernel: use fewer, or a smaller bandwidth.
     Dependent = 12,
-    /// A bandwidth that is not positive, or not usable.
+    /// A bandwidth that is not positive and finite, or too extreme.
     Bandwidth = 13,
-    /// A ridge that is negative or not finite.
+    /// A regularisation that is negative or not finite.
     Ridge = 14,
-    /// Refused for another reason.
+    /// Another error.
     Refused = 15,
 }
 
-/// In the order of the numbers.
+/// In the order of the values.
 const NAMES: [&CStr; 16] = [
     c"OK",
     c"NULL",

@@ -1,5 +1,5 @@
-//! The interface as C calls it, on a desktop: against the core called directly, and with everything wrong that can be
-//! told.
+//! The interface as C calls it, on a desktop: compared with direct calls of the core, and with every error that can be
+//! detected.
 
 use crate::*;
 use dpp_nystrom_core::Workspace;
@@ -18,10 +18,10 @@ fn targets(rows: &[f32]) -> Vec<f32> {
     rows.chunks_exact(D).map(|row| row[0] * row[1]).collect()
 }
 
-/// Selects with these lengths; the memory begins `off` bytes beyond an aligned address.
+/// Select with these lengths; the memory begins `off` bytes beyond an aligned address.
 fn select(rows: *const f32, n: usize, d: usize, c: usize, length: usize, landmarks: *mut usize) -> Status {
     let mut memory = vec![0.0; length];
-    // SAFETY: every test gives pointers to so many elements, or such as are refused before they are read.
+    // SAFETY: every test passes valid pointers, or such as are refused before they are read.
     unsafe { dpp_nystrom_select(rows, n, d, SIGMA, c, 300, 7, memory.as_mut_ptr(), length, landmarks) }
 }
 
@@ -47,7 +47,7 @@ fn the_interface_is_the_core() {
     let targets = targets(&rows);
     let mut memory = vec![0.0_f32; 2 * C * C + 7 * C];
     let (mut indices, mut weights, mut error) = ([0; C], [0.0_f32; C], 0.0_f32);
-    // SAFETY: pointers to so many elements.
+    // SAFETY: valid pointers.
     let status = unsafe {
         dpp_nystrom_learn(
             rows.as_ptr(),
@@ -68,7 +68,7 @@ fn the_interface_is_the_core() {
     assert_eq!(status, Status::Ok);
 
     let mut chosen = [0.0_f32; C * D];
-    // SAFETY: pointers to so many elements.
+    // SAFETY: valid pointers.
     let status =
         unsafe { dpp_nystrom_gather(rows.as_ptr(), N, D, landmarks.as_ptr(), C, chosen.as_mut_ptr()) };
     assert_eq!(status, Status::Ok);
@@ -76,7 +76,7 @@ fn the_interface_is_the_core() {
     let mut squares = 0.0_f32;
     for (row, target) in rows.chunks_exact(D).zip(&targets) {
         let mut y = f32::NAN;
-        // SAFETY: pointers to so many elements.
+        // SAFETY: valid pointers.
         let status = unsafe {
             dpp_nystrom_predict(chosen.as_ptr(), weights.as_ptr(), C, D, SIGMA, row.as_ptr(), &raw mut y)
         };
@@ -142,7 +142,7 @@ fn learning_refuses_too() {
     let learn = |targets: &[f32], ridge: f32, landmarks: [usize; C], length: usize| {
         let mut memory = vec![0.0_f32; length];
         let (mut indices, mut weights, mut error) = ([0; C], [0.0_f32; C], 0.0_f32);
-        // SAFETY: pointers to so many elements.
+        // SAFETY: valid pointers.
         unsafe {
             dpp_nystrom_learn(
                 rows.as_ptr(),
@@ -182,8 +182,8 @@ fn every_status_has_its_name() {
     assert_eq!((name(Status::Refused as u32), name(16), name(u32::MAX)), ("REFUSED", "UNKNOWN", "UNKNOWN"));
 }
 
-/// The committed header is what cbindgen makes of this crate now. To renew it, put the text that the test leaves beside it
-/// in its place.
+/// The committed header is what cbindgen generates from this crate. To update it, copy the file that the failing test
+/// names.
 #[test]
 fn the_header_is_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each prediction must be
-//! the desktop's, bit for bit, and a quantised one must stay within its budget of instructions.
+//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each prediction must equal
+//! the desktop's bit for bit, and a quantised one must stay within its budget of instructions.
 #![no_std]
 #![no_main]
 
@@ -13,10 +13,10 @@ mod models {
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits8.rs"));
-    // ROWS, and what the desktop predicts for each of them: SINGLE_EXPECTED, BITS16_EXPECTED, BITS8_EXPECTED.
+    // ROWS, and the desktop's prediction for each of them: SINGLE_EXPECTED, BITS16_EXPECTED, BITS8_EXPECTED.
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/rows.rs"));
 
-    /// Whether the landmarks lie in flash.
+    /// Whether the landmarks are in flash.
     pub fn are_in_flash() -> bool {
         let is = dpp_nystrom_firmware::board::is_in_flash::<f32>;
         is(&SINGLE_LANDMARKS)
@@ -27,7 +27,7 @@ mod models {
 
 use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROWS, SINGLE, SINGLE_EXPECTED};
 
-/// Bytes at a multiple of 4, as a part of the flash of their own would be.
+/// Bytes at a multiple of 4, as in a flash partition of their own.
 #[repr(align(4))]
 struct Aligned<const N: usize>([u8; N]);
 
@@ -56,7 +56,7 @@ fn run() -> Result<(), Failure> {
     compare("single precision", &SINGLE_EXPECTED, |row| SINGLE.predict(row, &mut room))?;
     let slowest = compare("16 bits", &BITS16_EXPECTED, |row| BITS16.predict(row, &mut levels))?;
     if board::NAME == "RISC-V imac" && slowest > BUDGET {
-        return Err(Failure::Wrong("a quantised prediction is over its budget"));
+        return Err(Failure::Wrong("a quantised prediction exceeds its budget"));
     }
     compare("8 bits", &BITS8_EXPECTED, |row| BITS8.predict(row, &mut levels))?;
 
@@ -68,21 +68,21 @@ fn run() -> Result<(), Failure> {
     compare("16 bits, bytes", &BITS16_EXPECTED, |row| bits16.predict(row, &mut levels))?;
 
     let counts = [0; BITS8_FEATURES];
-    let (answer, instructions) = counter::counted(|| BITS16.predict_counts(black_box(&counts), &mut levels));
+    let (outcome, instructions) = counter::counted(|| BITS16.predict_counts(black_box(&counts), &mut levels));
     let same = BITS16.predict(&[0.0; BITS8_FEATURES], &mut levels)?;
-    if answer?.to_bits() != same.to_bits() {
-        return Err(Failure::Wrong("counts of zero are other features than zeros"));
+    if outcome?.to_bits() != same.to_bits() {
+        return Err(Failure::Wrong("counts of zero and features of zero have different predictions"));
     }
     info!("16 bits, from counts: {=u32} instructions", instructions.saturating_sub(counter::overhead()));
 
-    // A part of the flash that begins elsewhere.
+    // A partition that is not aligned.
     if Model::from_bytes(SINGLE_BYTES.0.get(4..).unwrap_or(&[])).is_ok() {
-        return Err(Failure::Wrong("bytes that begin elsewhere were taken for a model"));
+        return Err(Failure::Wrong("bytes that are not aligned were read as a model"));
     }
     Ok(())
 }
 
-/// Holds each row's prediction to the desktop's; answers the instructions of the slowest.
+/// Compare each row's prediction with the desktop's. Return the instructions of the slowest.
 fn compare(
     what: &'static str,
     expected: &[f32],
@@ -98,6 +98,6 @@ fn compare(
         let instructions = instructions.saturating_sub(overhead);
         (least, most) = (least.min(instructions), most.max(instructions));
     }
-    info!("{=str}: as on the desktop, bit for bit; {=u32} to {=u32} instructions", what, least, most);
+    info!("{=str}: equal to the desktop, bit for bit; {=u32} to {=u32} instructions", what, least, most);
     Ok(most)
 }

@@ -1,5 +1,5 @@
-//! A device of a fleet: it holds a model that was exported as bytes, learns readings of its own on the model's
-//! landmarks, and sends what it has learned, as lines of hexadecimal digits in its log. No reading is kept or sent.
+//! A device of a fleet: it holds a model that was exported as bytes, learns its own readings on the model's landmarks, and
+//! sends the learned state, as lines of hexadecimal digits in its log. No reading is stored or sent.
 #![no_std]
 
 use defmt::info;
@@ -10,10 +10,10 @@ use dpp_nystrom_core::{
 };
 use dpp_nystrom_firmware::{Failure, board, stack};
 use dpp_nystrom_golden::data::{Reading, Sensor};
-use dpp_nystrom_golden::{LANDMARKS, WIDTH};
+use dpp_nystrom_golden::{DIM, LANDMARKS};
 use static_cell::ConstStaticCell;
 
-/// Bytes at a multiple of 4, as a part of the flash of their own would be.
+/// Bytes at a multiple of 4, as in a flash partition of their own.
 #[repr(align(4))]
 struct Aligned<const N: usize>([u8; N]);
 
@@ -29,13 +29,13 @@ const ROOM: usize = state_bytes::<f32>(LANDMARKS);
 /// Readings that a device learns.
 const READINGS: usize = 500;
 
-/// The state of the sensor before the readings of the first device; those of the next follow.
+/// The state of the sensor before the readings of the first device. Those of the second follow.
 const SENSOR: u32 = 1;
 
 /// Bytes of a line of the log.
 const LINE: usize = 32;
 
-/// Learns and sends as the device of this number.
+/// Learn and send as the device of this number.
 ///
 /// # Errors
 /// Those of the core, and [`Failure::Wrong`] unless the model is in flash.
@@ -43,7 +43,7 @@ pub fn run(device: usize) -> Result<(), Failure> {
     info!("fleet, device {=usize}: {=str}", device, board::NAME);
     let (Some(memory), Some(ridge), Some(state)) = (MEMORY.try_take(), RIDGE.try_take(), STATE.try_take())
     else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     if !board::is_in_flash(&MODEL.0) {
         return Err(Failure::Wrong("the model is not in flash"));
@@ -64,7 +64,7 @@ pub fn run(device: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Learns the sensor's next [`READINGS`] and writes the state; answers its length.
+/// Learn the sensor's next [`READINGS`] and write the state. Return its length.
 fn learn(
     model: &Model<'_, f32, ChosenKernel<f32>>,
     sensor: &mut Sensor,
@@ -76,14 +76,14 @@ fn learn(
     let mut landmarks = Landmarks::new(&ground, memory)?;
     for landmark in 0..ground.len() {
         match landmarks.push(landmark) {
-            // One that depends on those before it is left out on every side.
+            // A landmark that depends on those before it is left out by every reader of the model.
             Ok(()) | Err(Error::NotPositive { .. }) => {}
             Err(error) => return Err(error),
         }
     }
     let nystrom = Nystrom::new(&landmarks);
     let mut ridge = RidgeRegression::new(nystrom.rank(), ridge)?;
-    let (mut room, mut phi) = ([0.0; WIDTH], [0.0; LANDMARKS]);
+    let (mut room, mut phi) = ([0.0; DIM], [0.0; LANDMARKS]);
     let phi = phi.get_mut(..nystrom.rank()).unwrap_or(&mut []);
     for reading in 0..READINGS {
         let Reading { row, target } = sensor.read();

@@ -1,7 +1,7 @@
 //! Landmarks by the paper's chain, then ridge regression on them.
 
 use crate::data::{features, target};
-use crate::{Answer, LANDMARKS, WIDTH};
+use crate::{DIM, LANDMARKS, Outcome};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     Chain, Error, GroundSet, Landmarks, Memory, Nystrom, Points, Random, RidgeMemory, RidgeRegression, Rule,
@@ -18,21 +18,21 @@ const RIDGE: f32 = 1e-6;
 const LABEL: &str = "weights";
 
 /// The ground set: rows one after the other, in flash.
-pub static FEATURES: [f32; ROWS * WIDTH] = features();
+pub static FEATURES: [f32; ROWS * DIM] = features();
 
 /// Landmarks, and the bits of their weights in the fitted function.
-pub type Weights = Answer<LANDMARKS, LANDMARKS>;
+pub type Weights = Outcome<LANDMARKS, LANDMARKS>;
 
-/// What the desktop answers.
-pub const DESKTOP: Weights = Answer::from_golden(include_str!("../../../../tests/core/golden.txt"), LABEL);
+/// The desktop's result.
+pub const DESKTOP: Weights = Outcome::from_golden(include_str!("../../../../tests/core/golden.txt"), LABEL);
 
-/// Selects landmarks and fits the targets in whatever memory is lent, for [`LANDMARKS`] landmarks. Answers the
-/// mean squared error on the rows it was fitted to, too; the best constant leaves 0.21.
+/// Select landmarks and fit the targets in the memory lent, for [`LANDMARKS`] landmarks. Return also the mean squared
+/// error on the fitted rows; that of the best constant is 0.21.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than that.
 pub fn run(memory: Memory<'_, f32>, ridge: RidgeMemory<'_, f32>) -> Result<(Weights, f32), Error> {
-    let ground = Points::new(&FEATURES, WIDTH, Gaussian::new(BANDWIDTH)?)?;
+    let ground = Points::new(&FEATURES, DIM, Gaussian::new(BANDWIDTH)?)?;
     let mut random = Random::seeded(SEED);
     let mut landmarks = Landmarks::new(&ground, memory)?;
     start::uniform(&mut landmarks, LANDMARKS, &mut random)?;
@@ -51,5 +51,5 @@ pub fn run(memory: Memory<'_, f32>, ridge: RidgeMemory<'_, f32>) -> Result<(Weig
     let mean_squared_error = ridge.squared_error(&weights)? / ROWS as f32;
     nystrom.kernel_weights(&mut weights)?;
     let members = chain.landmarks().members().iter().copied();
-    Ok((Answer::new(members, LABEL, weights), mean_squared_error))
+    Ok((Outcome::new(members, LABEL, weights), mean_squared_error))
 }

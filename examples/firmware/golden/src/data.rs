@@ -1,13 +1,13 @@
-//! Rows and targets: features from a generator of integers, exact in `f32`.
+//! Rows and targets: features from an integer generator, exact in `f32`.
 
 /// The number of features of a row.
-pub const WIDTH: usize = 4;
+pub const DIM: usize = 4;
 
 /// A row and its target, as a sensor would deliver it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The features, in `[0, 1)`.
-    pub row: [f32; WIDTH],
+    pub row: [f32; DIM],
     /// [`target`] of them.
     pub target: f32,
 }
@@ -20,7 +20,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// From this state on.
+    /// Start from this state.
     pub const fn new(state: u32) -> Self {
         Self { state }
     }
@@ -30,14 +30,14 @@ impl Sensor {
         (self.state >> 8) as f32 / 16_777_216.0
     }
 
-    /// The next row with its target.
+    /// Return the next row with its target.
     pub fn read(&mut self) -> Reading {
         let row = core::array::from_fn(|_| self.feature());
         Reading { row, target: target(&row) }
     }
 }
 
-/// So many features of the sensor from state 1, one row after the other: for rows in flash.
+/// Return the first `N` features of the sensor from state 1, one row after the other: for rows in flash.
 pub const fn features<const N: usize>() -> [f32; N] {
     let mut features = [0.0; N];
     let mut sensor = Sensor::new(1);
@@ -49,7 +49,7 @@ pub const fn features<const N: usize>() -> [f32; N] {
     features
 }
 
-/// `y(x) = x₀x₁ - x₂² + x₃ - ½`.
+/// Return `y(x) = x₀x₁ - x₂² + x₃ - ½`.
 pub fn target(x: &[f32]) -> f32 {
     match *x {
         [a, b, c, d] => a * b - c * c + d - 0.5,

@@ -1,9 +1,9 @@
-//! Ridge regression on a sensor's readings, one at a time: the first ones choose the landmarks, the next are
-//! learned, the last are predicted. No reading is kept but the landmarks' rows.
+//! Ridge regression on a sensor's readings, one at a time: landmarks are selected from the first ones, the next are
+//! learned, the last are predicted. Only the landmarks' rows are stored.
 
 use crate::data::Reading;
 use crate::stream::{self, BANDWIDTH, Chosen};
-use crate::{Answer, LANDMARKS, WIDTH};
+use crate::{DIM, LANDMARKS, Outcome};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     Error, Landmarks, Memory, Nystrom, Points, Predictor, RidgeMemory, RidgeRegression, Scalar, start,
@@ -11,28 +11,29 @@ use dpp_nystrom_core::{
 
 pub use crate::stream::KEPT;
 
-/// Readings that choose landmarks.
+/// Readings from which landmarks are selected.
 pub const CHOOSING: u32 = 300;
 /// Readings that are learned.
 pub const LEARNED: u32 = 500;
 /// Readings that are predicted.
 pub const PREDICTED: u32 = 200;
 
-/// What the root of the mean squared error of the predictions must be under. The targets' standard deviation,
-/// which is the error of the best constant, is 0.46.
+/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the targets'
+/// standard deviation, is 0.46.
 pub const LARGEST_ERROR: f32 = 0.1;
 
 const RIDGE: f32 = 1e-6;
 const LABEL: &str = "weights";
 
-/// When each landmark came, in the order of their rows, and the bits of their weights and of the test error.
-pub type Learned = Answer<LANDMARKS, { LANDMARKS + 1 }>;
+/// The time at which each landmark came, in the order of their rows, and the bits of their weights and of the test
+/// error.
+pub type Learned = Outcome<LANDMARKS, { LANDMARKS + 1 }>;
 
-/// What the desktop answers.
+/// The desktop's result.
 pub const DESKTOP: Learned =
-    Answer::from_golden(include_str!("../../../../tests/core/golden/learn.txt"), LABEL);
+    Outcome::from_golden(include_str!("../../../../tests/core/golden/learn.txt"), LABEL);
 
-/// The landmarks of the next [`CHOOSING`] readings, and their rows in `rows`.
+/// Select landmarks from the next [`CHOOSING`] readings and store their rows in `rows`.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need, and for less room than [`KEPT`] numbers.
@@ -44,8 +45,8 @@ pub fn choose(
     stream::choose(memory, rows, CHOOSING, next)
 }
 
-/// Learns the next [`LEARNED`] readings on the landmarks that were chosen, in `O(c d + c²)` each, and predicts
-/// [`PREDICTED`] more. Answers the weights, and the root of the mean squared error of the predictions.
+/// Learn the next [`LEARNED`] readings on these landmarks, in `O(c d + c²)` each, and predict [`PREDICTED`] more.
+/// Return the weights and the root mean squared error of the predictions.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need.
@@ -57,8 +58,8 @@ pub fn learn(
     mut next: impl FnMut() -> Reading,
 ) -> Result<(Learned, f32), Error> {
     let kernel = Gaussian::new(BANDWIDTH)?;
-    let rows = rows.get(..LANDMARKS * WIDTH).unwrap_or(&[]);
-    let ground = Points::new(rows, WIDTH, kernel)?;
+    let rows = rows.get(..LANDMARKS * DIM).unwrap_or(&[]);
+    let ground = Points::new(rows, DIM, kernel)?;
     let mut landmarks = Landmarks::new(&ground, memory)?;
     for row in 0..LANDMARKS {
         start::given(&mut landmarks, &[row])?;
@@ -76,7 +77,7 @@ pub fn learn(
     ridge.solve(RIDGE, &mut weights)?;
     nystrom.kernel_weights(&mut weights)?;
 
-    let predictor = Predictor::new(kernel, rows, WIDTH, &weights)?;
+    let predictor = Predictor::new(kernel, rows, DIM, &weights)?;
     let mut squares = 0.0;
     for _ in 0..PREDICTED {
         let Reading { row, target } = next();
@@ -85,5 +86,5 @@ pub fn learn(
     }
     let error = Scalar::sqrt(squares / PREDICTED as f32);
     let arrivals = chosen.landmarks.iter().map(|&arrival| arrival as usize);
-    Ok((Answer::new(arrivals, LABEL, weights.into_iter().chain([error])), error))
+    Ok((Outcome::new(arrivals, LABEL, weights.into_iter().chain([error])), error))
 }

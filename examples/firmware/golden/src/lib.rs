@@ -1,29 +1,29 @@
-//! Seeded computations that firmware images and the desktop's golden test share, so that the two can be compared
-//! bit for bit. One module is one image; its `run` is what is computed, its `DESKTOP` what must come out.
+//! Seeded computations that the firmware images and the desktop's golden test share, so that the results can be compared
+//! bit for bit. Each module is one image: its `run` computes, and its `DESKTOP` is the expected result.
 //!
 //! | module | computes |
 //! | --- | --- |
 //! | [`algorithm_1`] | landmarks by the paper's chain, ridge regression on them |
 //! | [`select`] | landmarks by the open-slot chain among rows in flash |
-//! | [`stream`] | landmarks of a stream that nobody stores |
+//! | [`stream`] | landmarks of a stream that is not stored |
 //! | [`learn`] | ridge regression on a stream, one row at a time |
 //! | [`predict`] | predictions of a model in flash |
 //!
-//! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that no target's
-//! mathematics library has a say in them.
+//! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend on a
+//! target's mathematics library.
 #![no_std]
 #![forbid(unsafe_code)]
 
 pub mod algorithm_1;
-mod answer;
 pub mod data;
 pub mod learn;
+mod outcome;
 pub mod predict;
 pub mod select;
 pub mod stream;
 
-pub use answer::Answer;
-pub use data::WIDTH;
+pub use data::DIM;
+pub use outcome::Outcome;
 
 /// The number of landmarks.
 pub const LANDMARKS: usize = 16;

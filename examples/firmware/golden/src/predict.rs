@@ -1,7 +1,7 @@
 //! Predictions of a model in flash, which was trained and exported on a desktop.
 //!
-//! `model.rs` in the folder above is what these commands wrote. It is kept, since another machine's vector lanes
-//! may round the last digit of a weight otherwise:
+//! `model.rs` in the folder above is the output of these commands. It is stored, since the SIMD lanes of another machine
+//! may round the last digit of a weight differently:
 //!
 //! ```sh
 //! cargo run --manifest-path examples/firmware/golden/Cargo.toml --example readings >readings.csv
@@ -9,11 +9,11 @@
 //! dpp-nystrom export readings.dpp --to rust --name readings --out examples/firmware/golden/model.rs
 //! ```
 
-use crate::Answer;
+use crate::Outcome;
 use crate::data::{Reading, Sensor};
 use dpp_nystrom_core::{Error, Scalar};
 
-/// What `dpp-nystrom export` wrote.
+/// The output of `dpp-nystrom export`.
 pub mod model {
     include!("../model.rs");
 
@@ -25,42 +25,42 @@ pub mod model {
 /// The state of the sensor for the readings that the model was trained on.
 pub const TRAINED_FROM: u32 = 1;
 
-/// Its state for others.
+/// The state of the sensor for other readings.
 const PREDICTED_FROM: u32 = 2;
 
 /// Readings that are predicted.
 pub const PREDICTED: usize = 32;
 
-/// What the root of the mean squared error of the predictions must be under. The targets' standard deviation,
-/// which is the error of the best constant, is 0.46.
+/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the targets'
+/// standard deviation, is 0.46.
 pub const LARGEST_ERROR: f32 = 0.03;
 
 const LABEL: &str = "predictions";
 
 /// The bits of the predictions.
-pub type Predictions = Answer<0, PREDICTED>;
+pub type Predictions = Outcome<0, PREDICTED>;
 
-/// What the desktop answers.
+/// The desktop's result.
 pub const DESKTOP: Predictions =
-    Answer::from_golden(include_str!("../../../../tests/core/golden/predict.txt"), LABEL);
+    Outcome::from_golden(include_str!("../../../../tests/core/golden/predict.txt"), LABEL);
 
-/// All numbers that a prediction reads, to see where they lie.
+/// Return all numbers that a prediction reads, to check where they are stored.
 pub fn numbers() -> [&'static [f32]; 4] {
     model::NUMBERS
 }
 
-/// One raw row, to count what its prediction takes.
+/// Predict one raw row, to count its instructions.
 ///
 /// # Errors
-/// None, unless the model is of other rows.
+/// None, unless the model has another number of features.
 pub fn predict_one(row: &[f32]) -> Result<f32, Error> {
     model::READINGS.predict(row, &mut [0.0; model::READINGS_FEATURES])
 }
 
-/// Predicts [`PREDICTED`] readings. Answers the root of the mean squared error, too.
+/// Predict [`PREDICTED`] readings. Return also the root mean squared error.
 ///
 /// # Errors
-/// None, unless the model is of other rows.
+/// None, unless the model has another number of features.
 pub fn run() -> Result<(Predictions, f32), Error> {
     let mut sensor = Sensor::new(PREDICTED_FROM);
     let mut predictions = [0.0; PREDICTED];
@@ -70,5 +70,5 @@ pub fn run() -> Result<(Predictions, f32), Error> {
         *prediction = predict_one(&row)?;
         squares += (*prediction - target) * (*prediction - target);
     }
-    Ok((Answer::new([], LABEL, predictions), Scalar::sqrt(squares / PREDICTED as f32)))
+    Ok((Outcome::new([], LABEL, predictions), Scalar::sqrt(squares / PREDICTED as f32)))
 }

@@ -1,7 +1,7 @@
 //! Landmarks among rows in flash: seeds of k-means++, then the open-slot chain.
 
 use crate::data::features;
-use crate::{Answer, LANDMARKS, WIDTH};
+use crate::{DIM, LANDMARKS, Outcome};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{Acceptance, Error, Landmarks, Memory, Points, Random, SlotChain, start};
 
@@ -14,21 +14,21 @@ const BANDWIDTH: f32 = 0.7;
 const LABEL: &str = "log det";
 
 /// The ground set: rows one after the other, in flash.
-pub static FEATURES: [f32; ROWS * WIDTH] = features();
+pub static FEATURES: [f32; ROWS * DIM] = features();
 
 /// Landmarks, and the bits of the log-determinants at the start and at the end.
-pub type Selection = Answer<LANDMARKS, 2>;
+pub type Selection = Outcome<LANDMARKS, 2>;
 
-/// What the desktop answers.
+/// The desktop's result.
 pub const DESKTOP: Selection =
-    Answer::from_golden(include_str!("../../../../tests/core/golden/select.txt"), LABEL);
+    Outcome::from_golden(include_str!("../../../../tests/core/golden/select.txt"), LABEL);
 
-/// Selects in whatever memory is lent; `distances` is room for a number per row.
+/// Select in the memory lent; `distances` is scratch for a number per row.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks and [`ROWS`] distances need.
 pub fn run(memory: Memory<'_, f32>, distances: &mut [f32]) -> Result<Selection, Error> {
-    let ground = Points::new(&FEATURES, WIDTH, Gaussian::new(BANDWIDTH)?)?;
+    let ground = Points::new(&FEATURES, DIM, Gaussian::new(BANDWIDTH)?)?;
     let mut random = Random::seeded(SEED);
     let mut landmarks = Landmarks::new(&ground, memory)?;
     start::kmeans_plus_plus(&mut landmarks, LANDMARKS, distances, &mut random)?;
@@ -36,5 +36,5 @@ pub fn run(memory: Memory<'_, f32>, distances: &mut [f32]) -> Result<Selection, 
     let first = chain.log_det();
     chain.run(TRIES, &mut random)?;
     let members = chain.landmarks().members().iter().copied();
-    Ok(Answer::new(members, LABEL, [first, chain.log_det()]))
+    Ok(Outcome::new(members, LABEL, [first, chain.log_det()]))
 }

@@ -1,26 +1,26 @@
-//! Landmarks of a stream that nobody stores: each row offers itself to a slot, and is gone.
+//! Landmarks of a stream that is not stored: each row is tried at a slot and dropped.
 
 use crate::data::{Reading, Sensor};
-use crate::{Answer, LANDMARKS, WIDTH};
+use crate::{DIM, LANDMARKS, Outcome};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{Acceptance, Error, Memory, Offer, Random, StreamChain};
 
-/// The number of features that are kept: the landmarks, and the row that is offered.
-pub const KEPT: usize = (LANDMARKS + 1) * WIDTH;
+/// The number of features that are stored: the landmarks, and the row that is offered.
+pub const KEPT: usize = (LANDMARKS + 1) * DIM;
 
 const ROWS: u32 = 2_000;
 const SEED: u64 = 7;
 pub(crate) const BANDWIDTH: f32 = 0.7;
 const LABEL: &str = "log det";
 
-/// When each landmark came, and the bits of the log-determinants of the first full set and of the last.
-pub type Chosen = Answer<LANDMARKS, 2>;
+/// The time at which each landmark came, and the bits of the log-determinants of the first full set and of the last.
+pub type Chosen = Outcome<LANDMARKS, 2>;
 
-/// What the desktop answers.
+/// The desktop's result.
 pub const DESKTOP: Chosen =
-    Answer::from_golden(include_str!("../../../../tests/core/golden/stream.txt"), LABEL);
+    Outcome::from_golden(include_str!("../../../../tests/core/golden/stream.txt"), LABEL);
 
-/// Reads the sensor 2,000 times, in whatever memory is lent; `rows` is room for [`KEPT`] numbers.
+/// Read the sensor 2,000 times, in the memory lent; `rows` needs [`KEPT`] numbers.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need.
@@ -29,7 +29,7 @@ pub fn run(memory: Memory<'_, f32>, rows: &mut [f32]) -> Result<Chosen, Error> {
     choose(memory, rows, ROWS, || sensor.read())
 }
 
-/// The landmarks of so many readings; their rows are left in `rows`, in another order than the answer's.
+/// Select landmarks from this many readings and leave their rows in `rows`, in another order than the result's.
 pub(crate) fn choose(
     memory: Memory<'_, f32>,
     rows: &mut [f32],
@@ -37,7 +37,7 @@ pub(crate) fn choose(
     mut next: impl FnMut() -> Reading,
 ) -> Result<Chosen, Error> {
     let kernel = Gaussian::new(BANDWIDTH)?;
-    let mut chain = StreamChain::new(kernel, LANDMARKS, WIDTH, rows, memory, Acceptance::Metropolis)?;
+    let mut chain = StreamChain::new(kernel, LANDMARKS, DIM, rows, memory, Acceptance::Metropolis)?;
     let mut random = Random::seeded(SEED);
     let mut arrivals = [0; LANDMARKS];
     let mut first = None;
@@ -55,5 +55,5 @@ pub(crate) fn choose(
         }
     }
     let members = chain.members().iter().map(|&place| arrivals.get(place).copied().unwrap_or(0));
-    Ok(Answer::new(members, LABEL, [first.unwrap_or(f32::NAN), chain.log_det()]))
+    Ok(Outcome::new(members, LABEL, [first.unwrap_or(f32::NAN), chain.log_det()]))
 }

@@ -4,7 +4,7 @@
 
 use defmt::info;
 use dpp_nystrom_core::{RidgeWorkspace, Workspace};
-use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_firmware::{Failure, board, compare, entry, finish, stack};
 use dpp_nystrom_golden::{LANDMARKS, algorithm_1};
 use static_cell::ConstStaticCell;
 
@@ -19,14 +19,14 @@ fn main() -> ! {
 fn run() -> Result<(), Failure> {
     info!("algorithm_1: {=str}", board::NAME);
     let (Some(memory), Some(ridge)) = (MEMORY.try_take(), RIDGE.try_take()) else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     let (result, stack) = stack::measured(|| algorithm_1::run(memory.lend(), ridge.lend()));
-    let (answer, mean_squared_error) = result?;
+    let (outcome, mean_squared_error) = result?;
     info!("mean squared error {=f32}; {=usize} bytes of stack", mean_squared_error, stack);
-    // The best constant leaves 0.21.
+    // The mean squared error of the best constant is 0.21.
     if !(mean_squared_error < 0.01) {
-        return Err(Failure::Wrong("fitted badly"));
+        return Err(Failure::Wrong("the mean squared error is too large"));
     }
-    judge(&answer, &algorithm_1::DESKTOP)
+    compare(&outcome, &algorithm_1::DESKTOP)
 }

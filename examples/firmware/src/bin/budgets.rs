@@ -1,22 +1,22 @@
-//! Measures the deepest stack of selecting, learning and predicting, and the memory lent to them.
-//! `tests/budgets` holds the figures to the table in `core/docs/target.md`.
+//! Measures the peak stack of selection, learning and prediction, and the memory lent to them. `tests/budgets` compares
+//! the figures with the table in `core/docs/target.md`.
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
 use defmt::info;
 use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace, bytes};
-use dpp_nystrom_firmware::sets::{WIDTH, learn, predict, select};
+use dpp_nystrom_firmware::sets::{DIM, learn, predict, select};
 use dpp_nystrom_firmware::{Failure, board, entry, finish, stack};
 use static_cell::ConstStaticCell;
 
 const ROWS: usize = 160;
 const MOST: usize = 64;
 
-static FEATURES: [f32; ROWS * WIDTH] = features();
+static FEATURES: [f32; ROWS * DIM] = features();
 
-const fn features() -> [f32; ROWS * WIDTH] {
-    let mut features = [0.0; ROWS * WIDTH];
+const fn features() -> [f32; ROWS * DIM] {
+    let mut features = [0.0; ROWS * DIM];
     let mut state = 1_u32;
     let mut i = 0;
     while i < features.len() {
@@ -40,7 +40,7 @@ fn measure<const C: usize>(
     let (Some(memory), Some(ridge), Some(weights)) =
         (memory.try_take(), ridge.try_take(), weights.try_take())
     else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     let rows = black_box(&FEATURES);
     let mut random = Random::seeded(7);
@@ -55,9 +55,9 @@ fn measure<const C: usize>(
     info!("stack predict {=usize}: {=usize}", C, predicting);
     info!("lent select {=usize}: {=usize}", C, size_of_val(memory));
     info!("lent learn {=usize}: {=usize}", C, size_of_val(ridge));
-    let promised = bytes::<f32>(C, WIDTH);
+    let promised = bytes::<f32>(C, DIM);
     if size_of_val(memory) != promised.select || size_of_val(ridge) != promised.learn {
-        return Err(Failure::Wrong("other memory than bytes() promises"));
+        return Err(Failure::Wrong("the memory differs from what bytes() returns"));
     }
     Ok(())
 }

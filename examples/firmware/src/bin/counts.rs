@@ -1,4 +1,4 @@
-//! Counts the instructions of the core's work. `tests/budgets` holds them to the table in `core/docs/target.md`.
+//! Counts the instructions of the core's work. `tests/budgets` compares them with the table in `core/docs/target.md`.
 #![no_std]
 #![no_main]
 
@@ -12,18 +12,18 @@ use dpp_nystrom_core::{
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 use static_cell::ConstStaticCell;
 
-/// Features of a row, rows, and the most landmarks.
-const WIDTH: usize = 8;
+/// Features of a row, rows, and the largest number of landmarks.
+const DIM: usize = 8;
 const ROWS: usize = 48;
 const MOST: usize = 32;
 
-static FEATURES: [f32; ROWS * WIDTH] = features();
+static FEATURES: [f32; ROWS * DIM] = features();
 static MEMORY: ConstStaticCell<Workspace<f32, MOST>> = ConstStaticCell::new(Workspace::new());
 static RIDGE: ConstStaticCell<RidgeWorkspace<f32, MOST>> = ConstStaticCell::new(RidgeWorkspace::new());
 
-/// In [0, 1), from the generator of `dpp-nystrom-golden`.
-const fn features() -> [f32; ROWS * WIDTH] {
-    let mut features = [0.0; ROWS * WIDTH];
+/// Uniform in [0, 1), from the generator of `dpp-nystrom-golden`.
+const fn features() -> [f32; ROWS * DIM] {
+    let mut features = [0.0; ROWS * DIM];
     let mut state = 1_u32;
     let mut i = 0;
     while i < features.len() {
@@ -39,14 +39,14 @@ fn main() -> ! {
     finish(run())
 }
 
-/// Logs the instructions of some work, less what counting costs.
+/// Log the instructions of some work, without those of counting.
 fn report<A>(name: &str, work: impl FnOnce() -> A) -> A {
-    let (answer, instructions) = counter::counted(work);
+    let (outcome, instructions) = counter::counted(work);
     info!("count {=str}: {=u32}", name, instructions.saturating_sub(counter::overhead()));
-    answer
+    outcome
 }
 
-// Out of line, as in a user's program where the numbers are not known.
+// Not inlined, as in a program whose data is not known at compile time.
 
 #[inline(never)]
 fn predict(model: &Predictor<'_, f32, Gaussian<f32>>, x: &[f32]) -> Result<f32, Error> {
@@ -104,14 +104,14 @@ fn root_libm(x: f32) -> f32 {
 fn run() -> Result<(), Failure> {
     info!("counts: {=str}", board::NAME);
     let (Some(memory), Some(ridge)) = (MEMORY.try_take(), RIDGE.try_take()) else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     let kernel = Gaussian::new(0.7)?;
     let rows = black_box(&FEATURES);
-    let (landmarks, rest) = rows.as_chunks::<WIDTH>().0.split_at_checked(MOST).ok_or(Error::Empty)?;
+    let (landmarks, rest) = rows.as_chunks::<DIM>().0.split_at_checked(MOST).ok_or(Error::Empty)?;
     let (weights, x) = (rest.as_flattened(), rest.first().ok_or(Error::Empty)?);
     let weights = weights.get(..MOST).ok_or(Error::Empty)?;
-    let model = Predictor::new(kernel, landmarks.as_flattened(), WIDTH, weights)?;
+    let model = Predictor::new(kernel, landmarks.as_flattened(), DIM, weights)?;
     report("predict 32x8", || predict(&model, x))?;
     report("predict 32x8 micromath", || predict_micromath(&model, x))?;
     report("exp", || exponential(black_box(-0.3)));
@@ -134,7 +134,7 @@ fn run() -> Result<(), Failure> {
     let mut b = [0.5_f32; MOST];
     report("solve 32", || solve(&whole, &mut b))?;
 
-    let ground = Points::new(rows, WIDTH, kernel)?;
+    let ground = Points::new(rows, DIM, kernel)?;
     for (c, try_name, features_name, add_name) in
         [(16, "try 16x8", "features 16x8", "learn 16"), (32, "try 32x8", "features 32x8", "learn 32")]
     {
@@ -143,10 +143,10 @@ fn run() -> Result<(), Failure> {
             landmarks.push(row)?;
         }
         let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis)?;
-        // Nothing is asked of the residual: the try runs to its end, and the row enters.
+        // With the threshold 0 the try runs to its end, and the row is admitted.
         let proposal = Proposal { entering: 40, uniform: 0.0 };
         if !report(try_name, || try_one(&mut slot, proposal))? {
-            return Err(Failure::Wrong("a try against nothing did not enter"));
+            return Err(Failure::Wrong("a try with threshold 0 was rejected"));
         }
         let nystrom = Nystrom::new(&landmarks);
         let mut phi = [0.0_f32; MOST];

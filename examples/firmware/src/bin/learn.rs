@@ -1,16 +1,16 @@
-//! Ridge regression on a sensor's readings, which come one at a time through a queue. None is kept.
+//! Ridge regression on a sensor's readings, which come one at a time through a queue. None is stored.
 #![no_std]
 #![no_main]
 
 use defmt::info;
 use dpp_nystrom_core::{RidgeWorkspace, Workspace};
-use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_firmware::{Failure, board, compare, entry, finish, stack};
 use dpp_nystrom_golden::data::{Reading, Sensor};
 use dpp_nystrom_golden::{LANDMARKS, learn};
 use heapless::spsc::Queue;
 use static_cell::ConstStaticCell;
 
-/// Whole: its two ends, once split, no longer know its size, divide by it, and so could panic.
+/// Not split: the two ends do not know the queue's size at compile time, divide by it, and so could panic.
 static QUEUE: ConstStaticCell<Queue<Reading, 8>> = ConstStaticCell::new(Queue::new());
 static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
 static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
@@ -21,14 +21,14 @@ fn main() -> ! {
     finish(run())
 }
 
-/// What an interrupt of the sensor would do: readings go into the queue as long as there is room.
+/// Queue readings until the queue is full, as an interrupt of the sensor would.
 fn sample(sensor: &mut Sensor, queue: &mut Queue<Reading, 8>) {
     while !queue.is_full() {
         let _there_is_room = queue.enqueue(sensor.read());
     }
 }
 
-/// The oldest reading in the queue.
+/// Return the oldest reading in the queue.
 fn receive(sensor: &mut Sensor, queue: &mut Queue<Reading, 8>) -> Reading {
     loop {
         match queue.dequeue() {
@@ -43,7 +43,7 @@ fn run() -> Result<(), Failure> {
     let (Some(queue), Some(memory), Some(ridge), Some(rows)) =
         (QUEUE.try_take(), MEMORY.try_take(), RIDGE.try_take(), ROWS.try_take())
     else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     let lent = size_of_val(memory) + size_of_val(ridge) + size_of_val(rows);
     let mut sensor = Sensor::new(1);
@@ -52,9 +52,9 @@ fn run() -> Result<(), Failure> {
         let chosen = learn::choose(memory.lend(), rows, &mut next)?;
         learn::learn(&chosen, memory.lend(), ridge.lend(), rows, &mut next)
     });
-    let (answer, error) = result?;
+    let (outcome, error) = result?;
     info!(
-        "{=u32} readings chose landmarks, {=u32} were learned; {=usize} bytes for all, {=usize} of stack",
+        "{=u32} readings for the landmarks, {=u32} learned; {=usize} bytes of memory, {=usize} of stack",
         learn::CHOOSING,
         learn::LEARNED,
         lent,
@@ -62,7 +62,7 @@ fn run() -> Result<(), Failure> {
     );
     info!("test error {=f32} over {=u32} more", error, learn::PREDICTED);
     if !(error < learn::LARGEST_ERROR) {
-        return Err(Failure::Wrong("learned badly"));
+        return Err(Failure::Wrong("the test error is too large"));
     }
-    judge(&answer, &learn::DESKTOP)
+    compare(&outcome, &learn::DESKTOP)
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use defmt::info;
-use dpp_nystrom_firmware::{Failure, board, counter, entry, finish, judge, stack};
+use dpp_nystrom_firmware::{Failure, board, compare, counter, entry, finish, stack};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::predict;
 
@@ -21,11 +21,11 @@ fn run() -> Result<(), Failure> {
     let row = Sensor::new(predict::TRAINED_FROM).read().row;
     let (_, instructions) = counter::counted(|| predict::predict_one(&row));
     let (result, stack) = stack::measured(predict::run);
-    let (answer, error) = result?;
+    let (outcome, error) = result?;
     info!("one prediction takes {=u32} instructions; {=usize} bytes of stack", instructions, stack);
     info!("test error {=f32}", error);
     if !(error < predict::LARGEST_ERROR) {
-        return Err(Failure::Wrong("predicted badly"));
+        return Err(Failure::Wrong("the test error is too large"));
     }
-    judge(&answer, &predict::DESKTOP)
+    compare(&outcome, &predict::DESKTOP)
 }

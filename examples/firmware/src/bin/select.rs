@@ -4,7 +4,7 @@
 
 use defmt::info;
 use dpp_nystrom_core::Workspace;
-use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_firmware::{Failure, board, compare, entry, finish, stack};
 use dpp_nystrom_golden::{LANDMARKS, select};
 use static_cell::ConstStaticCell;
 
@@ -22,9 +22,9 @@ fn run() -> Result<(), Failure> {
         return Err(Failure::Wrong("the rows are not in flash"));
     }
     let (Some(memory), Some(distances)) = (MEMORY.try_take(), DISTANCES.try_take()) else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
-    let (answer, stack) = stack::measured(|| select::run(memory.lend(), distances));
+    let (outcome, stack) = stack::measured(|| select::run(memory.lend(), distances));
     info!("{=usize} bytes of stack", stack);
-    judge(&answer?, &select::DESKTOP)
+    compare(&outcome?, &select::DESKTOP)
 }

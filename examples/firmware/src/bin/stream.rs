@@ -1,10 +1,10 @@
-//! Landmarks of a stream that nobody stores.
+//! Landmarks of a stream that is not stored.
 #![no_std]
 #![no_main]
 
 use defmt::info;
 use dpp_nystrom_core::Workspace;
-use dpp_nystrom_firmware::{Failure, board, entry, finish, judge, stack};
+use dpp_nystrom_firmware::{Failure, board, compare, entry, finish, stack};
 use dpp_nystrom_golden::{LANDMARKS, stream};
 use static_cell::ConstStaticCell;
 
@@ -19,10 +19,10 @@ fn main() -> ! {
 fn run() -> Result<(), Failure> {
     info!("stream: {=str}", board::NAME);
     let (Some(memory), Some(rows)) = (MEMORY.try_take(), ROWS.try_take()) else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     let lent = size_of_val(memory) + size_of_val(rows);
-    let (answer, stack) = stack::measured(|| stream::run(memory.lend(), rows));
+    let (outcome, stack) = stack::measured(|| stream::run(memory.lend(), rows));
     info!("{=usize} bytes for the landmarks, {=usize} of stack", lent, stack);
-    judge(&answer?, &stream::DESKTOP)
+    compare(&outcome?, &stream::DESKTOP)
 }

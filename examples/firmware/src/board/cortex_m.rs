@@ -1,4 +1,4 @@
-//! Both Cortex-M cores: start-up by `cortex-m-rt`, and the stack.
+//! Start-up by `cortex-m-rt` and the stack, for both Cortex-M cores.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
@@ -7,7 +7,7 @@ use core::ops::Range;
 use cortex_m as _;
 pub use cortex_m_rt::entry;
 
-/// The addresses that the stack may use.
+/// Return the addresses that the stack may use.
 pub(crate) fn stack_bounds() -> Range<usize> {
     unsafe extern "C" {
         static _stack_end: u32;
@@ -16,7 +16,7 @@ pub(crate) fn stack_bounds() -> Range<usize> {
     (&raw const _stack_end).addr()..(&raw const _stack_start).addr()
 }
 
-/// The stack pointer here.
+/// Return the stack pointer.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {
     let pointer: usize;
@@ -25,13 +25,13 @@ pub(crate) fn stack_pointer() -> usize {
     pointer
 }
 
-/// Writes `word` from `bottom` up to the stack pointer.
+/// Write `word` from `bottom` up to the stack pointer.
 ///
 /// # Safety
-/// `bottom` is aligned to a word, and nothing lives between it and the stack pointer.
+/// `bottom` is aligned to a word, and nothing is live between it and the stack pointer.
 #[inline(always)]
 pub(crate) unsafe fn paint(bottom: usize, word: u32) {
-    // SAFETY: in assembly, so that no frame of a called function lies where it writes. The ABI has no red zone.
+    // SAFETY: in assembly, so that no called function has a frame in the range. The ABI has no red zone.
     unsafe {
         asm!(
             "b 3f",

@@ -1,4 +1,4 @@
-//! BBC micro:bit: an nRF51822, whose core is a Cortex-M0.
+//! BBC micro:bit: an nRF51822 with a Cortex-M0 core.
 #![allow(unsafe_code)]
 
 use core::ptr;
@@ -16,7 +16,7 @@ const WIDTH_32: u32 = 3;
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// The timer now. It starts at the first call: QEMU's forgets the time since its last reading when started again.
+/// Read the timer, and start it at the first call: QEMU's loses the time since its last reading when started again.
 pub(crate) fn ticks() -> u32 {
     // SAFETY: registers of TIMER0, which nothing else here uses, with values that its manual allows.
     unsafe {
@@ -31,7 +31,7 @@ pub(crate) fn ticks() -> u32 {
     }
 }
 
-/// How many instructions so many ticks are: under `-icount shift=8` an instruction takes 256 ns, a tick 62.5 ns.
+/// Convert ticks to instructions: under `-icount shift=8` an instruction takes 256 ns and a tick 62.5 ns.
 pub(crate) fn instructions(ticks: u32) -> u32 {
     ((u64::from(ticks) * 125 + 256) >> 9) as u32
 }

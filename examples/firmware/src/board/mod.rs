@@ -1,11 +1,11 @@
-//! What differs between the boards. Each module offers
+//! The differences between the boards. Each module has
 //!
 //! - `entry`, the attribute of an image's `main`;
-//! - `ticks` and `instructions`, behind [`crate::counter`];
-//! - `stack_bounds`, behind [`crate::stack`];
+//! - `ticks` and `instructions`, for [`crate::counter`];
+//! - `stack_bounds`, for [`crate::stack`];
 //! - `stack_pointer` and `paint`, in the target's assembly.
 //!
-//! All of them talk to the host by semihosting, which QEMU and debug probes speak.
+//! All of them use semihosting, which QEMU and debug probes implement.
 
 #[cfg(target_arch = "arm")]
 mod cortex_m;
@@ -29,15 +29,15 @@ pub use self::virt::entry;
 #[cfg(board = "virt")]
 pub(crate) use self::virt::{instructions, paint, stack_bounds, stack_pointer, ticks};
 
-/// What the log calls the processor.
+/// The processor's name in the log.
 pub const NAME: &str = env!("BOARD_NAME");
 
-/// Ends the run: QEMU exits with this status.
+/// End the run: QEMU exits with this status.
 pub fn exit(status: u8) -> ! {
     semihosting::process::exit(i32::from(status))
 }
 
-/// Whether a slice lies between the linker's bounds of read-only data: in flash, and nowhere in RAM.
+/// Whether a slice is between the linker's bounds of read-only data: in flash and not in RAM.
 #[allow(unsafe_code)]
 pub fn is_in_flash<T>(slice: &[T]) -> bool {
     unsafe extern "C" {

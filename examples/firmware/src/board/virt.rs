@@ -5,7 +5,7 @@ use core::arch::asm;
 use core::ops::Range;
 pub use riscv_rt::entry;
 
-/// Instructions retired, the lower 32 bits.
+/// Read the lower 32 bits of the count of retired instructions.
 pub(crate) fn ticks() -> u32 {
     riscv::register::minstret::read() as u32
 }
@@ -15,7 +15,7 @@ pub(crate) fn instructions(ticks: u32) -> u32 {
     ticks
 }
 
-/// The addresses that the stack may use.
+/// Return the addresses that the stack may use.
 pub(crate) fn stack_bounds() -> Range<usize> {
     unsafe extern "C" {
         static __estack: u32;
@@ -24,7 +24,7 @@ pub(crate) fn stack_bounds() -> Range<usize> {
     (&raw const __estack).addr()..(&raw const _stack_start).addr()
 }
 
-/// The stack pointer here.
+/// Return the stack pointer.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {
     let pointer: usize;
@@ -33,13 +33,13 @@ pub(crate) fn stack_pointer() -> usize {
     pointer
 }
 
-/// Writes `word` from `bottom` up to the stack pointer.
+/// Write `word` from `bottom` up to the stack pointer.
 ///
 /// # Safety
-/// `bottom` is aligned to a word, and nothing lives between it and the stack pointer.
+/// `bottom` is aligned to a word, and nothing is live between it and the stack pointer.
 #[inline(always)]
 pub(crate) unsafe fn paint(bottom: usize, word: u32) {
-    // SAFETY: in assembly, so that no frame of a called function lies where it writes. The ABI has no red zone.
+    // SAFETY: in assembly, so that no called function has a frame in the range. The ABI has no red zone.
     unsafe {
         asm!(
             "j 3f",

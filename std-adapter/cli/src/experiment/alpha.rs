@@ -1,4 +1,4 @@
-//! Theorem 3's α, by sampling.
+//! Theorem 3's α, bounded from below by sampling.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::Ground;
@@ -7,10 +7,10 @@ use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::theory::contraction::contraction;
 use rand::seq::index;
 
-/// Triples (S, r, t) that are drawn.
+/// Triples (S, r, t) drawn.
 const TRIPLES: u64 = 4;
 
-/// The largest α(S, r, t) of a few drawn uniformly: a lower bound of α. None where no pair of states was met.
+/// Return the largest of some uniformly drawn α(S, r, t), a lower bound of α; none if no pair of states was found.
 pub(super) fn lower_bound(ground: &Ground<'_>, c: usize, seed: u64) -> Result<Option<f64>, Error> {
     let mut most: Option<f64> = None;
     if c + 1 > ground.len() {

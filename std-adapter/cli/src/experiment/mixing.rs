@@ -1,4 +1,4 @@
-//! The error along the chain, beside what a c-DPP is expected to miss.
+//! The error along the chain, beside the expected error of a c-DPP.
 
 use super::page::{Figure, Section};
 use super::{Context, Regime, Set, cell, write_csv};
@@ -22,7 +22,7 @@ use dpp_nystrom::simd::Lanes;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Steps or tries at which the error is measured.
+/// Steps, or tries, after which the error is measured.
 const CHECKPOINTS: [u64; 12] = [0, 20, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
 
 /// A chain and its start.
@@ -33,7 +33,7 @@ enum Walk {
     PaperSeeds,
     /// Algorithm 1 from uniform rows.
     PaperUniform,
-    /// The open-slot chain from uniform rows.
+    /// The open-slot chain (Metropolis-within-Gibbs with a systematic scan) from uniform rows.
     SlotUniform,
 }
 
@@ -43,19 +43,19 @@ const WALKS: [(Walk, &str); 3] = [
     (Walk::SlotUniform, "open slots, uniform"),
 ];
 
-/// What one set, number of rows, number of landmarks and seed gave.
+/// The result for one data set, number of rows, number of landmarks and seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Watched {
     sigma: f64,
-    /// `(c + 1) e_(c+1) / e_c / tr K`; none where K has rank c.
+    /// `(c + 1) e_(c+1) / e_c / tr K`; none if K has rank c.
     expected: Option<f64>,
     /// A lower bound of Theorem 3's α, by sampling.
     alpha: Option<f64>,
-    /// For each walk the trace fraction at each checkpoint; none where its start found too few rows.
+    /// The trace fraction of each walk at each checkpoint; none if its start found too few rows.
     errors: Vec<Option<Vec<f64>>>,
 }
 
-/// What was watched, and where.
+/// A result and its key.
 struct Cell {
     set: String,
     regime: Regime,
@@ -97,7 +97,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
     section(context, sets, &cells)
 }
 
-/// All numbers of landmarks on the same rows.
+/// Run all numbers of landmarks on the same rows.
 fn observer(
     context: &Context<'_>,
     set: &Set,
@@ -108,7 +108,7 @@ fn observer(
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let ground = data.ground(KernelSpec { kind: kernel, sigma: sigma })?;
+    let ground = data.ground(KernelSpec { kind: kernel, sigma })?;
     let eigenvalues = Spectrum::of(&ground)?.eigenvalues().to_vec();
     let trace: f64 = eigenvalues.iter().sum();
     let mut all = Vec::new();
@@ -128,7 +128,7 @@ fn observer(
     Ok(all)
 }
 
-/// The trace fraction at each checkpoint.
+/// Return the trace fraction at each checkpoint.
 fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, Error> {
     let refused = |reason| Error::Landmarks { reason };
     let mut memory = Heap::new(c)?;
@@ -172,7 +172,7 @@ fn at_checkpoints(
     Ok(errors)
 }
 
-/// `mixing.csv` and `mixing-theory.csv`.
+/// Write `mixing.csv` and `mixing-theory.csv`.
 fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let (mut errors, mut theory) = (Vec::new(), Vec::new());
     for Cell { set, regime, rows, c, seed, watched } in cells {
@@ -215,9 +215,9 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
                 Figure {
                     file: format!("mixing-{}-{}.svg", set.name(), regime.name()),
                     caption: format!(
-                        "{title}: trace error along the chain, mean over the seeds, bars from the least to the greatest; \
-                         the level that a c-DPP is expected to have is exact. α in the titles is a lower bound found \
-                         by sampling: it certifies nothing (Theorem 3 speaks for α < 1 only)."
+                        "{title}: trace error along the chain, mean over the seeds, bars from minimum to maximum; \
+                         the expected level of a c-DPP is exact. α in the titles is a lower bound found \
+                         by sampling and certifies nothing (Theorem 3 requires α < 1)."
                     ),
                 },
                 |path| draw(path, &title, &panels),
@@ -241,7 +241,7 @@ fn panel(cells: &[&Cell], rows: usize, c: usize) -> Panel {
                     .filter_map(|watched| watched.errors[at].as_ref())
                     .map(|errors| errors[step])
                     .collect();
-                // The start stands at one step: there is no logarithm of none.
+                // Show the start at step one, since step zero has no logarithm.
                 summary(&values).map(|summary| ((*checkpoint).max(1) as f64, summary))
             };
             let points = CHECKPOINTS.iter().enumerate().filter_map(point).collect();
@@ -264,7 +264,7 @@ fn panel(cells: &[&Cell], rows: usize, c: usize) -> Panel {
     }
 }
 
-/// How soon the chains are within a tenth of what is expected.
+/// Report how soon the chains come within a tenth of the expected error.
 fn sentences(cells: &[Cell]) -> Vec<String> {
     WALKS
         .iter()
@@ -285,7 +285,7 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
                 "{name}: within 10 % of the c-DPP's expected trace error in {} of {all} runs{}.",
                 steps.len(),
                 median.map_or_else(String::new, |steps| format!(
-                    ", in the median of these after at most {steps} steps"
+                    ", after at most {steps} steps in the median of these runs"
                 ))
             )
         })

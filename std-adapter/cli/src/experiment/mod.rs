@@ -1,18 +1,17 @@
-//! `dpp-nystrom experiment`: the paper's figures on one's own data sets, as tables, pictures and a page.
+//! `dpp-nystrom experiment`: the paper's figures on the user's data sets, as tables, charts and a page.
 //!
-//! Work is done in parts, a file each under `parts` in the output folder: what is there for the same set-up is
-//! not done again, so that a run that was killed goes on where it was. Tables hold no times, which are never
-//! the same twice; these have tables of their own.
+//! Work is split into parts, each a file under `parts` in the output folder. A part that exists for the same set-up
+//! is not computed again, so an interrupted run resumes. Tables contain no times, which differ between runs; times
+//! have tables of their own.
 
-use crate::knobs::methods;
+use crate::method_options::methods;
 use clap::{Args, ValueEnum};
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
-use dpp_nystrom::kernel::Bandwidth;
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::landmarks::{Options, Selector};
+use dpp_nystrom::kernel::Sigma;
+use dpp_nystrom::landmarks::methods::{Method, find};
 use page::Section;
 use parts::Parts;
 use serde::{Deserialize, Serialize};
@@ -32,15 +31,15 @@ mod trials;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExperimentKind {
-    /// What c landmarks miss of the kernel matrix, method by method
+    /// Approximation error of the kernel matrix, by method
     Approximation,
-    /// What ridge regression on them predicts
+    /// Prediction error of ridge regression on the landmarks
     Ridge,
     /// The error along the chain
     Mixing,
     /// Time against error
     Tradeoff,
-    /// Rows exchanged one by one against every other choice of rows
+    /// Landmarks refined by swaps, compared with other row selections
     Subset,
     /// All of them
     All,
@@ -48,34 +47,34 @@ pub(crate) enum ExperimentKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct Experiment {
-    /// Which figures
+    /// Which figures to make
     #[arg(value_enum)]
     pub(crate) kind: ExperimentKind,
     /// Folder of data sets: CSV, TSV, ARFF or NPY, gzipped or not; the last column is the target
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
-    /// Folder for tables, pictures and index.html
+    /// Folder for tables, charts and index.html
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Minutes instead of hours: fewer rows, methods, landmarks and seeds
+    /// Run for minutes instead of hours: fewer rows, methods, landmarks and seeds
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Methods to compare, separated by commas [default: those of the paper and their rivals]
+    /// Methods to compare, separated by commas [default: those of the paper and some others]
     #[arg(long, value_parser = methods(false), value_delimiter = ',')]
-    pub(crate) methods: Vec<&'static dyn Selector>,
+    pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50;
     /// subset: 20,50,100; quick: 10,20]
     #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) landmarks: Vec<usize>,
-    /// How many seeds, from --seed on [default: 3; quick: 2]
+    /// Number of seeds, starting at --seed [default: 3; quick: 2]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) seeds: Option<u64>,
-    /// Seed of all that is random
+    /// First seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 
-/// The methods of the paper's figures and their rivals, those that are known by these names.
+/// The methods of the paper's figures and others, as far as the registry has them.
 const ALL: &[&str] = &[
     "uniform",
     "lev",
@@ -98,7 +97,7 @@ const QUICK: &[&str] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Regime {
-    /// The median distance: a flat spectrum.
+    /// The median distance, with a flat spectrum.
     Median,
     /// Cross-validated, as in the paper.
     Cv,
@@ -121,36 +120,36 @@ impl Regime {
         }
     }
 
-    fn bandwidth(self) -> Bandwidth {
+    fn bandwidth(self) -> Sigma {
         match self {
-            Self::Median => Bandwidth::Median(1.0),
-            Self::Cv => Bandwidth::CrossValidated,
+            Self::Median => Sigma::Median(1.0),
+            Self::Cv => Sigma::CrossValidated,
         }
     }
 }
 
-/// What is done, as asked for.
+/// The parameters of a run.
 #[derive(Clone, Debug, Serialize)]
 struct Plan {
     version: &'static str,
-    /// Rows of a data set, those held out among them; fewer where a set has fewer.
+    /// Rows per data set, including those held out; fewer if the set is smaller.
     rows: usize,
-    /// A quarter is held out.
+    /// The fraction held out.
     held_out: f64,
     landmarks: Vec<usize>,
     #[serde(serialize_with = "names")]
-    methods: Vec<&'static dyn Selector>,
+    methods: Vec<&'static Method>,
     seed: u64,
     seeds: u64,
-    /// Rows and landmarks of the chains that are watched.
+    /// Rows and landmarks of the mixing experiment.
     mixing_rows: Vec<usize>,
     mixing_landmarks: Vec<usize>,
-    /// Landmarks of the methods that are timed.
+    /// Landmarks of the time-error experiment.
     tradeoff_landmarks: usize,
 }
 
-fn names<S: serde::Serializer>(methods: &[&'static dyn Selector], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(methods.iter().map(|method| method.name()))
+fn names<S: serde::Serializer>(methods: &[&'static Method], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(methods.iter().map(|method| method.name))
 }
 
 impl Plan {
@@ -183,14 +182,14 @@ impl Plan {
         (0..self.seeds).map(move |further| first.wrapping_add(further))
     }
 
-    /// Rows of this table to use, and how many of them to hold out.
+    /// Return how many rows of this table to use, and how many of them to hold out.
     fn split(&self, table: &Table) -> (usize, usize) {
         let rows = self.rows.min(table.rows());
         (rows, (rows as f64 * self.held_out) as usize)
     }
 }
 
-/// A data set, and its file's contents in a number.
+/// A data set, and a digest of its file.
 struct Set {
     table: Table,
     digest: u32,
@@ -202,11 +201,10 @@ impl Set {
     }
 }
 
-/// What a part of the work is told of.
+/// What every experiment receives.
 struct Context<'a> {
     plan: &'a Plan,
     parts: &'a Parts,
-    options: &'a Options,
     out: &'a Path,
 }
 
@@ -214,7 +212,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     let plan = Plan::new(arguments);
     let sets = sets(&arguments.data)?;
     let parts = Parts::new(&arguments.out)?;
-    let context = Context { plan: &plan, parts: &parts, options: &Options::default(), out: &arguments.out };
+    let context = Context { plan: &plan, parts: &parts, out: &arguments.out };
     let wants = |kind| arguments.kind == kind || arguments.kind == ExperimentKind::All;
     let mut sections: Vec<Section> = Vec::new();
     if wants(ExperimentKind::Approximation) || wants(ExperimentKind::Ridge) {
@@ -252,7 +250,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     print_line(&format!("Written to {}: open {}", arguments.out.display(), path.display()))
 }
 
-/// The files of a folder that can be read, by name. What cannot is told and left out.
+/// Return the readable files of a folder, sorted by name. Others are skipped with a warning.
 fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
     const KINDS: [&str; 4] = [".csv", ".tsv", ".arff", ".npy"];
     let fail = |source| Error::Folder { path: folder.to_owned(), source };
@@ -270,13 +268,16 @@ fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
     for path in paths {
         match table::read(&path, &Target::Last) {
             Ok(table) if sets.iter().any(|set| set.name() == table.name) => {
-                note(&format!("warning: {}: left out: another file has this name", path.display()));
+                note(&format!(
+                    "warning: {}: skipped: another file has the same data set name",
+                    path.display()
+                ));
             }
             Ok(table) => {
                 let digest = parts::digest(&table);
                 sets.push(Set { table, digest });
             }
-            Err(error) => note(&format!("warning: left out: {error}")),
+            Err(error) => note(&format!("warning: skipped: {error}")),
         }
     }
     if sets.is_empty() {
@@ -285,7 +286,7 @@ fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
     Ok(sets)
 }
 
-/// A table of text.
+/// Write a table of text.
 fn write_csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), Error> {
     write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);

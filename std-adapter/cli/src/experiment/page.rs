@@ -1,22 +1,22 @@
-//! One HTML page with everything, that opens from the disk.
+//! One self-contained HTML page with all results.
 
 use super::{Plan, Set};
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use std::path::Path;
 
-/// A picture and what it shows.
+/// A chart and its caption.
 pub(super) struct Figure {
     pub(super) file: String,
     pub(super) caption: String,
 }
 
-/// An experiment.
+/// The results of an experiment.
 pub(super) struct Section {
     name: String,
     title: String,
     pub(super) summary: Vec<String>,
-    /// Tables in plain text.
+    /// Tables as plain text.
     pub(super) text: Vec<String>,
     pub(super) tables: Vec<String>,
     figures: Vec<Figure>,
@@ -28,7 +28,7 @@ impl Section {
         Self { name, title, summary: Vec::new(), text: Vec::new(), tables: Vec::new(), figures: Vec::new() }
     }
 
-    /// Draws a picture into its file, and shows it here.
+    /// Draw a chart to its file and add it to the section.
     pub(super) fn figure(
         &mut self,
         out: &Path,
@@ -70,16 +70,16 @@ fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {
     }
     line("</ul>\n<h2>Set-up</h2>\n<table>".to_owned());
     let list = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let methods: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
+    let methods: Vec<&str> = plan.methods.iter().map(|method| method.name).collect();
     for (name, value) in [
         ("program", format!("dpp-nystrom {}", plan.version)),
         ("machine", machine()),
         ("kernel", "Gaussian, on standardised features; bandwidth σ the median distance, or by 10-fold cross-validation".to_owned()),
-        ("rows", format!("up to {} a data set, {:.0} % of them held out", plan.rows, 100.0 * plan.held_out)),
+        ("rows", format!("up to {} per data set, {:.0} % of them held out", plan.rows, 100.0 * plan.held_out)),
         ("landmarks", list(&plan.landmarks)),
         ("methods", methods.join(", ")),
         ("ridge", "10-fold cross-validated".to_owned()),
-        ("seeds", format!("{} from {} on; each draws its own rows", plan.seeds, plan.seed)),
+        ("seeds", format!("{} starting at {}; each draws its own rows", plan.seeds, plan.seed)),
         ("along the chain", format!("N = {}; c = {}", list(&plan.mixing_rows), list(&plan.mixing_landmarks))),
     ] {
         line(format!("<tr><th>{name}</th><td>{}</td></tr>", escaped(&value)));
@@ -123,7 +123,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The processor as the system calls it, and how many threads there are.
+/// Return the processor's name as the system reports it, and the number of threads.
 fn machine() -> String {
     let model = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,4 +1,4 @@
-//! Parts of the work, each a file: what is there for the same set-up is read, not done again.
+//! Parts of an experiment, one file each, reused if the set-up is the same.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
@@ -20,15 +20,15 @@ struct Part {
 }
 
 impl Parts {
-    /// Makes the folders.
+    /// Create the folders.
     pub(super) fn new(out: &Path) -> Result<Self, Error> {
         let folder = out.join("parts");
         fs::create_dir_all(&folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
         Ok(Self { folder })
     }
 
-    /// The part's result: that of an earlier run with the same set-up, or else what `work` answers, which is
-    /// kept. Also whether it was there.
+    /// Return the stored result of a part with the same set-up, or else compute it with `work` and store it. Also
+    /// return whether it was stored.
     pub(super) fn get<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -53,12 +53,12 @@ impl Parts {
     }
 }
 
-/// A name that any file system takes.
+/// Return a name that is valid on any file system.
 fn safe(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' }).collect()
 }
 
-/// A number that another table, in all likelihood, does not have.
+/// Return a digest of a table.
 pub(super) fn digest(table: &Table) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&table.dim.to_le_bytes());

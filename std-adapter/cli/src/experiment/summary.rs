@@ -1,4 +1,4 @@
-//! Where a c-DPP wins and where it loses, from the numbers.
+//! Where a c-DPP wins and where it loses, derived from the trials.
 
 use super::Regime;
 use crate::chart::Series;
@@ -7,14 +7,14 @@ use crate::statistics::mean;
 use crate::statistics::summary;
 use dpp_nystrom::benchmark::Trial;
 
-/// Something measured of each trial, the less the better.
+/// An error measure of a trial; lower is better.
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) of: fn(&Trial) -> Option<f64>,
 }
 
-/// The mean over the seeds of one method, set and number of landmarks.
+/// Return the mean over the seeds for one method, data set and number of landmarks.
 fn cell(trials: &[Trial], metric: &Metric, method: &str, set: &str, c: usize) -> Option<f64> {
     let own = trials.iter().filter(|t| t.method == method && t.dataset == set && t.landmarks == c);
     mean(own.filter_map(metric.of))
@@ -33,20 +33,20 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 struct Keys<'t> {
     methods: Vec<&'t str>,
     sets: Vec<&'t str>,
-    numbers: Vec<usize>,
+    counts: Vec<usize>,
 }
 
 fn keys(trials: &[Trial]) -> Keys<'_> {
     Keys {
         methods: distinct(trials.iter().map(|trial| trial.method.as_str())),
         sets: distinct(trials.iter().map(|trial| trial.dataset.as_str())),
-        numbers: distinct(trials.iter().map(|trial| trial.landmarks)),
+        counts: distinct(trials.iter().map(|trial| trial.landmarks)),
     }
 }
 
-/// By how much of uniform's error each method misses less, in percent, over the sets.
+/// Return each method's reduction of uniform's error, in percent, over the data sets.
 pub(super) fn improvement(trials: &[Trial], metric: &Metric) -> Vec<Series> {
-    let Keys { methods, sets, numbers } = keys(trials);
+    let Keys { methods, sets, counts } = keys(trials);
     let others = methods.into_iter().filter(|&method| method != "uniform");
     others
         .map(|method| {
@@ -58,17 +58,17 @@ pub(super) fn improvement(trials: &[Trial], metric: &Metric) -> Vec<Series> {
                 let over: Vec<f64> = sets.iter().filter_map(of).collect();
                 summary(&over).map(|summary| (c as f64, summary))
             };
-            let points = numbers.iter().filter_map(|&c| at(c)).collect();
+            let points = counts.iter().filter_map(|&c| at(c)).collect();
             Series { name: method.to_owned(), look: look(method), points }
         })
         .collect()
 }
 
-/// A sentence for each number of landmarks.
+/// Return one sentence per number of landmarks.
 pub(super) fn sentences(trials: &[Trial], metric: &Metric, regime: Regime) -> Vec<String> {
-    let Keys { methods, sets, numbers } = keys(trials);
+    let Keys { methods, sets, counts } = keys(trials);
     let mut sentences = Vec::new();
-    for c in numbers {
+    for c in counts {
         let of = |method: &str| -> Vec<(f64, &str)> {
             sets.iter().filter_map(|&set| cell(trials, metric, method, set, c).map(|v| (v, set))).collect()
         };
@@ -97,7 +97,7 @@ pub(super) fn sentences(trials: &[Trial], metric: &Metric, regime: Regime) -> Ve
             .map(|method| format!("{method} {}", best.iter().filter(|&&other| other == method).count()))
             .collect();
         sentences.push(format!(
-            "{}, c = {c}, {}: the c-DPP's chain has {:.0} % {} than uniform on average, less on {wins} of {} sets; least of all: {}.",
+            "{}, c = {c}, {}: the c-DPP's chain has {:.0} % {} than uniform on average, less on {wins} of {} sets; lowest: {}.",
             regime.title(),
             metric.title,
             change.abs(),
@@ -157,7 +157,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-9);
         }
         let said = sentences(&trials, &metric, Regime::Median).concat();
-        for part in ["15 % less", "less on 1 of 2 sets", "least of all: kdpp 1, uniform 1"] {
+        for part in ["15 % less", "less on 1 of 2 sets", "lowest: kdpp 1, uniform 1"] {
             assert!(said.contains(part), "{part:?} is not in {said:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Time against error, each method with its own knob.
+//! Time against error, each method at several values of its parameter.
 
 use super::page::{Figure, Section};
 use super::{Context, Regime, Set, cell, write_csv};
@@ -11,31 +11,32 @@ use crate::statistics::summary;
 use dpp_nystrom::approximation::{Gram, Spectrum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::landmarks::{ChainKind, Options, Start, Steps, Task};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::landmarks::{ChainKind, Selector, Start, Steps, Task};
+use dpp_nystrom::regression::choose_bandwidth;
+use dpp_nystrom::selectors::{
+    AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Greedy, Kdpp, Kmeans,
+    KmeansPlusPlus, Leverage, RecursiveRls, RidgeLeverage, RpCholesky, Uniform,
+};
 use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A method with its knob at some value.
-struct Turn {
+/// A selector at one value of its parameter.
+struct Setting {
     /// The curve that it belongs to.
     curve: &'static str,
-    method: &'static str,
-    knob: &'static str,
+    parameter: &'static str,
     value: u64,
-    options: Options,
+    selector: Box<dyn Selector>,
 }
 
-/// What it gave.
+/// Its time and error.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timed {
     curve: String,
-    knob: String,
+    option: String,
     value: u64,
     sigma: f64,
     fro_rel: Option<f64>,
@@ -43,51 +44,39 @@ struct Timed {
     seconds: f64,
 }
 
-/// All methods that are known, their knobs at all values.
-fn turns(rows: usize, c: usize) -> Vec<Turn> {
-    let mut turns = Vec::new();
-    let plain = Options::default;
+/// All selectors at all values of their parameters.
+fn settings(rows: usize, c: usize) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    let mut add = |curve, parameter, value: u64, selector: Box<dyn Selector>| {
+        settings.push(Setting { curve, parameter, value, selector });
+    };
     for steps in [0, 50, 100, 200, 400, 800, 1_600, 3_200] {
-        let chain = |chain| Options { start: Start::Uniform, chain, steps: Steps::Count(steps), ..plain() };
-        let paper = chain(ChainKind::Swap(Rule::ALGORITHM_1));
-        turns.push(Turn {
-            curve: "kdpp",
-            method: "kdpp",
-            knob: "tries",
-            value: steps,
-            options: chain(ChainKind::Slot),
-        });
-        turns.push(Turn {
-            curve: "kdpp, Algorithm 1",
-            method: "kdpp",
-            knob: "steps",
-            value: steps,
-            options: paper,
-        });
+        let slot = Kdpp::default().start(Start::Uniform).steps(Steps::Count(steps));
+        add("kdpp", "tries", steps, Box::new(slot));
+        let paper = slot.chain(ChainKind::Swap(Rule::ALGORITHM_1));
+        add("kdpp, Algorithm 1", "steps", steps, Box::new(paper));
     }
-    for factor in [1, 2, 4, 8, 16] {
-        let columns = factor * c;
-        if columns <= rows {
-            for method in ["applev", "appreglev"] {
-                let options = Options { columns: Some(columns), ..plain() };
-                turns.push(Turn { curve: method, method, knob: "columns", value: columns as u64, options });
-            }
-        }
+    for columns in [1, 2, 4, 8, 16].map(|factor| factor * c).into_iter().filter(|&columns| columns <= rows) {
+        let value = columns as u64;
+        add("applev", "columns", value, Box::new(ApproximateLeverage::default().columns(columns)));
+        add("appreglev", "columns", value, Box::new(ApproximateRidgeLeverage::default().columns(columns)));
     }
-    for part in [16, 8, 4, 2, 1] {
-        let pivot_rows = rows / part;
-        if pivot_rows >= c {
-            let options = Options { pivot_rows: Some(pivot_rows), ..plain() };
-            let value = pivot_rows as u64;
-            turns.push(Turn { curve: "rpcholesky", method: "rpcholesky", knob: "rows", value, options });
-        }
+    for pivot_rows in [16, 8, 4, 2, 1].map(|part| rows / part).into_iter().filter(|&rows| rows >= c) {
+        add("rpcholesky", "rows", pivot_rows as u64, Box::new(RpCholesky::default().rows(pivot_rows)));
     }
-    for method in
-        ["uniform", "lev", "reglev", "adapfull", "adappart", "kmeans++", "kmeans", "greedy", "recursive-rls"]
-    {
-        turns.push(Turn { curve: method, method, knob: "", value: 0, options: plain() });
-    }
-    turns
+    let others: [Box<dyn Selector>; 9] = [
+        Box::new(Uniform),
+        Box::new(Leverage::default()),
+        Box::new(RidgeLeverage),
+        Box::new(AdaptiveFull),
+        Box::new(AdaptivePartial),
+        Box::new(KmeansPlusPlus),
+        Box::new(Kmeans),
+        Box::new(Greedy),
+        Box::new(RecursiveRls),
+    ];
+    others.into_iter().for_each(|selector| add(selector.name(), "", 0, selector));
+    settings
 }
 
 struct Cell {
@@ -129,37 +118,35 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = KernelKind::Gaussian;
     let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma })?;
     let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
+    let task = Task { seed, ..Task::new(&gram, c) };
     let mut all = Vec::new();
-    for Turn { curve, method, knob, value, options } in turns(rows, c) {
-        let Some(method) = find(method) else { continue };
-        let task = Task { gram: &gram, c, setting, ridge: None, options: &options, observer: &NoObserver };
-        let (chosen, seconds) = landmarks::run(method, &task)?;
+    for Setting { curve, parameter, value, selector } in settings(rows, c) {
+        let selection = landmarks::run(selector.as_ref(), &task)?;
         all.push(Timed {
             curve: curve.to_owned(),
-            knob: knob.to_owned(),
+            option: parameter.to_owned(),
             value,
             sigma,
-            fro_rel: gram.relative_error(&spectrum, &chosen.places)?.map(|relative| relative.frobenius),
-            trace_fraction: gram.trace_error(&chosen.places)?.fraction,
-            seconds,
+            fro_rel: gram.relative_error(&spectrum, &selection.landmarks)?.map(|relative| relative.frobenius),
+            trace_fraction: gram.trace_error(&selection.landmarks)?.fraction,
+            seconds: selection.seconds,
         });
     }
     Ok(all)
 }
 
-/// `tradeoff.csv` and `tradeoff-seconds.csv`.
+/// Write `tradeoff.csv` and `tradeoff-seconds.csv`.
 fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let (mut errors, mut seconds) = (Vec::new(), Vec::new());
     for Cell { set, regime, seed, timed } in cells {
-        let Timed { curve, knob, value, .. } = timed;
+        let Timed { curve, option, value, .. } = timed;
         let key = vec![
             set.clone(),
             regime.name().to_owned(),
             curve.clone(),
-            knob.clone(),
+            option.clone(),
             value.to_string(),
             seed.to_string(),
         ];
@@ -167,7 +154,7 @@ fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
         errors.push([key.clone(), more].concat());
         seconds.push([key, vec![timed.seconds.to_string()]].concat());
     }
-    let key = ["dataset", "bandwidth", "method", "knob", "value", "seed"];
+    let key = ["dataset", "bandwidth", "method", "option", "value", "seed"];
     let header = [&key[..], &["sigma", "fro_rel", "trace_fraction"]].concat();
     write_csv(&context.out.join("tradeoff.csv"), &header, &errors)?;
     write_csv(&context.out.join("tradeoff-seconds.csv"), &[&key[..], &["seconds"]].concat(), &seconds)
@@ -195,9 +182,9 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
             Figure {
                 file: format!("tradeoff-{}.svg", regime.name()),
                 caption: format!(
-                    "{title}: a point for each value of a method's knob (tries or steps of the chains from a uniform \
-                     start, columns p of approximate scores, rows that pivoted Cholesky looks at), mean over the seeds. \
-                     Seconds include what of the kernel matrix a method needs."
+                    "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform \
+                     start, columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. \
+                     Seconds include the computation of the kernel entries that a method needs."
                 ),
             },
             |path| draw(path, &title, &panels),
@@ -207,7 +194,7 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
     Ok(section)
 }
 
-/// A curve for each method, its points in the order of the knob.
+/// A curve for each method, its points in the order of the parameter.
 fn series(cells: &[&Cell]) -> Vec<Series> {
     let mut keys: Vec<(&str, u64)> = Vec::new();
     for cell in cells {
@@ -236,7 +223,7 @@ fn series(cells: &[&Cell]) -> Vec<Series> {
     all
 }
 
-/// How the chain stands to the method that reads every row.
+/// Compare the chain with the method that reads every row.
 fn sentences(cells: &[Cell]) -> Vec<String> {
     Regime::BOTH
         .iter()
@@ -254,7 +241,7 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
             let time = ratio(|timed| timed.seconds)?;
             let error = ratio(|timed| timed.trace_fraction)?;
             Some(format!(
-                "{}: 3,200 tries of the chain take {time:.2} times the time of randomly pivoted Cholesky over all rows, and miss {error:.2} times as much of the trace.",
+                "{}: 3,200 tries of the chain take {time:.2} times as long as randomly pivoted Cholesky over all rows, and have {error:.2} times its trace error.",
                 regime.title()
             ))
         })

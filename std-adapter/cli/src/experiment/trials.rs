@@ -1,4 +1,4 @@
-//! Methods against each other over c: what they miss of K, and what ridge regression makes of them.
+//! Methods compared over c: approximation error of K, and prediction error of ridge regression.
 
 use super::page::{Figure, Section};
 use super::summary::Metric;
@@ -13,8 +13,11 @@ use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::landmarks::Selector;
+use dpp_nystrom::landmarks::methods::SelectorOptions;
 use dpp_nystrom::regression::Ridge;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Trials at one choice of bandwidth.
 pub(super) struct Trials {
@@ -22,7 +25,7 @@ pub(super) struct Trials {
     pub(super) trials: Vec<Trial>,
 }
 
-/// All sets, choices of bandwidth and seeds; the parts go by this name.
+/// Run all data sets, choices of bandwidth and seeds; the files of the parts begin with `part_name`.
 pub(super) fn run(context: &Context<'_>, sets: &[Set], part_name: &str) -> Result<Vec<Trials>, Error> {
     let plan = context.plan;
     let all = sets.len() * Regime::BOTH.len() * plan.seeds as usize;
@@ -54,12 +57,15 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     let (rows, test) = plan.split(&set.table);
     let mut landmarks: Vec<usize> = plan.landmarks.iter().copied().filter(|&c| c < rows - test).collect();
     let has_target = set.table.target.is_some();
-    let methods: Vec<_> =
-        plan.methods.iter().copied().filter(|method| has_target || !method.needs_target()).collect();
+    let selectors: Vec<Arc<dyn Selector>> = plan
+        .methods
+        .iter()
+        .map(|method| method.selector(&SelectorOptions::default()).into())
+        .filter(|selector: &Arc<dyn Selector>| has_target || !selector.needs().target)
+        .collect();
     loop {
         let comparison = Comparison {
-            methods: methods.clone(),
-            options: context.options.clone(),
+            selectors: selectors.clone(),
             landmarks: landmarks.clone(),
             approximation: Approximation::Nystrom,
             seed,
@@ -78,9 +84,13 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
         });
         match outcome {
             Ok(()) => return Ok(trials),
-            // A wide kernel has no so many independent rows: what there is is measured.
+            // A wide kernel may not have that many independent rows: measure what there is.
             Err(Error::Landmarks { reason: CoreError::RankDeficient { landmarks: asked, .. } }) => {
-                note(&format!("warning: {}: no {asked} independent rows, {}", set.name(), regime.title()));
+                note(&format!(
+                    "warning: {}: fewer than {asked} independent rows, {}",
+                    set.name(),
+                    regime.title()
+                ));
                 landmarks.retain(|&c| c < asked);
             }
             Err(error) => return Err(error),
@@ -88,7 +98,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     }
 }
 
-/// A file of this name, and the seconds in one that is called after it.
+/// Write `name.csv`, and the seconds in `name-seconds.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Trials], name: &str) -> Result<(), Error> {
     let key = ["dataset", "bandwidth", "method", "landmarks", "seed"];
     let values = [
@@ -151,7 +161,7 @@ const TRAINING: Metric = Metric {
 
 pub(super) fn approximation(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
     let metrics = [FROBENIUS, SPECTRAL, TRACE];
-    section(context, all, "approximation", "What c landmarks miss of the kernel matrix", &metrics)
+    section(context, all, "approximation", "Approximation error of the kernel matrix", &metrics)
 }
 
 pub(super) fn ridge(context: &Context<'_>, all: &[Trials]) -> Result<Section, Error> {
@@ -176,7 +186,7 @@ fn section(
     Ok(section)
 }
 
-/// Every measure over c: by how much it is under uniform's, and itself for each set.
+/// Draw every measure over c: the reduction of uniform's error, and the measure itself for each data set.
 pub(super) fn figures(
     context: &Context<'_>,
     all: &[Trials],
@@ -197,7 +207,7 @@ pub(super) fn figures(
         section.figure(context.out, Figure {
             file: format!("{name}-{}-improvement.svg", metric.name),
             caption: format!(
-                "Improvement over uniform landmarks, {}: mean over the data sets, bars from the least to the greatest.",
+                "Improvement over uniform landmarks, {}: mean over the data sets, bars from minimum to maximum.",
                 metric.title
             ),
         }, |path| draw(path, &format!("Improvement over uniform: {}", metric.title), &improvement))?;
@@ -222,7 +232,7 @@ pub(super) fn figures(
                 Figure {
                     file: format!("{name}-{}-{}.svg", metric.name, regime.name()),
                     caption: format!(
-                        "{}, {}: mean over the seeds, bars from the least to the greatest.",
+                        "{}, {}: mean over the seeds, bars from minimum to maximum.",
                         metric.title,
                         regime.title()
                     ),

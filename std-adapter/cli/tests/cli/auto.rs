@@ -1,4 +1,4 @@
-//! The method that a budget and the spectrum allow, and warnings of options that nothing looks at.
+//! The choice of `auto` by budget and spectrum, and warnings for unused options.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
 use crate::sample::Sample;
@@ -10,7 +10,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn what_is_chosen_is_told_and_can_be_asked_for() {
+fn the_choice_is_reported_and_reproducible_by_options() {
     let folder = folder();
     let mut seen = Vec::new();
     for (sigma, budget) in [
@@ -40,7 +40,7 @@ fn what_is_chosen_is_told_and_can_be_asked_for() {
     }
 }
 
-/// The budget is counted: neither a second run nor fewer threads choose otherwise.
+/// The budget is counted in operations: a second run or fewer threads give the same choice.
 #[test]
 fn the_same_seed_and_budget_select_the_same_rows() {
     let folder = folder();
@@ -72,7 +72,7 @@ fn a_model_is_fitted_to_what_auto_selects() {
     for key in ["landmarks", "method_chosen", "options_chosen", "reason"] {
         assert_eq!(report[key], selected[key], "{key}");
     }
-    // What is asked for in words goes before what would be chosen.
+    // Explicit options override the choice.
     let refined = folder.run("select a.csv --method auto --refine 1 --landmarks 20 --json").good().json();
     assert_eq!(number(&refined["refinement"], "sweeps"), 1.0);
     let ridge =
@@ -83,12 +83,12 @@ fn a_model_is_fitted_to_what_auto_selects() {
     for value in ["5", "-1s", "NaNs", "soon", "1e40s", ""] {
         folder
             .run(&format!("fit a.csv --landmarks 20 --model m --budget={value}"))
-            .misused(&["--budget", "give a number with its unit, as 500ms or 2s"]);
+            .misused(&["--budget", "expected a number with its unit, as 500ms or 2s"]);
     }
 }
 
 #[test]
-fn options_that_nothing_looks_at_are_told() {
+fn unused_options_give_a_warning() {
     let folder = folder();
     let err = |arguments: &str| folder.run(&format!("{arguments} a.csv --landmarks 5")).good().err;
     for (arguments, option) in [
@@ -118,7 +118,7 @@ fn options_that_nothing_looks_at_are_told() {
 }
 
 #[test]
-fn the_objective_and_the_rest_of_a_chain_are_told() {
+fn the_objective_and_convergence_are_reported() {
     let folder = folder();
     let select =
         |options: &str| folder.run(&format!("select a.csv --landmarks 10 --json {options}")).good().json();

@@ -1,5 +1,5 @@
-//! Arguments that are no good. What the words alone show is wrong usage, status 2; what only the
-//! rows show is an error, status 1.
+//! Invalid arguments. Errors visible in the arguments alone are wrong usage, status 2; errors that
+//! depend on the rows have status 1.
 
 use crate::command::{Folder, number};
 use crate::sample::{Sample, row_list};
@@ -18,10 +18,10 @@ fn numbers_of_landmarks() {
         ("evaluate a.csv --methods uniform", 45),
     ] {
         folder.run(&format!("{command} --landmarks {}", rows + 1)).refused(&[&format!(
-            "{} landmarks asked for, but there are only {rows} rows; ask for fewer",
+            "{} landmarks asked for, but there are only {rows} rows; use fewer",
             rows + 1
         )]);
-        folder.run(&format!("{command} --landmarks 0")).refused(&["ask for at least one landmark"]);
+        folder.run(&format!("{command} --landmarks 0")).refused(&["use at least one landmark"]);
         for value in ["-1", "2.5", "many", "99999999999999999999999999"] {
             folder.run(&format!("{command} --landmarks {value}")).misused(&["--landmarks <C>", value]);
         }
@@ -29,7 +29,7 @@ fn numbers_of_landmarks() {
     folder
         .run(&format!("select a.csv --landmarks {}", u64::MAX))
         .refused(&["landmarks asked for, but there are only 60 rows"]);
-    // Found before the first trial and not after the last good one.
+    // Reported before the first trial.
     folder.run("evaluate a.csv --methods kdpp --landmarks 5,46 --json").refused(&["46 landmarks asked for"]);
     folder.run("evaluate a.csv --methods kdpp --landmarks 5,0 --json").refused(&["at least one landmark"]);
 }
@@ -41,9 +41,12 @@ fn bandwidths() {
         for value in
             ["0", "-1", "nan", "inf", "-inf", "garbage", "median*0", "median*-4", "median*", "4*median"]
         {
-            // A word that begins with a minus and is no number is taken for an option.
-            let part =
-                if value == "-inf" { "--sigma" } else { "give a positive number, median, median*4 or cv" };
+            // A word that begins with a minus and is not a number is parsed as an option.
+            let part = if value == "-inf" {
+                "--sigma"
+            } else {
+                "expected a positive number, median, median*F or cv"
+            };
             folder.run(&format!("{command} --landmarks 5 --sigma={value}")).misused(&[value, part]);
             if value != "-inf" {
                 folder.run(&format!("{command} --landmarks 5 --sigma {value}")).misused(&[value, part]);
@@ -51,16 +54,16 @@ fn bandwidths() {
         }
         for value in ["1e-200", "1e200", "median*1e300"] {
             folder.run(&format!("{command} --landmarks 5 --sigma {value}")).refused(&[
-                "the bandwidth",
+                "invalid bandwidth",
                 "e",
-                "is not usable; give a positive number whose square",
+                "expected a positive number whose square",
             ]);
         }
         folder
             .run(&format!("{command} --landmarks 5 --sigma 1e-30 --precision f32"))
-            .refused(&["the bandwidth 1e-30 is not usable"]);
+            .refused(&["invalid bandwidth 1e-30: expected"]);
     }
-    // As good as the identity, which is a kernel matrix.
+    // Close to the identity, which is a kernel matrix.
     folder.run("select a.csv --landmarks 5 --sigma 1e-30").good();
 }
 
@@ -71,15 +74,16 @@ fn ridges() {
         for value in ["0", "-1", "-1e-6", "nan", "inf", "garbage", ""] {
             folder
                 .run(&format!("{command} --landmarks 5 --ridge={value}"))
-                .misused(&["--ridge", "is no ridge: give a positive number or cv"]);
+                .misused(&["--ridge", "expected a positive number or cv"]);
         }
-        folder.run(&format!("{command} --landmarks 5 --ridge -1")).misused(&["\"-1\" is no ridge"]);
+        folder.run(&format!("{command} --landmarks 5 --ridge -1")).misused(&["invalid ridge \"-1\""]);
         for precision in ["f64", "f32"] {
-            folder
-                .run(&format!("{command} --landmarks 5 --ridge 1e308 --precision {precision}"))
-                .refused(&["ridge regression: the ridge must be a finite number", "multiplied by the rows"]);
+            folder.run(&format!("{command} --landmarks 5 --ridge 1e308 --precision {precision}")).refused(&[
+                "ridge regression: the ridge must be a finite number",
+                "multiplied by the number of rows",
+            ]);
         }
-        // The regression is in double precision whatever the rows are in.
+        // The regression is in double precision whatever the precision of the rows.
         for (value, precision) in [("1e-300", "f64"), ("1e300", "f64"), ("1e300", "f32")] {
             folder.run(&format!("{command} --landmarks 5 --ridge {value} --precision {precision}")).good();
         }
@@ -98,7 +102,7 @@ fn kernels() {
     }
     folder
         .run(&format!("{command} polynomial --degree 4000000000"))
-        .refused(&["not a finite number", "scale the features, or take another kernel"]);
+        .refused(&["not a finite number", "scale the features, or use another kernel"]);
     for value in ["-1", "1.5", "x", "4294967296"] {
         folder.run(&format!("{command} polynomial --degree {value}")).misused(&["--degree", value]);
     }
@@ -111,7 +115,7 @@ fn numbers_of_rows() {
     for command in ["select a.csv", "fit a.csv --model m", "evaluate a.csv --methods kdpp"] {
         for rows in ["0", "61"] {
             folder.run(&format!("{command} --landmarks 5 --rows {rows}")).refused(&[&format!(
-                "{rows} rows asked for; ask for at least 1 and at most the 60 that there are"
+                "{rows} rows requested: expected at least 1 and at most 60, the number available"
             )]);
         }
         folder.run(&format!("{command} --landmarks 5 --rows -3")).misused(&["--rows", "'-3'"]);
@@ -136,18 +140,18 @@ fn numbers_of_rows() {
         folder.run(&format!("select a.csv --landmarks 5 --steps {value}")).misused(&[
             "--steps",
             value,
-            "is no number of steps: give a whole number or auto",
+            "expected a whole number or auto",
         ]);
     }
 }
 
 #[test]
-fn row_numbers_of_ones_own() {
+fn given_row_indices() {
     let folder = folder();
     let cases = [
-        ("row\n3\n1.5\n", "mine.csv, entry 2: 1.5 is no row number; rows count from 0"),
-        ("row\n-1\n", "mine.csv, entry 1: -1 is no row number; rows count from 0"),
-        ("row\n1e20\n", "entry 1: 100000000000000000000 is no row number"),
+        ("row\n3\n1.5\n", "mine.csv, entry 2: 1.5 is not a row number; rows count from 0"),
+        ("row\n-1\n", "mine.csv, entry 1: -1 is not a row number; rows count from 0"),
+        ("row\n1e20\n", "entry 1: 100000000000000000000 is not a row number"),
         ("row\n3\n4\n3\n", "mine.csv, entry 3: 3 is there twice; remove one"),
         ("row\nfirst\n", "mine.csv, line 2, column 1 (\"row\"): \"first\" is not a number"),
         ("row\nnan\n", "mine.csv, line 2, column 1 (\"row\"): \"nan\" is not a finite number"),
@@ -175,14 +179,14 @@ fn row_numbers_of_ones_own() {
         .refused(&["60 landmarks asked for, but there are only 50 rows"]);
     folder
         .run("evaluate a.csv --methods kdpp,given --landmarks 5")
-        .refused(&["the method given needs rows; name a CSV file of row numbers with --given"]);
+        .refused(&["the method given needs row indices; name a CSV file of them with --given"]);
     folder.run("fit a.csv --given mine.csv --landmarks 5 --model m").misused(&["--given", "--landmarks"]);
     folder.run("fit a.csv --model m").misused(&["--landmarks <C>"]);
     assert_eq!(folder.names(), ["a.csv", "mine.csv"]);
 }
 
 #[test]
-fn words_that_mean_nothing() {
+fn unknown_commands_options_and_values() {
     let folder = folder();
     folder.run("choose a.csv").misused(&["unrecognized subcommand 'choose'", "Usage:"]);
     for command in

@@ -1,11 +1,11 @@
-//! Files that are no good, each refused with what, where and what to do; and files that are odd but
-//! good.
+//! Invalid files, each rejected with what is wrong, where, and what to do; and files that are unusual but
+//! valid.
 
 use crate::command::{Folder, number, row_numbers};
 use crate::sample::{Sample, npy};
 use std::time::{Duration, Instant};
 
-/// Every command that reads rows, on this file.
+/// Run every command that reads rows on this file.
 #[track_caller]
 fn refused_by_all(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = Folder::with("good.csv", Sample::new(30, 2).csv());
@@ -84,22 +84,22 @@ fn files_of_another_kind() {
     refused_by_all("bad.csv", b"a,b,y\n1,2,\xff\n", &["line 2: the text is not UTF-8; save the file"]);
 }
 
-/// A promise is no reason to reserve memory, nor to wait.
+/// Declared lengths neither allocate memory nor cause a wait.
 #[test]
-fn an_array_that_promises_too_much() {
+fn an_array_shorter_than_declared() {
     let begin = Instant::now();
     for shape in ["(1152921504606846976, 3)", "(3, 1152921504606846976)", "(4294967296, 4294967296)"] {
         refused_by_all(
             "bad.npy",
             npy(shape, &[0; 48]),
-            &["the header promises", "the data ends after 6; fetch"],
+            &["the header declares", "but the data ends after 6; fetch"],
         );
     }
     assert!(begin.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
-fn paths_that_are_no_files() {
+fn directories_and_missing_files() {
     let folder = Folder::with("good.csv", Sample::new(30, 2).csv());
     folder.run("fit good.csv --landmarks 3 --model m").good();
     std::fs::create_dir(folder.path("folder")).unwrap();
@@ -127,7 +127,7 @@ fn paths_that_are_no_files() {
 }
 
 #[test]
-fn a_target_that_is_not_there() {
+fn a_missing_target() {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
     let commands = ["select a.csv --landmarks 2", "fit a.csv --landmarks 2 --model m"];
     for command in commands {
@@ -141,10 +141,10 @@ fn a_target_that_is_not_there() {
     }
     folder
         .run("fit a.csv --landmarks 2 --model m --target none")
-        .refused(&["there is no target to learn; name its column with --target"]);
+        .refused(&["no target: regression needs one; name its column with --target"]);
     folder
         .run("select a.csv --landmarks 2 --sigma cv --target none")
-        .refused(&["there is no target to learn"]);
+        .refused(&["no target: regression needs one"]);
     folder.write("kinds.arff", "@relation r\n@attribute x real\n@attribute kind {p,q}\n@data\n1,p\n2,q\n");
     folder
         .run("select kinds.arff --landmarks 1")
@@ -172,13 +172,13 @@ fn equal_rows_count_once() {
     ] {
         folder.run(&format!("select same.csv --landmarks 2 --sigma 1 {options}")).refused(&[
             "only 1 rows are independent",
-            "2 landmarks asked for; ask for fewer",
-            "equal rows count once",
+            "2 landmarks asked for; use fewer",
+            "duplicate rows count once",
         ]);
     }
-    folder.run("fit same.csv --landmarks 1 --sigma 1 --model m").refused(&[
-        "the target \"y\" is the same in every row: there is nothing to learn; name another column",
-    ]);
+    folder
+        .run("fit same.csv --landmarks 1 --sigma 1 --model m")
+        .refused(&["the target \"y\" is constant; name another column"]);
     // Five different rows among fifty.
     let few: String = (0..50).map(|i| format!("{},{},{i}\n", i % 5, i % 5 * 3 % 7)).collect();
     folder.write("few.csv", format!("a,b,y\n{few}"));
@@ -198,7 +198,7 @@ fn equal_rows_count_once() {
 fn fewer_independent_features_than_landmarks() {
     let folder = Folder::with("a.csv", Sample::new(100, 3).csv());
     for options in ["", "--method uniform", "--method kmeans++", "--method rpcholesky", "--chain paper"] {
-        // Rank 3; rounding may let another one pass.
+        // Rank 3; rounding may admit a fourth row.
         folder
             .run(&format!("select a.csv --kernel linear --landmarks 12 {options}"))
             .refused(&["rows are independent under this kernel, 12 landmarks asked for", "another kernel"]);
@@ -220,10 +220,10 @@ fn constant_columns() {
             "fit a.csv --landmarks 4 --ridge 1e-3 --model m",
         ])
     {
-        folder.run(command).refused(&["the target \"y\" is the same in every row"]);
+        folder.run(command).refused(&["the target \"y\" is constant"]);
     }
     assert_eq!(folder.names(), ["a.csv"]);
-    // Features that say nothing: the kernel sees one point.
+    // All features are constant: the kernel sees a single point.
     let constant_features: String = (0..40).map(|i| format!("1,2.5,{i}\n")).collect();
     folder.write("a.csv", format!("a,b,y\n{constant_features}"));
     folder.run("select a.csv --landmarks 4").refused(&["the median distance between rows is zero"]);
@@ -233,7 +233,7 @@ fn constant_columns() {
         predicted.lines().skip(1).all(|line| (line.parse::<f64>().unwrap() - 19.5).abs() < 1e-9),
         "{predicted}"
     );
-    // One that says nothing beside one that does is left out, in predictions too.
+    // A constant feature beside one that varies is ignored, in predictions too.
     let one_constant: String = (0..40).map(|i| format!("1,{i},{}\n", i * i)).collect();
     folder.write("a.csv", format!("a,b,y\n{one_constant}"));
     folder.run("fit a.csv --landmarks 8 --model m").good();
@@ -250,7 +250,9 @@ fn very_few_rows_and_columns() {
         .refused(&["or there is only one; give the bandwidth as a number"]);
     let report = folder.run("select one.csv --landmarks 1 --sigma 1 --json").good().json();
     assert_eq!(row_numbers(&report, "landmarks"), [0]);
-    folder.run("fit one.csv --landmarks 1 --sigma 1 --model m").refused(&["is the same in every row"]);
+    folder
+        .run("fit one.csv --landmarks 1 --sigma 1 --model m")
+        .refused(&["is constant; name another column"]);
     folder
         .run("evaluate one.csv --methods kdpp --landmarks 1 --sigma 1 --test 1")
         .refused(&["1 rows to test on leave none of the 1 to train on; hold out fewer"]);
@@ -273,9 +275,9 @@ fn very_few_rows_and_columns() {
     assert_eq!((number(&report, "dim"), number(&report, "rows")), (1.0, 3.0));
 }
 
-/// Squares of such numbers leave the range of doubles; the rows are good all the same.
+/// The squares of these values overflow or underflow; the rows are valid nevertheless.
 #[test]
-fn very_large_and_very_small_numbers() {
+fn very_large_and_very_small_values() {
     let sample = Sample::new(60, 2);
     let folder = Folder::with("a.csv", sample.csv());
     let expected = folder.run("fit a.csv --landmarks 8 --model m --json").good().json();
@@ -294,7 +296,7 @@ fn very_large_and_very_small_numbers() {
     }
     folder.write("vast.csv", "a,b,y\n1e308,2,3\n-1.7e308,3,5\n1.7e308,1,2\n");
     folder.run("select vast.csv --landmarks 2").refused(&[
-        "column \"a\": the numbers are not finite, or too large for their spread",
+        "column \"a\": the values are not finite, or their standard deviation overflows",
         "scale them down",
     ]);
 }

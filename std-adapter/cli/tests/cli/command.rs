@@ -11,10 +11,10 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_dpp-nystrom");
 
-/// A folder of its own for each test. Commands run in it, so that messages name bare files.
+/// A temporary folder, one per test. Commands run in it, so that messages contain bare file names.
 pub(crate) struct Folder(TempDir);
 
-/// What a command answered.
+/// The outcome of a command.
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
@@ -26,7 +26,7 @@ impl Folder {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
-    /// A folder with one file.
+    /// Create a folder with one file.
     pub(crate) fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
         let folder = Self::new();
         folder.write(name, content);
@@ -49,7 +49,7 @@ impl Folder {
         fs::read_to_string(self.path(name)).expect(name)
     }
 
-    /// The names of the files, sorted.
+    /// Return the names of the files, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("the folder");
         let mut names: Vec<String> = entries
@@ -59,12 +59,12 @@ impl Folder {
         names
     }
 
-    /// The command, not yet started.
+    /// Return the command, not yet started.
     pub(crate) fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         self.program(Path::new(PROGRAM), arguments)
     }
 
-    /// Another program in this folder.
+    /// Return another program to run in this folder.
     pub(crate) fn program(&self, program: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut command = Command::new(program);
         command
@@ -75,19 +75,19 @@ impl Folder {
         command
     }
 
-    /// Runs the command with arguments that are separated by spaces.
+    /// Run the command with space-separated arguments.
     pub(crate) fn run(&self, arguments: &str) -> Run {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         Run::of(&self.command(&arguments).output().expect("the program"))
     }
 
-    /// Runs the command with something on standard input.
+    /// Run the command with `input` on standard input.
     pub(crate) fn run_with_input(&self, arguments: &str, input: &[u8]) -> Run {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         let mut command = self.command(&arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program");
-        // A program that refuses its input need not read it to the end.
+        // A program that rejects its input need not read all of it.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
         Run::of(&child.wait_with_output().expect("the program"))
     }
@@ -99,7 +99,7 @@ impl Run {
         Self { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    /// It went well.
+    /// Assert success.
     #[track_caller]
     pub(crate) fn good(self) -> Self {
         assert_eq!(self.status, Some(0), "{}", self.err);
@@ -107,19 +107,19 @@ impl Run {
         self
     }
 
-    /// An error: status 1, nothing on standard output, and one line that says all of this.
+    /// Assert an error: status 1, no standard output, and one error line that contains all of `parts`.
     #[track_caller]
     pub(crate) fn refused(self, parts: &[&str]) {
         assert_eq!(self.status, Some(1), "{} {}", self.out, self.err);
         assert_eq!(self.out, "");
         let told: Vec<&str> = self.err.lines().filter(|line| line.starts_with("error: ")).collect();
-        let [told] = told[..] else { panic!("one line of error, not {:?}", self.err) };
+        let [told] = told[..] else { panic!("expected one error line, found {:?}", self.err) };
         for part in parts {
             assert!(told.contains(part), "{part:?} is not in {told:?}");
         }
     }
 
-    /// Wrong usage: status 2, nothing on standard output, and a text that says all of this.
+    /// Assert wrong usage: status 2, no standard output, and a message that contains all of `parts`.
     #[track_caller]
     pub(crate) fn misused(self, parts: &[&str]) {
         assert_eq!(self.status, Some(2), "{} {}", self.out, self.err);
@@ -129,33 +129,33 @@ impl Run {
         }
     }
 
-    /// The one JSON object on the one line of standard output.
+    /// Parse the single JSON object on standard output.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{}", self.out);
         serde_json::from_str(&self.out).expect("JSON")
     }
 
-    /// The JSON objects, one a line.
+    /// Parse the JSON objects, one per line.
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 }
 
-/// A number of a JSON object; not finite ones would be null.
+/// Return a number of a JSON object; one that is not finite would be null.
 #[track_caller]
 pub(crate) fn number(object: &Value, key: &str) -> f64 {
     object[key].as_f64().unwrap_or_else(|| panic!("{key} is {} in {object}", object[key]))
 }
 
-/// Row numbers of a JSON object.
+/// Return row indices of a JSON object.
 #[track_caller]
 pub(crate) fn row_numbers(object: &Value, key: &str) -> Vec<usize> {
     let entries = object[key].as_array().unwrap_or_else(|| panic!("{key} of {object}"));
-    entries.iter().map(|entry| entry.as_u64().expect("a row number") as usize).collect()
+    entries.iter().map(|entry| entry.as_u64().expect("a row index") as usize).collect()
 }
 
-/// Distinct, ascending and under `rows`.
+/// Assert that landmarks are distinct, ascending and below `rows`.
 #[track_caller]
 pub(crate) fn assert_landmarks(landmarks: &[usize], count: usize, rows: usize) {
     assert_eq!(landmarks.len(), count, "{landmarks:?}");
@@ -163,7 +163,7 @@ pub(crate) fn assert_landmarks(landmarks: &[usize], count: usize, rows: usize) {
     assert!(landmarks.iter().all(|&row| row < rows), "{landmarks:?}");
 }
 
-/// The column of a CSV file that has one: its name and its numbers.
+/// Parse a CSV file with one column: its name and its values.
 #[track_caller]
 pub(crate) fn column(text: &str) -> (&str, Vec<f64>) {
     let mut lines = text.lines();
@@ -171,7 +171,7 @@ pub(crate) fn column(text: &str) -> (&str, Vec<f64>) {
     (name, lines.map(|line| line.parse().expect(line)).collect())
 }
 
-/// Equal up to so large a share of the second.
+/// Assert equality up to a fraction of the expected value.
 #[track_caller]
 pub(crate) fn assert_close(found: f64, expected: f64, share: f64) {
     let off = (found - expected).abs();

@@ -1,19 +1,17 @@
-//! Model files that are cut, damaged, foreign or made up. All are refused before anything is taken
-//! from them.
+//! Truncated, damaged, foreign and forged model files. All are rejected before any content is used.
 
 use crate::command::Folder;
 use crate::sample::Sample;
 use dpp_nystrom::Error;
 use dpp_nystrom::error::ModelProblem;
-use dpp_nystrom::model;
 use dpp_nystrom::model::Model;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Where the content begins.
+/// Offset of the content.
 const HEADER: usize = 24;
 
-/// A folder with the rows `a.csv` and the model `m`, and that model's bytes.
+/// Create a folder with the rows `a.csv` and the model `m`; return that model's bytes too.
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
     folder.run("fit a.csv --landmarks 3 --model m").good();
@@ -23,7 +21,7 @@ fn folder() -> (Folder, Vec<u8>) {
 
 fn load(folder: &Folder, bytes: &[u8]) -> Result<Model, Error> {
     folder.write("x", bytes);
-    model::load(&folder.path("x"))
+    Model::load(folder.path("x"))
 }
 
 #[track_caller]
@@ -37,14 +35,14 @@ fn problem(folder: &Folder, bytes: &[u8]) -> ModelProblem {
     }
 }
 
-/// A file with an intact header for this content.
+/// Return a file with a valid header for this content.
 fn framed(content: &[u8]) -> Vec<u8> {
     let length = (content.len() as u64).to_le_bytes();
     let checksum = crc32fast::hash(content).to_le_bytes();
     [b"dppnymod\x01\0\0\0", length.as_slice(), &checksum, content].concat()
 }
 
-/// Both commands that read models refuse these bytes with such a message.
+/// Assert that both commands that read models reject these bytes with this message.
 #[track_caller]
 fn refused(folder: &Folder, bytes: &[u8], message: &str) {
     folder.write("x", bytes);
@@ -95,34 +93,33 @@ fn every_bit_of_a_model() {
     }
     let mut damaged = bytes.clone();
     damaged[HEADER + 20] ^= 1;
-    refused(&folder, &damaged, "corrupt: the checksum does not agree; copy it again, or fit again");
+    refused(&folder, &damaged, "corrupt: the checksum does not match; copy it again, or fit again");
     let mut swapped = bytes;
     swapped.swap(HEADER + 30, HEADER + 50);
     assert_eq!(problem(&folder, &swapped), ModelProblem::Corrupt);
 }
 
 #[test]
-fn files_of_others() {
+fn foreign_files() {
     let (folder, bytes) = folder();
     let foreign = "not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote";
     for other in [b"a,b,y\n1,2,3\n4,5,6\n".as_slice(), b"\x93NUMPY\x01\0", b"DPPNYMOD", b"x", &[0; 100]] {
         refused(&folder, other, foreign);
     }
-    refused(&folder, &[bytes.as_slice(), b"\n"].concat(), "bytes follow the end of the model");
-    for version in [0, 2, 7, u32::MAX] {
+    refused(&folder, &[bytes.as_slice(), b"\n"].concat(), "extra bytes after the end of the model");
+    for version in [0, 3, 7, u32::MAX] {
         let mut future = bytes.clone();
         future[8..12].copy_from_slice(&version.to_le_bytes());
-        let message = format!(
-            "its format is version {version}, and this program reads version 1; use the program that wrote it"
-        );
+        let message =
+            format!("unknown format version {version}: expected 1 or 2; use the program that wrote it");
         refused(&folder, &future, &message);
-        // The same before the rest is there.
+        // The same for a truncated file.
         refused(&folder, &future[..12], &message);
     }
 }
 
 #[test]
-fn promises_are_not_believed() {
+fn declared_lengths_are_not_trusted() {
     let (folder, bytes) = folder();
     let begin = Instant::now();
     for length in [1 << 40, 1 << 60, u64::MAX] {
@@ -130,10 +127,10 @@ fn promises_are_not_believed() {
         promising[12..20].copy_from_slice(&length.to_le_bytes());
         refused(&folder, &promising, "truncated");
     }
-    // An intact file whose content promises: names, 2⁶⁰ of them, in postcard's variable length.
+    // A valid checksum over content that declares 2⁶⁰ names in postcard's variable-length encoding.
     let mut promise = [0x80; 9];
     promise[8] = 0x10;
-    let malformed = "intact, but its parts do not make a model; fit again";
+    let malformed = "malformed: the checksum matches, but the content is not a model; fit again";
     refused(&folder, &framed(&promise), malformed);
     for start in [0, 2, 4, 6, 30] {
         let content = [&bytes[HEADER..HEADER + start], promise.as_slice(), &bytes[HEADER + start..]].concat();
@@ -142,7 +139,7 @@ fn promises_are_not_believed() {
     assert!(begin.elapsed() < Duration::from_secs(10));
 }
 
-/// A checksum can be right and the content not: whatever it is, it is refused or predicts.
+/// Malformed content under a valid checksum is either rejected or predicts.
 #[test]
 fn content_that_is_not_a_model() {
     let (folder, bytes) = folder();
@@ -158,7 +155,7 @@ fn content_that_is_not_a_model() {
         let mut changed = content.to_vec();
         changed[at] ^= 0x55;
         match load(&folder, &framed(&changed)) {
-            // A digit of a number or a letter of a name.
+            // The byte is a digit of a number or a letter of a name.
             Ok(model) => {
                 loaded += 1;
                 let rows = dpp_nystrom::data::table::read_features(
@@ -166,21 +163,22 @@ fn content_that_is_not_a_model() {
                     &model.feature_names,
                     None,
                 );
-                if let Ok(predictions) = rows.map_err(Error::from).and_then(|rows| model.predict(&rows)) {
+                if let Ok(predictions) = rows.map_err(Error::from).and_then(|rows| model.predict_table(&rows))
+                {
                     assert!(predictions.iter().all(|value| value.is_finite()));
                 }
             }
             Err(error) => {
-                assert!(matches!(error, Error::Model { problem: ModelProblem::Malformed, .. }), "{error}")
+                assert!(matches!(error, Error::Model { problem: ModelProblem::Malformed, .. }), "{error}");
             }
         }
     }
     assert!(loaded > 0);
 }
 
-/// The parts of a model, one at a time made not to fit.
+/// Make each part of a model inconsistent with the others in turn.
 #[test]
-fn models_that_do_not_hold_together() {
+fn inconsistent_models_are_rejected() {
     let (folder, bytes) = folder();
     let model = load(&folder, &bytes).unwrap();
     let changes: [fn(&mut Model); 10] = [
@@ -198,8 +196,8 @@ fn models_that_do_not_hold_together() {
     for (at, change) in changes.into_iter().enumerate() {
         let mut changed = model.clone();
         change(&mut changed);
-        model::save(&changed, &folder.path("x")).unwrap();
-        let loaded = model::load(Path::new(&folder.path("x")));
+        changed.save(folder.path("x")).unwrap();
+        let loaded = Model::load(Path::new(&folder.path("x")));
         assert!(matches!(loaded, Err(Error::Model { problem: ModelProblem::Malformed, .. })), "change {at}");
     }
 }

@@ -1,9 +1,9 @@
-//! What the program should find, by whole matrices and nothing of the program.
+//! Reference results from dense matrices, which share no code with the program.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 
-/// A kernel's formula, again.
+/// A kernel's formula, written independently.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Formula {
     Gaussian,
@@ -40,19 +40,19 @@ impl Formula {
     }
 }
 
-/// Mean and standard deviation (over `n`) of a column.
+/// Return mean and standard deviation (divided by `n`) of a column.
 pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt())
 }
 
-/// Rows whose features have mean 0 and deviation 1.
+/// Standardise rows: features with mean 0 and standard deviation 1.
 pub(crate) fn standardised(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     standardised_by(rows, rows)
 }
 
-/// Rows shifted and scaled by the statistics of others.
+/// Shift and scale rows by the statistics of others.
 pub(crate) fn standardised_by(rows: &[Vec<f64>], others: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let statistics: Vec<(f64, f64)> = (0..rows[0].len())
         .map(|at| mean_and_deviation(&others.iter().map(|row| row[at]).collect::<Vec<_>>()))
@@ -64,7 +64,7 @@ pub(crate) fn standardised_by(rows: &[Vec<f64>], others: &[Vec<f64>]) -> Vec<Vec
         .collect()
 }
 
-/// The middle one of all pairs' Euclidean distances, the upper one of two.
+/// Return the median of all pairs' Euclidean distances, the upper one of two.
 pub(crate) fn median_distance(rows: &[Vec<f64>]) -> f64 {
     let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
     let mut all: Vec<f64> = (0..rows.len())
@@ -87,14 +87,14 @@ pub(crate) fn trace(matrix: &Mat<f64>) -> f64 {
     (0..matrix.nrows()).map(|i| matrix[(i, i)]).sum()
 }
 
-/// Descending.
+/// Return the eigenvalues, descending.
 pub(crate) fn eigenvalues(matrix: &Mat<f64>) -> Vec<f64> {
     let mut values = matrix.self_adjoint_eigenvalues(Side::Lower).expect("eigenvalues");
     values.sort_by(|x, y| y.total_cmp(x));
     values
 }
 
-/// Frobenius and spectral norm of the residual, over those of the best matrix of rank `c`.
+/// Return the Frobenius and spectral norm of the residual, over those of the best rank-`c` approximation.
 pub(crate) fn relative_errors(kernel: &Mat<f64>, landmarks: &[usize]) -> (f64, f64) {
     let of_kernel = eigenvalues(kernel);
     let of_residual = eigenvalues(&residual(kernel, landmarks));

@@ -1,14 +1,14 @@
-//! `diagnose`: figures that are finite and agree with each other, and refusals before the work.
+//! `diagnose`: results are finite and consistent, and invalid input is rejected before the work.
 
 use crate::command::{Folder, assert_close, number};
 use crate::published;
 use crate::sample::Sample;
 use serde_json::Value;
 
-/// Little work, all parts of it.
+/// Low effort for every part.
 const QUICK: &str = "--samples 4 --triples 10 --pairs 3 --pair-steps 2000 --steps 1000 --json";
 
-/// Every number is one: JSON has no infinity, and a null where a number belongs would be a missing one.
+/// Assert that no value is null, as JSON writes NaN and infinity, except under the given names.
 #[track_caller]
 fn assert_whole(value: &Value, path: &str, nulls: &[&str]) {
     match value {
@@ -21,7 +21,7 @@ fn assert_whole(value: &Value, path: &str, nulls: &[&str]) {
     }
 }
 
-/// What must hold of any diagnosis.
+/// Assert relations that hold for every diagnosis.
 #[track_caller]
 fn assert_sound(found: &Value) {
     assert_whole(found, "", &["median", "theorem_3"]);
@@ -59,14 +59,14 @@ fn assert_sound(found: &Value) {
 }
 
 #[test]
-fn figures_are_finite_and_agree() {
+fn results_are_finite_and_consistent() {
     let folder = Folder::with("a.csv", Sample::new(120, 3).csv());
     let lines = folder.run(&format!("diagnose a.csv --landmarks 4,12 {QUICK}")).good().json_lines();
     assert_eq!(lines.len(), 2);
     lines.iter().for_each(assert_sound);
     assert_eq!(lines[0]["contraction"]["alpha_is_exact"], false);
     assert_eq!(number(&lines[0]["contraction"], "triples"), 10.0);
-    // The same seed, the same figures, but for the clock.
+    // The same seed gives the same results, except for times.
     let again = folder.run(&format!("diagnose a.csv --landmarks 4,12 {QUICK}")).good().json_lines();
     for key in ["trace_error", "target_ranks", "regression", "contraction", "meeting"] {
         assert_eq!(lines[0][key], again[0][key], "{key}");
@@ -81,11 +81,11 @@ fn few_rows_are_enumerated() {
     let found = folder.run(&format!("diagnose a.csv --landmarks 3 --ridge 1e-3 {QUICK}")).good().json();
     assert_eq!(found["contraction"]["alpha_is_exact"], true);
     assert!(found["contraction"]["alpha_mean"].is_null());
-    // The lower bound from a few states is one.
+    // A maximum over a few states is a lower bound.
     let alpha = number(&found["contraction"], "alpha");
     assert!(alpha >= -7.0, "{alpha}");
     let text = folder.run("diagnose a.csv --landmarks 3 --ridge 1e-3 --steps 1000").good().out;
-    assert!(text.contains("alpha, over all states") && !text.contains("LOWER"), "{text}");
+    assert!(text.contains("alpha, maximum over all states") && !text.contains("lower bound"), "{text}");
 }
 
 #[test]
@@ -95,15 +95,15 @@ fn the_table_says_what_is_a_bound_and_what_is_measured() {
         folder.run("diagnose a.csv --landmarks 5 --samples 3 --triples 5 --pairs 2 --steps 1000").good().out;
     for part in [
         "expected trace error (c+1) e_(c+1)/e_c",
-        "measured on 3 exact samples",
+        "mean over 3 exact samples",
         "Lemma 1",
         "Theorem 1",
         "Corollary 1",
         "trivial",
-        "it says less than the trivial bound",
+        "it is weaker than the trivial bound",
         "Theorem 2",
-        "alpha at least (LOWER bound, 5 pairs of states)",
-        "without conditions (after Hermon and Salez)",
+        "alpha, lower bound from 5 pairs of states",
+        "unconditional (after Hermon and Salez)",
         "pairs of coupled chains that met",
         "split R-hat",
         "Geyer's",
@@ -112,7 +112,7 @@ fn the_table_says_what_is_a_bound_and_what_is_measured() {
     }
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     let text = folder.run("diagnose a.csv --landmarks 5 --target none --steps 1000").good().out;
-    assert!(text.contains("Theorem 2 is left out: it needs a target."), "{text}");
+    assert!(text.contains("Theorem 2 is omitted: it needs a target."), "{text}");
 }
 
 #[test]
@@ -131,10 +131,10 @@ fn all_rows_as_landmarks() {
 }
 
 #[test]
-fn a_sample_is_told() {
+fn subsampling_is_reported() {
     let folder = Folder::with("a.csv", Sample::new(4_050, 1).csv());
     let note = "4000 of the 4050 rows are used, drawn at random";
-    // Refused for its bandwidth, before any work.
+    // Rejected for its bandwidth, before any work.
     let run = folder.run("diagnose a.csv --landmarks 2 --sigma 1e-200");
     assert!(run.status == Some(1) && run.err.contains(note), "{}", run.err);
     let run = folder.run(&format!("diagnose a.csv --landmarks 2 --rows 40 --ridge 0.1 {QUICK}")).good();
@@ -146,10 +146,10 @@ fn what_cannot_be_diagnosed_is_refused() {
     let folder = Folder::with("a.csv", Sample::new(60, 3).csv());
     for (options, message) in [
         ("--landmarks 61", "61 landmarks asked for, but there are only 60 rows"),
-        ("--landmarks 5,0", "ask for at least one landmark"),
-        ("--landmarks 5 --rows 61", "61 rows asked for"),
-        ("--landmarks 4 --kernel linear", "ask for fewer landmarks"),
-        ("--landmarks 5 --sigma 1e-200", "the bandwidth"),
+        ("--landmarks 5,0", "use at least one landmark"),
+        ("--landmarks 5 --rows 61", "61 rows requested"),
+        ("--landmarks 4 --kernel linear", "use fewer landmarks"),
+        ("--landmarks 5 --sigma 1e-200", "invalid bandwidth"),
     ] {
         folder.run(&format!("diagnose a.csv {options}")).refused(&[message]);
     }
@@ -168,15 +168,17 @@ fn what_cannot_be_diagnosed_is_refused() {
     }
     folder.run("diagnose a.csv").misused(&["--landmarks"]);
     folder.write("constant.csv", "a,y\n1,2\n2,2\n4,2\n");
-    folder.run("diagnose constant.csv --landmarks 2 --ridge 1e-3").refused(&["the same in every row"]);
+    folder
+        .run("diagnose constant.csv --landmarks 2 --ridge 1e-3")
+        .refused(&["is constant; name another column"]);
     folder.write("long.npy", crate::sample::npy("(10001, 1)", &vec![0; 80_008]));
     let command = "diagnose long.npy --target none --sigma 1 --landmarks 1 --rows 10001";
-    folder.run(command).refused(&["10001 rows are too many", "use at most 10000 of them (--rows)"]);
+    folder.run(command).refused(&["too many rows", "10001, at most 10000; use fewer with --rows"]);
 }
 
 #[test]
-fn real_rows_give_finite_figures() {
-    let Some(path) = published::file("real_rows_give_finite_figures", "ailerons") else { return };
+fn real_rows_give_finite_results() {
+    let Some(path) = published::file("real_rows_give_finite_results", "ailerons") else { return };
     let folder = Folder::new();
     for sigma in ["median", "median*3"] {
         let command =

@@ -17,10 +17,10 @@ fn evaluate(folder: &Folder, options: &str) -> Vec<Value> {
     folder.run(&format!("evaluate a.csv --json {options}")).good().json_lines()
 }
 
-/// All figures are numbers, and none is impossible.
+/// Assert that all results are numbers in their possible range.
 fn assert_sound(trial: &Value) {
     for key in ["fro_rel", "spec_rel"] {
-        // Nothing is better than the best; for the norms of a residual rounding counts little.
+        // No error is below that of the best approximation, up to rounding.
         assert!(number(trial, key) > 1.0 - 1e-9, "{trial}");
     }
     for key in ["trace_fraction", "train_nrmse", "test_nrmse", "sigma", "ridge"] {
@@ -30,7 +30,7 @@ fn assert_sound(trial: &Value) {
 }
 
 #[test]
-fn a_line_for_each_trial() {
+fn one_line_per_trial() {
     let (folder, _) = folder();
     let trials = evaluate(&folder, "--methods kdpp,uniform,kmeans++ --landmarks 5,10 --seeds 2 --seed 7");
     let mut expected = Vec::new();
@@ -79,7 +79,7 @@ fn errors_are_those_of_whole_matrices() {
     let rows = standardised(&sample.features);
     let landmarks = [3, 150, 8, 77, 20, 31, 64];
     folder.write("mine.csv", row_list(&landmarks));
-    // At 160 rows the largest eigenvalue comes from an iteration, at 60 from all of them.
+    // At 160 rows the largest eigenvalue is found by iteration, at 60 by a full decomposition.
     for (part, kernels) in [(ROWS, ["gaussian", "matern52"]), (60, ["gaussian", "laplace"])] {
         folder.write("b.csv", sample.csv().lines().take(part + 1).collect::<Vec<_>>().join("\n"));
         for kernel in kernels {
@@ -109,7 +109,7 @@ fn errors_are_those_of_whole_matrices() {
                 assert_close(number(trial, "spec_rel"), spectral, 1e-6);
                 let expected = trace(&residual(&matrix, &landmarks)) / trace(&matrix);
                 assert_close(number(trial, "trace_fraction"), expected, 1e-9);
-                assert!(trial["test_nrmse"].is_null(), "nothing was held out: {trial}");
+                assert!(trial["test_nrmse"].is_null(), "no rows were held out: {trial}");
             }
             assert_eq!(trials.len(), 2);
             assert_close(number(&trials[1], "trace_fraction"), number(&selected, "trace_fraction"), 1e-12);
@@ -120,7 +120,7 @@ fn errors_are_those_of_whole_matrices() {
 #[test]
 fn rows_held_out_are_predicted() {
     let (folder, sample) = folder();
-    // The only rows held out: fit on the others by hand and predict them.
+    // The rows held out are fixed: fit on the others and predict them.
     let given: Vec<usize> = (0..140).collect();
     folder.write("mine.csv", row_list(&given));
     let trials = evaluate(
@@ -136,7 +136,7 @@ fn rows_held_out_are_predicted() {
     let share: f64 = told.split([' ', ',']).filter_map(|word| word.parse().ok()).nth(1).unwrap();
     assert_eq!(trials.len(), 1);
     assert_eq!(trials[0]["train_nrmse"], fitted["train_nrmse"]);
-    // Told to four digits.
+    // Printed with four digits.
     assert_close(number(&trials[0], "test_nrmse"), share, 1e-3);
 }
 
@@ -148,7 +148,7 @@ fn given_landmarks_are_among_the_training_rows() {
         &folder,
         "--methods given,uniform --given mine.csv --landmarks 5,6 --seeds 4 --rows 30 --test 20",
     );
-    // Measured once a seed, whatever numbers are asked of the others.
+    // Measured once per seed, whatever numbers of landmarks the others have.
     let given: Vec<&Value> = trials.iter().filter(|trial| trial["method"] == "given").collect();
     assert_eq!((trials.len(), given.len()), (12, 4));
     for trial in given {
@@ -200,9 +200,9 @@ fn the_table_has_the_means() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_absent_and_not_a_number() {
+fn undefined_errors_are_null() {
     let (folder, _) = folder();
-    // As many landmarks as the matrix has rank: the best approximation misses nothing either.
+    // As many landmarks as the matrix has rank: the best approximation is exact.
     for options in ["--landmarks 3 --kernel linear", "--landmarks 120 --sigma 0.3"] {
         let trials = evaluate(&folder, &format!("--methods kdpp --seeds 1 {options}"));
         assert!(trials[0]["fro_rel"].is_null() && trials[0]["spec_rel"].is_null(), "{trials:?}");

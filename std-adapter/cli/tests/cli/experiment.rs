@@ -1,4 +1,4 @@
-//! `experiment`: tables, pictures and a page from a folder of data sets.
+//! `experiment`: tables, charts and a page from a folder of data sets.
 
 use crate::command::Folder;
 use crate::sample::Sample;
@@ -25,13 +25,13 @@ fn assert_same(one: &[String], two: &[String]) {
     }
 }
 
-/// Records of a CSV file, without its header.
+/// Parse the records of a CSV file, without its header.
 fn records(text: &str) -> Vec<Vec<&str>> {
     text.lines().skip(1).map(|line| line.split(',').collect()).collect()
 }
 
 #[test]
-fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
+fn all_experiments_write_tables_charts_and_a_page() {
     let folder = folder();
     let run = folder.run(&format!("experiment all {OPTIONS} --out out")).good();
     assert!(run.out.contains("the c-DPP's chain has"), "{}", run.out);
@@ -45,9 +45,9 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
     let shown: BTreeSet<String> =
         page.split("<img src=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
     assert_eq!(pictures, shown);
-    // Three, two and three measures, each over the sets at both bandwidths and as an improvement; chains; times.
+    // Three, two and three measures, each for both bandwidths and as an improvement; mixing; trade-off.
     assert_eq!(pictures.len(), 8 * 3 + 2 * 2 + 2, "{pictures:?}");
-    for part in ["first", "second", "uniform, kdpp", "5, 10", "threads", "1 from 0 on"] {
+    for part in ["first", "second", "uniform, kdpp", "5, 10", "threads", "1 starting at 0"] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
     // Sets, bandwidths, methods, numbers of landmarks.
@@ -58,12 +58,12 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
             assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{record:?}");
         }
     }
-    // Algorithm 1 twice and the open slots, at twelve numbers of steps.
+    // Algorithm 1 twice and the open-slot chain, at twelve numbers of steps.
     let mixing = folder.text("out/mixing.csv");
     assert_eq!(records(&mixing).len(), 2 * 2 * 2 * 3 * 12);
     assert_eq!(records(&folder.text("out/mixing-theory.csv")).len(), 2 * 2 * 2);
     assert!(folder.text("out/tradeoff.csv").contains("kdpp,tries,3200,0,"));
-    // With the two that exchange rows.
+    // With the two refined methods.
     let subset = folder.text("out/subset.csv");
     assert_eq!(records(&subset).len(), 2 * 2 * 4 * 2);
     for record in records(&folder.text("out/subset-cells.csv")) {
@@ -78,7 +78,7 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
         assert!((number(4) - mean("uniform").min(mean("kdpp"))).abs() < 1e-12, "{record:?}");
         assert!(number(3) < number(4) && (number(6) - number(3) / number(4)).abs() < 1e-12);
     }
-    // As many landmarks as pivoted Cholesky has are enough, and fewer than that.
+    // At most as many landmarks as pivoted Cholesky.
     let equal = folder.text("out/subset-equal.csv");
     assert_eq!(records(&equal).len(), 2 * 2);
     for record in records(&equal) {
@@ -86,13 +86,13 @@ fn all_experiments_make_tables_pictures_and_a_page_that_shows_them() {
         assert!(number(3) == 10.0 && number(5) <= 10.0 && number(6) <= number(4), "{record:?}");
     }
     assert_eq!(records(&folder.text("out/subset-times.csv")).len(), 2 * 2);
-    for part in ["Landmarks for an equal error", "refined misses least of the trace in 8 of 8 cells"] {
+    for part in ["Landmarks for an equal error", "refined has the smallest trace error in 8 of 8 cells"] {
         assert!(run.out.contains(part) && page.contains(part), "{part:?} is not in {}", run.out);
     }
 }
 
 #[test]
-fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
+fn the_same_seed_gives_the_same_tables_and_a_stopped_run_resumes() {
     let folder = folder();
     let tables = [
         "trials.csv",
@@ -107,7 +107,7 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
     folder.run(&format!("experiment all {OPTIONS} --out one")).good();
     folder.run(&format!("experiment all {OPTIONS} --out two")).good();
     assert_same(&all("one"), &all("two"));
-    // Killed in the middle: a part was not done, another is cut off, and there are no tables.
+    // As if killed midway: one part is missing, another truncated, and there are no tables.
     fs::remove_file(folder.path("two/parts/trials-first-cv-0.json")).unwrap();
     let cut = folder.text("two/parts/tradeoff-second-median-0.json");
     folder.write("two/parts/tradeoff-second-median-0.json", &cut[..cut.len() / 2]);
@@ -118,13 +118,13 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_goes_on() {
     assert_same(&all("one"), &all("two"));
     let told = |how: &str| again.err.lines().filter(|line| line.ends_with(how)).count();
     assert_eq!((told(": done"), told(": kept")), (2, 22), "{}", again.err);
-    // Another seed is another set-up.
+    // Another seed is another set-up, computed anew.
     folder.run(&format!("experiment approximation {OPTIONS} --seed 1 --out two")).good();
     assert_ne!(folder.text("one/trials.csv"), folder.text("two/trials.csv"));
 }
 
 #[test]
-fn what_is_no_data_set_is_left_out_or_refused() {
+fn unreadable_files_are_skipped_and_empty_folders_rejected() {
     let folder = Folder::new();
     folder.run("experiment ridge --data missing --out out").refused(&["missing", "folder"]);
     fs::create_dir(folder.path("empty")).unwrap();
@@ -136,5 +136,5 @@ fn what_is_no_data_set_is_left_out_or_refused() {
     let folder = self::folder();
     folder.write("sets/broken.csv", "a,b\n1,x\n");
     let run = folder.run(&format!("experiment approximation {OPTIONS} --out out")).good();
-    assert!(run.err.contains("warning: left out: ") && run.err.contains("broken.csv"), "{}", run.err);
+    assert!(run.err.contains("warning: skipped: ") && run.err.contains("broken.csv"), "{}", run.err);
 }

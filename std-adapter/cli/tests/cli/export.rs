@@ -1,5 +1,5 @@
-//! `dpp-nystrom export`: what it says, what it refuses, and that bytes and statics predict bit for bit what the desktop
-//! says a device will.
+//! `dpp-nystrom export`: its report, its errors, and that exported bytes and statics predict bit for bit what the
+//! desktop predicts for a device.
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
@@ -8,14 +8,13 @@ use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::model;
 use dpp_nystrom::model::export::{Bits, Exported, Form, Name};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model as CoreModel, QuantisedModel};
 
 pub(crate) const KERNELS: [&str; 6] = ["gaussian", "laplace", "matern32", "matern52", "polynomial", "linear"];
 
-/// A folder with the rows `a.csv` and a model `m` of them.
+/// Create a folder with the rows `a.csv` and a model `m` fitted on them.
 pub(crate) fn folder(kernel: &str, precision: &str) -> (Folder, Model, Table) {
     let folder = Folder::with("a.csv", Sample::new(150, 3).csv());
     let landmarks = if kernel == "linear" { 3 } else { 12 };
@@ -24,7 +23,7 @@ pub(crate) fn folder(kernel: &str, precision: &str) -> (Folder, Model, Table) {
             "fit a.csv --landmarks {landmarks} --kernel {kernel} --precision {precision} --model m"
         ))
         .good();
-    let model = model::load(&folder.path("m")).unwrap();
+    let model = Model::load(folder.path("m")).unwrap();
     let rows = table::read(&folder.path("a.csv"), &Target::Last).unwrap();
     (folder, model, rows)
 }
@@ -50,7 +49,7 @@ pub(crate) fn single(row: &[f64]) -> Vec<f32> {
     row.iter().map(|&value| value as f32).collect()
 }
 
-/// A model of numbers that need no training: the files made of it are the same on every machine.
+/// A model with constants instead of trained values, so that its exports are the same on every machine.
 pub(crate) fn made_up(kernel: KernelKind) -> Model {
     Model {
         feature_names: vec!["warm".to_owned(), "wet */ \"both\"".to_owned()],
@@ -83,7 +82,7 @@ mod statics {
     include!("exported/bits8.rs");
 }
 
-/// The file that a made-up model is exported to is the committed one, which this test compiles.
+/// The export of a constant model equals the committed file, which this test compiles.
 #[test]
 fn statics_are_the_models() {
     use statics::{BITS8, BITS16, GAUSSIAN, LAPLACE, LINEAR, MATERN32, MATERN52, POLYNOMIAL};
@@ -236,7 +235,11 @@ fn damaged_bytes_are_refused() {
         }
     };
     assert_eq!(problem(&bytes, 0), None);
-    assert_eq!(problem(&[bytes.as_slice(), &[0xff; 7]].concat(), 0), None, "flash goes on after the model");
+    assert_eq!(
+        problem(&[bytes.as_slice(), &[0xff; 7]].concat(), 0),
+        None,
+        "bytes after the model are ignored"
+    );
     for off in 1..4 {
         assert_eq!(problem(&bytes, off), Some(BytesProblem::Misaligned));
     }
@@ -267,9 +270,9 @@ fn damaged_bytes_are_refused() {
     assert_eq!(QuantisedModel::<i8>::from_bytes(flash.bytes(0)).unwrap_err(), kind);
 }
 
-/// Intact bytes whose parts do not make a model: the checksum is right, and nothing is read past the end.
+/// Malformed bytes under a valid checksum: nothing is read past the end.
 #[test]
-fn intact_bytes_that_are_no_model() {
+fn malformed_bytes_under_a_valid_checksum() {
     let model = made_up(KernelKind::Gaussian);
     for bits in [None, Some(Bits::Sixteen), Some(Bits::Eight)] {
         let bytes = Exported::of(&model, bits).unwrap().to_bytes().unwrap();
@@ -299,7 +302,7 @@ fn intact_bytes_that_are_no_model() {
                         assert_eq!(error, CoreError::ModelBytes(BytesProblem::Malformed), "{at} {word:x}");
                     }
                 }
-                // The shape, the kernel and the numbers of a quantised model cannot be anything.
+                // The shape, the kernel and the constants of a quantised model are restricted.
                 if at < 32 {
                     assert!(answer.is_err(), "{bits:?} {at} {word:x}");
                 }
@@ -310,7 +313,7 @@ fn intact_bytes_that_are_no_model() {
 }
 
 #[test]
-fn the_cost_is_what_it_is() {
+fn the_reported_cost_is_correct() {
     let (folder, model, rows) = folder("gaussian", "f64");
     for (flag, bits) in
         [("", None), ("--quantise i16", Some(Bits::Sixteen)), ("--quantise i8", Some(Bits::Eight))]
@@ -340,13 +343,13 @@ fn the_cost_is_what_it_is() {
         assert!(share > 0.0 && share < most, "{flag} {share}");
         assert_eq!(number(&report, "rows"), 150.0);
     }
-    // Without rows the landmarks serve, and it says so.
+    // Without --data, accuracy is measured on the landmarks, and a note says so.
     let run = folder.run("export m --to rust --out m.rs --json").good();
     assert!(run.err.contains("--data"), "{}", run.err);
     assert_eq!((run.json()["measured_on"].as_str(), number(&run.json(), "rows")), (Some("landmarks"), 12.0));
 }
 
-/// Landmarks that are no rows travel as any.
+/// Landmarks that are points rather than rows are exported like any others.
 #[test]
 fn centroids_are_landmarks_too() {
     let folder = Folder::with("a.csv", Sample::new(150, 3).csv());
@@ -363,7 +366,7 @@ fn names_are_usable() {
     folder.run("export m --to rust --out cal.housing-2.rs").good();
     assert!(folder.text("cal.housing-2.rs").contains("pub static CAL_HOUSING_2: "));
     let run = folder.run("export m --to c --out m.h --name 2nd-floor").good();
-    assert!(run.err.contains("the name \"2nd-floor\" becomes \"model_2nd_floor\""), "{}", run.err);
+    assert!(run.err.contains("invalid name \"2nd-floor\", using \"model_2nd_floor\""), "{}", run.err);
     assert!(folder.text("m.h").contains("static inline float model_2nd_floor_predict(const float *x)"));
     folder.run("export m --to c --out m.h --name while").good();
     assert!(folder.text("m.h").contains("#define DPP_NYSTROM_WHILE_H"));
@@ -373,17 +376,19 @@ fn names_are_usable() {
 fn what_cannot_be_exported_leaves_no_file() {
     let (folder, model, _) = folder("polynomial", "f64");
     folder.run("export a.csv --to rust --out x").refused(&["a.csv: not a dpp-nystrom model"]);
-    folder.run("export m --to rust --out m").refused(&["m: this command reads it"]);
-    folder.run("export m --to rust --out a.csv --data a.csv").refused(&["a.csv: this command reads it"]);
+    folder.run("export m --to rust --out m").refused(&["m: the output would overwrite an input"]);
+    folder
+        .run("export m --to rust --out a.csv --data a.csv")
+        .refused(&["a.csv: the output would overwrite an input"]);
     folder.run("export m --to rust --out x --data none.csv").refused(&["none.csv"]);
     folder.run("export m --to rust --out none/x").refused(&["none/x: cannot be written"]);
     folder.run("export m --to cobol --out x").misused(&["cobol", "rust", "bytes"]);
     folder.run("export m --to rust --quantise i4 --out x").misused(&["i4", "i16", "i8"]);
     folder.run("export m --to rust").misused(&["--out"]);
     folder.run("export m --to rust --quantise i16 --out x").refused(&[
-        "only the Gaussian kernel is quantised",
+        "only the Gaussian kernel is supported",
         "polynomial",
-        "leave --quantise out",
+        "omit --quantise",
     ]);
     folder.write("far.csv", "a,b,c\n0,0,0\n0,1e39,0\n");
     folder.run("export m --to rust --out x --data far.csv").refused(&["row 1", "\"b\"", "single precision"]);
@@ -392,7 +397,7 @@ fn what_cannot_be_exported_leaves_no_file() {
         let mut changed =
             Model { kernel: KernelSpec { kind: KernelKind::Gaussian, ..model.kernel }, ..model.clone() };
         change(&mut changed);
-        model::save(&changed, &folder.path("changed")).unwrap();
+        changed.save(folder.path("changed")).unwrap();
         folder.run(&format!("export changed --to rust --out x {quantise}")).refused(parts);
         assert!(!folder.path("x").exists());
     };
@@ -401,7 +406,10 @@ fn what_cannot_be_exported_leaves_no_file() {
     refuse(
         |model| (model.scaler.means[0], model.scaler.deviations[0]) = (1e9, 1.0),
         "--quantise i16",
-        &["the feature \"a\" varies by 1 around 1000000000", "subtract a constant"],
+        &[
+            "the feature \"a\": its standard deviation 1 is too small relative to its mean 1000000000",
+            "subtract a constant",
+        ],
     );
     refuse(
         |model| model.kernel.sigma = 1e-3,
@@ -410,7 +418,7 @@ fn what_cannot_be_exported_leaves_no_file() {
     );
 }
 
-/// Bytes are a model for `predict` too, and it answers what the device will.
+/// `predict` accepts exported bytes, and predicts as the device will.
 #[test]
 fn predict_reads_bytes() {
     let (folder, model, rows) = folder("gaussian", "f64");
@@ -427,10 +435,12 @@ fn predict_reads_bytes() {
     let mut damaged = bytes.clone();
     damaged[80] ^= 1;
     folder.write("damaged.bin", damaged);
-    folder.run("predict damaged.bin a.csv").refused(&["damaged.bin: the model's checksum does not agree"]);
+    folder
+        .run("predict damaged.bin a.csv")
+        .refused(&["damaged.bin: bytes of a model: the checksum does not match"]);
     for length in [9, 30, bytes.len() - 1, bytes.len() - 4] {
         folder.write("cut.bin", &bytes[..length]);
-        folder.run("predict cut.bin a.csv").refused(&["cut.bin: the end of the model is missing"]);
+        folder.run("predict cut.bin a.csv").refused(&["cut.bin: bytes of a model: truncated"]);
     }
     folder.write("narrow.csv", "1,2\n3,4\n");
     folder.run("predict m.bin narrow.csv").refused(&["narrow.csv"]);

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Compiles a program that includes these headers, strictly; answers what it prints, or nothing where there is no compiler.
+/// Compile a program that includes these headers with strict warnings; return its output, or none without a compiler.
 pub(crate) fn compiled(folder: &Folder, program: &str) -> Option<String> {
     if Command::new("cc").arg("--version").output().is_err() {
         println!("skipped: no C compiler `cc`");
@@ -28,7 +28,7 @@ pub(crate) fn compiled(folder: &Folder, program: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// What the header `name.h` predicts for these rows.
+/// Return the predictions of the header `name.h` for these rows.
 pub(crate) fn predictions(folder: &Folder, name: &str, rows: &[Vec<f32>]) -> Option<Vec<f32>> {
     let mut data = String::new();
     for row in rows {
@@ -48,7 +48,7 @@ pub(crate) fn predictions(folder: &Folder, name: &str, rows: &[Vec<f32>]) -> Opt
     Some(printed.lines().map(|line| f32::from_bits(line.parse().unwrap())).collect())
 }
 
-/// What rounding may do to a prediction: so many units in the last place of the sum of the terms' sizes.
+/// Bound the rounding error of a prediction: some units in the last place of the sum of the terms' magnitudes.
 pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
     let (landmarks, weights): (Vec<f64>, Vec<f64>) = match &model.coefficients {
         AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
@@ -63,7 +63,7 @@ pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
     let size = |values: &[f64]| values.iter().map(|value| value.abs()).collect::<Vec<f64>>();
     let terms = landmarks.chunks(row.len()).zip(&weights).map(|(landmark, weight)| {
         let most = match model.kernel.kind {
-            // Products may cancel, and differences do not.
+            // Products may cancel; differences do not.
             KernelKind::Linear | KernelKind::Polynomial { .. } => {
                 kernel.value(&size(landmark), &size(&standard))
             }
@@ -76,7 +76,7 @@ pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
     units * f64::from(f32::EPSILON) / 2.0 * (model.target_mean.abs() + model.target_deviation * sum)
 }
 
-/// Rows of a table and some far from all of them.
+/// Return the rows of a table, and some far from all of them.
 pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
     let mut raw: Vec<Vec<f32>> = (0..rows.rows()).map(|row| single(rows.row(row))).collect();
     raw.push(vec![0.0; rows.dim]);
@@ -119,9 +119,9 @@ fn quantised_headers_predict_the_same_bits() {
     }
 }
 
-/// Not a number stays none in single precision: there is no error to answer.
+/// A NaN feature gives a NaN prediction: the C function has no error to return.
 #[test]
-fn what_is_no_number_is_predicted_as_none() {
+fn a_nan_feature_gives_a_nan_prediction() {
     for kernel in KERNELS {
         let (folder, ..) = folder(kernel, "f32");
         folder.run("export m --to c --out m.h").good();
@@ -130,9 +130,9 @@ fn what_is_no_number_is_predicted_as_none() {
     }
 }
 
-/// Headers of any names live in one program, and stand being included twice.
+/// Headers with any names can be used in one program, and included twice.
 #[test]
-fn headers_live_together() {
+fn headers_do_not_clash() {
     let folder = Folder::new();
     let mut includes = String::new();
     let mut calls = String::new();

@@ -1,25 +1,24 @@
-//! Exported models on real data: what integers and 8 bits cost on rows that the model has not seen, and the C header
-//! beside `predict`.
+//! Exported models on real data: the loss of accuracy of integers and 8 bits on test rows, and the C header
+//! compared with `predict`.
 
 use crate::command::{Folder, column};
 use crate::export::single;
 use crate::export_c::{predictions, tolerance};
 use crate::published::file;
-use dpp_nystrom::benchmark::root_mean_square;
+use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-use dpp_nystrom::model;
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::landmarks::{Task, run};
 use dpp_nystrom::model::Model;
 use dpp_nystrom::model::export::{Bits, Exported};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{Ridge, Setting, choose_bandwidth};
+use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
+use dpp_nystrom::selectors::Kdpp;
 
-/// Every `step`-th row from `first` on.
+/// Return every `step`-th row from `first` on.
 fn part(table: &Table, first: usize, step: usize) -> Table {
     let rows = (first..table.rows()).step_by(step);
     Table {
@@ -32,14 +31,21 @@ fn part(table: &Table, first: usize, step: usize) -> Table {
 fn fitted(training: Table, medians: f64) -> Model {
     let data = Prepared::new(training, Some(2_000), 0).unwrap();
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 };
-    let method = Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
-    let selection = select_rows(&data, 32, &method, setting, &NoObserver).unwrap();
-    train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap().model
+    let sigma = choose_bandwidth(Sigma::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
+    let setting = FitParams {
+        kernel: KernelSpec { kind: kernel, sigma },
+        ridge: Ridge::CrossValidated,
+        precision: Precision::F64,
+        seed: 0,
+    };
+    let gram = Gram::new(&data, setting.kernel).unwrap();
+    let selection = run(&Kdpp::default(), &Task::new(&gram, 32)).unwrap();
+    fit(&data, &selection.landmarks, FitParams { ridge: Ridge::CrossValidated, ..setting }, None, &NoObserver)
+        .unwrap()
+        .model
 }
 
-/// The issue is not how far single predictions move but whether the model is as good: the test error.
+/// Compares the test error, since what matters is not single predictions but the quality of the model.
 #[test]
 fn quantised_models_predict_as_well() {
     for set in ["cal.housing", "bank8FM", "cpu.act"] {
@@ -50,7 +56,7 @@ fn quantised_models_predict_as_well() {
             let model = fitted(part(&table, 0, 2), medians);
             let error = |bits| {
                 let predictions = Exported::of(&model, bits).unwrap().predict(&held_out).unwrap();
-                root_mean_square(&predictions, &held_out)
+                held_out.root_mean_square(&predictions)
             };
             let single = error(None);
             for (bits, most) in [(Bits::Sixteen, 1.001), (Bits::Eight, 1.02)] {
@@ -64,7 +70,7 @@ fn quantised_models_predict_as_well() {
     }
 }
 
-/// The C header against the program's own `predict`: single precision and double differ by what export says.
+/// Single precision, in C, and double precision differ by what export reports.
 #[test]
 fn a_header_of_real_data_predicts_what_predict_does() {
     let Some(path) = file("a_header_of_real_data_predicts_what_predict_does", "cal.housing") else { return };
@@ -76,7 +82,7 @@ fn a_header_of_real_data_predicts_what_predict_does() {
     let report =
         folder.run(&format!("export m --to c --out m.h --data {} --json", path.display())).good().json();
     let own = column(&folder.run(&format!("predict m {}", path.display())).good().out).1;
-    let model = model::load(&folder.path("m")).unwrap();
+    let model = Model::load(folder.path("m")).unwrap();
     let table = part(&table::read(&path, &Target::Last).unwrap(), 0, 20);
     let exported = Exported::of(&model, None).unwrap();
     let rows: Vec<Vec<f32>> = (0..table.rows()).map(|row| single(table.row(row))).collect();

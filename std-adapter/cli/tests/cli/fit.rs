@@ -14,7 +14,7 @@ fn folder() -> (Folder, Sample) {
     (Folder::with("a.csv", sample.csv()), sample)
 }
 
-/// The target, standardised, with its mean and deviation.
+/// Return the standardised target, with its mean and standard deviation.
 fn standard_target(sample: &Sample) -> (Vec<f64>, f64, f64) {
     let (mean, deviation) = mean_and_deviation(&sample.target);
     (sample.target.iter().map(|value| (value - mean) / deviation).collect(), mean, deviation)
@@ -71,7 +71,7 @@ fn the_report_is_complete() {
     for part in ["model ", "120 x 3", "9 (kdpp)", "bandwidth", "ridge", "training error", "10-fold error"] {
         assert!(text.contains(part), "{text}");
     }
-    // Without cross-validation there is no such error to tell.
+    // Without cross-validation there is no 10-fold error.
     let run = folder.run("fit a.csv --landmarks 9 --model m --ridge 1e-4 --json").good();
     assert!(run.json()["cv_nrmse"].is_null());
     assert_eq!(number(&run.json(), "ridge"), 1e-4);
@@ -79,7 +79,7 @@ fn the_report_is_complete() {
     assert!(text.lines().any(|line| line.starts_with("10-fold error") && line.ends_with(" -")), "{text}");
 }
 
-/// On all rows the Nyström approximation is the kernel matrix, and the regression the exact one.
+/// With all rows as landmarks the Nyström approximation is exact, and so is the regression.
 #[test]
 fn all_rows_as_landmarks_are_exact_ridge_regression() {
     let sample = Sample::new(40, 3);
@@ -92,7 +92,7 @@ fn all_rows_as_landmarks_are_exact_ridge_regression() {
     let kernels =
         [("gaussian", Formula::Gaussian), ("laplace", Formula::Laplace), ("matern32", Formula::Matern32)];
     for (name, formula) in kernels {
-        // Conditions of K stay under 10⁵; the weights lose as many digits and half as many again.
+        // The condition number of K is under 10⁵; the weights lose one and a half times as many digits.
         for (precision, tolerance) in [("f64", 1e-9), ("f32", 2e-3)] {
             folder
                 .run(&format!(
@@ -136,7 +136,7 @@ fn some_rows_as_landmarks_are_nystrom_ridge_regression() {
             ridge_regression(&matrix(of), &matrix(&rows), &matrix(&landmarks), &targets, 1e-3)
         };
         let expected: Vec<f64> = predicted(&new).into_iter().map(|value| mean + deviation * value).collect();
-        // The normal equations of the comparison lose more than the program does: conditions of 10⁶.
+        // The reference's normal equations lose more digits than the program: condition number 10⁶.
         assert_all_close(&column(&folder.run("predict m new.csv").good().out).1, &expected, 1e-8);
         let squared: f64 =
             predicted(&rows).iter().zip(&targets).map(|(found, target)| (found - target).powi(2)).sum();
@@ -145,13 +145,13 @@ fn some_rows_as_landmarks_are_nystrom_ridge_regression() {
 }
 
 #[test]
-fn landmarks_of_ones_own_choice() {
+fn given_landmarks() {
     let (folder, _) = folder();
     folder.write("mine.csv", row_list(&[5, 99, 0, 42]));
     let report = folder.run("fit a.csv --given mine.csv --model m --json").good().json();
     assert_eq!(row_numbers(&report, "landmarks"), [5, 99, 0, 42]);
     assert_eq!((&report["method"], number(&report, "select_seconds")), (&"given".into(), 0.0));
-    // What select wrote, fit reads; no header, other columns and blanks are fine too.
+    // fit reads what select writes; a missing header, other columns and blanks are accepted too.
     folder.run("select a.csv --landmarks 6 --out rows.csv").good();
     folder.run("fit a.csv --given rows.csv --model one").good();
     folder.run("fit a.csv --landmarks 6 --method kdpp --model two").good();
@@ -161,25 +161,25 @@ fn landmarks_of_ones_own_choice() {
         folder.run("fit a.csv --given other.csv --model other").good();
         assert_eq!(folder.bytes("other"), folder.bytes("m"), "{text:?}");
     }
-    // Of the rows that are used.
+    // Indices of the rows used.
     let used = folder.run("select a.csv --rows 30 --landmarks 3 --out rows.csv --json").good().json();
     let report = folder.run("fit a.csv --rows 30 --given rows.csv --model m --json").good().json();
     assert_eq!(report["landmarks"], used["landmarks"]);
 }
 
 #[test]
-fn dependent_landmarks_are_left_out_and_told() {
+fn dependent_landmarks_are_dropped_and_reported() {
     let (folder, sample) = folder();
     folder.write("many.csv", row_list(&(0..20).collect::<Vec<_>>()));
     let run = folder.run("fit a.csv --given many.csv --kernel linear --model m --json").good();
     let dependent = number(&run.json(), "dependent");
     let kept = row_numbers(&run.json(), "landmarks").len();
-    // Rank 3; rounding may let another one pass.
+    // Rank 3; rounding may admit a fourth row.
     assert!((16.0..=17.0).contains(&dependent) && kept + dependent as usize == 20, "{}", run.err);
     let told = format!("{dependent} of 20 landmarks depend on others under this kernel, and were left out\n");
     assert!(run.err.ends_with(&told), "{}", run.err);
 
-    // Each row twice: copies are left out, the model is the one of the originals.
+    // Each row twice: copies are dropped, and the model equals that of the originals.
     let twice = Sample {
         features: [&sample.features[..], &sample.features].concat(),
         target: [&sample.target[..], &sample.target].concat(),
@@ -198,7 +198,7 @@ fn dependent_landmarks_are_left_out_and_told() {
 }
 
 #[test]
-fn a_model_tells_what_it_is() {
+fn info_describes_a_model() {
     let (folder, _) = folder();
     let report = folder
         .run("fit a.csv --landmarks 9 --model m --json --precision f32 --kernel laplace --sigma cv")
@@ -230,7 +230,7 @@ fn a_model_tells_what_it_is() {
         assert_eq!(info[key], report[key], "{key}");
     }
     assert_eq!((number(&info, "landmarks"), number(&info, "trained_rows")), (9.0, 120.0));
-    // Nine landmarks of three features and nine weights, of four bytes, at least.
+    // At least nine landmarks of three features and nine weights, four bytes each.
     assert!(number(&info, "predict_bytes") >= 4.0 * 36.0, "{info}");
 
     let text = folder.run("info m").good().out;
@@ -243,8 +243,8 @@ fn a_model_tells_what_it_is() {
 }
 
 #[test]
-fn a_bandwidth_at_the_edge_is_told() {
-    // Noise: nothing to learn, so that the smoothest kernel is the best.
+fn a_bandwidth_at_the_edge_gives_a_warning() {
+    // Pure noise: the smoothest kernel is the best.
     let mut sample = Sample::new(80, 2);
     sample.target.rotate_left(17);
     sample.target.iter_mut().for_each(|value| *value = (*value * 1e4).fract());

@@ -1,9 +1,9 @@
-//! Devices that learn on one model, and the model of all that they learned.
+//! States accumulated on the landmarks of one model, and the model merged from them.
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
 
-/// `whole.csv` and its rows in `parts` files, and a model of another 300 rows.
+/// Create `whole.csv`, its rows split into `parts` files, and a model of another 300 rows.
 fn fleet(parts: usize) -> Folder {
     let folder = Folder::with("first.csv", Sample::new(300, 3).csv());
     folder
@@ -36,12 +36,12 @@ fn a_merged_model_is_that_of_all_rows() {
     for (part, one) in parts.iter().zip(&one) {
         assert!((part - one).abs() < 1e-3, "{part} {one}");
     }
-    // And the order in which they come does not matter, up to rounding.
+    // The order of the states does not matter, up to rounding.
     merge("2.state 0.state 1.state", "again.dpp");
     for (again, one) in predicted("again.dpp").iter().zip(&one) {
         assert!((again - one).abs() < 1e-3, "{again} {one}");
     }
-    // It knows more than the first.
+    // It has more training rows than the first.
     let error = |model: &str| {
         let told = folder.run(&format!("predict {model} whole.csv")).good().err;
         let number = told.split_once("root mean square error ").expect(&told).1.split(',').next().unwrap();
@@ -64,14 +64,14 @@ fn the_ridge_is_cross_validated_over_devices() {
 }
 
 #[test]
-fn states_that_do_not_belong_are_refused() {
+fn states_of_other_landmarks_are_rejected() {
     let folder = fleet(2);
     folder.run("fit whole.csv --landmarks 15 --precision f32 --ridge 1e-4 --model other.dpp").good();
     folder.run("learn other.dpp 0.csv --out other.state").good();
     let merge = |states: &str| folder.run(&format!("merge {states} --of first.dpp --model m.dpp"));
     merge("0.state other.state").refused(&["other.state", "other landmarks"]);
     merge("0.state none.state").refused(&["none.state", "cannot be opened"]);
-    merge("0.state first.csv").refused(&["first.csv", "not the state of a ridge regression"]);
+    merge("0.state first.csv").refused(&["first.csv", "state of a ridge regression: another format"]);
     let whole = folder.bytes("0.state");
     for (at, part) in [(8, "checksum"), (12, ""), (40, "checksum"), (whole.len() - 1, "checksum")] {
         let mut bytes = whole.clone();
@@ -80,14 +80,14 @@ fn states_that_do_not_belong_are_refused() {
         merge("1.state damaged.state").refused(&["damaged.state", part]);
     }
     folder.write("short.state", &whole[..whole.len() - 1]);
-    merge("1.state short.state").refused(&["short.state", "the end of the state is missing"]);
+    merge("1.state short.state").refused(&["short.state", "state of a ridge regression: truncated"]);
     folder.write("long.state", [&whole[..], &[0]].concat());
     merge("1.state long.state").refused(&["long.state"]);
     folder
         .run("merge 0.state 1.state --of first.dpp --model first.dpp")
-        .refused(&["first.dpp", "would write over it"]);
-    folder.run("learn first.dpp 0.csv --out 0.csv").refused(&["would write over it"]);
+        .refused(&["first.dpp", "would overwrite an input"]);
+    folder.run("learn first.dpp 0.csv --out 0.csv").refused(&["would overwrite an input"]);
     folder.write("untargeted.csv", "a,b,c\n1,2,3\n");
-    folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["there is no target"]);
+    folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["no target: regression needs one"]);
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
 }

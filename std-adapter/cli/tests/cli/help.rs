@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! Help texts.
 
 use crate::command::Folder;
 
@@ -40,7 +40,7 @@ fn every_command_shows_examples() {
     }
 }
 
-/// Words of an example, quotes and pipes left out.
+/// Return the words of each example, without quotes and pipes.
 fn examples(text: &str) -> Vec<Vec<String>> {
     let examples = text.split_once("Example").map_or("", |(_, after)| after);
     let lines = examples.lines().filter_map(|line| line.split_once("dpp-nystrom ")).map(|(_, rest)| rest);
@@ -49,7 +49,7 @@ fn examples(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Each example parses: run without its files, it is refused for them (1) and not for its words (2).
+/// Each example parses: without its files it fails with status 1, not with status 2.
 #[test]
 fn examples_are_valid() {
     let folder = Folder::new();
@@ -60,7 +60,7 @@ fn examples_are_valid() {
             if example[0] == "demo" {
                 continue;
             }
-            // The top-level ones carry a remark of plain words.
+            // The top-level ones end with a comment.
             let words: Vec<&str> =
                 example.iter().map(String::as_str).take_while(|word| *word != "train").collect();
             let run = folder.run(&words.join(" "));
@@ -72,7 +72,7 @@ fn examples_are_valid() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     let text = Folder::new().run("--version").good().out;
     assert_eq!(text, format!("dpp-nystrom {}\n", env!("CARGO_PKG_VERSION")));
 }

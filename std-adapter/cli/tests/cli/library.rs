@@ -1,31 +1,27 @@
-//! The library as a program of one's own calls it: models in memory and on disk agree, and wrong
-//! calls are answered and not crashed on.
+//! The library as called by another program: models in memory and on disk agree, and invalid
+//! calls return errors.
 
 use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Approximation, Spectrum, trace_error};
+use dpp_nystrom::approximation::{Approximation, Gram, LandmarkSet, Spectrum, trace_error};
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::benchmark::Comparison;
 use dpp_nystrom::benchmark::evaluate;
-use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::data::{Columns, Prepared, RowSlices, RowSource, Scaler, TargetColumn};
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Options;
-use dpp_nystrom::landmarks::{ChainKind, Method, Start, Steps, select_rows};
-use dpp_nystrom::landmarks::{methods, select};
-use dpp_nystrom::model;
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::landmarks::{ChainKind, Selection, Selector, Start, Steps, Task, run, select};
 use dpp_nystrom::model::Model;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::train;
-use dpp_nystrom::regression::{RegressionInput, Ridge, Setting, choose_bandwidth, fit};
+use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
+use dpp_nystrom::selectors::{Given, Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, Matrix, Rule};
-
-const KDPP: Method =
-    Method::Kdpp { start: Start::KmeansPlusPlus, chain: ChainKind::Slot, steps: Steps::Auto };
+use std::borrow::Cow;
+use std::sync::Arc;
 
 fn table(rows: usize, dim: usize) -> Table {
     let sample = Sample::new(rows, dim);
@@ -39,34 +35,58 @@ fn table(rows: usize, dim: usize) -> Table {
     }
 }
 
-fn setting(precision: Precision) -> Setting {
-    Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.5 }, precision, seed: 3 }
+fn setting(precision: Precision) -> FitParams {
+    FitParams {
+        kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.5 },
+        ridge: Ridge::CrossValidated,
+        precision,
+        seed: 3,
+    }
+}
+
+fn selected(
+    data: &Prepared,
+    c: usize,
+    selector: &dyn Selector,
+    setting: FitParams,
+) -> Result<Selection, Error> {
+    let FitParams { kernel, precision, seed, .. } = setting;
+    let gram = Gram::new(data, kernel)?;
+    run(selector, &Task { precision, seed, ..Task::new(&gram, c) })
 }
 
 fn trained(data: &Prepared, precision: Precision) -> Model {
-    let selection = select_rows(data, 10, &KDPP, setting(precision), &NoObserver).unwrap();
-    train(data, &selection.landmarks, Ridge::CrossValidated, setting(precision), &NoObserver).unwrap().model
+    let selection = selected(data, 10, &Kdpp::default(), setting(precision)).unwrap();
+    fit(
+        data,
+        &selection.landmarks,
+        FitParams { ridge: Ridge::CrossValidated, ..setting(precision) },
+        None,
+        &NoObserver,
+    )
+    .unwrap()
+    .model
 }
 
 #[test]
 fn a_model_survives_the_disk_bit_for_bit() {
     let folder = Folder::new();
-    // More than a block of rows to predict.
+    // More than one block of rows.
     let (old, new) = (table(200, 3), table(2_500, 3));
     for precision in [Precision::F64, Precision::F32] {
         let model = trained(&Prepared::new(old.clone(), None, 0).unwrap(), precision);
-        model::save(&model, &folder.path("m")).unwrap();
-        let loaded = model::load(&folder.path("m")).unwrap();
+        model.save(folder.path("m")).unwrap();
+        let loaded = Model::load(folder.path("m")).unwrap();
         assert_eq!(loaded, model);
         let bits = |model: &Model| -> Vec<u64> {
-            model.predict(&new).unwrap().into_iter().map(f64::to_bits).collect()
+            model.predict_table(&new).unwrap().into_iter().map(f64::to_bits).collect()
         };
         assert_eq!(bits(&loaded), bits(&model));
-        // A row alone is predicted as among others.
+        // A row is predicted alone as among others.
         for row in [0, 1_023, 1_024, 2_499] {
             let one =
                 Table { features: new.row(row).to_vec(), target: None, target_name: None, ..new.clone() };
-            assert_eq!(model.predict(&one).unwrap()[0].to_bits(), bits(&model)[row]);
+            assert_eq!(model.predict_table(&one).unwrap()[0].to_bits(), bits(&model)[row]);
         }
     }
 }
@@ -79,29 +99,38 @@ fn the_command_does_what_the_library_does() {
     assert_eq!(table.features, sample.features.concat());
     let data = Prepared::new(table.clone(), None, 5).unwrap();
     for (precision, name) in [(Precision::F64, "f64"), (Precision::F32, "f32")] {
-        let sigma = choose_bandwidth(Bandwidth::Median(2.0), KernelKind::Gaussian, &data, 5, &NoObserver)
-            .unwrap()
-            .sigma;
-        let setting =
-            Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma }, precision, seed: 5 };
-        let selection = select_rows(&data, 9, &KDPP, setting, &NoObserver).unwrap();
-        let training =
-            train(&data, &selection.landmarks, Ridge::CrossValidated, setting, &NoObserver).unwrap();
+        let sigma =
+            choose_bandwidth(Sigma::Median(2.0), KernelKind::Gaussian, &data, 5, &NoObserver).unwrap().sigma;
+        let setting = FitParams {
+            kernel: KernelSpec { kind: KernelKind::Gaussian, sigma },
+            ridge: Ridge::CrossValidated,
+            precision,
+            seed: 5,
+        };
+        let selection = selected(&data, 9, &Kdpp::default(), setting).unwrap();
+        let training = fit(
+            &data,
+            &selection.landmarks,
+            FitParams { ridge: Ridge::CrossValidated, ..setting },
+            None,
+            &NoObserver,
+        )
+        .unwrap();
         let options = format!("a.csv --landmarks 9 --sigma median*2 --seed 5 --json --precision {name}");
         let selected = folder.run(&format!("select {options}")).good().json();
-        assert_eq!(row_numbers(&selected, "landmarks"), selection.landmarks);
-        // The reader of JSON may miss the last bit.
+        assert_eq!(Some(&row_numbers(&selected, "landmarks")[..]), selection.landmarks.rows());
+        // The reader of JSON may lose the last bit.
         assert_close(number(&selected, "sigma"), sigma, f64::EPSILON);
         let ground = data.ground(setting.kernel).unwrap();
-        let trace = trace_error(&ground, &selection.landmarks).unwrap();
+        let trace = trace_error(&ground, selection.landmarks.rows().unwrap()).unwrap();
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
         folder.run(&format!("fit {options} --method kdpp --model m")).good();
-        assert_eq!(model::load(&folder.path("m")).unwrap(), training.model);
+        assert_eq!(Model::load(folder.path("m")).unwrap(), training.model);
         let run = folder.run("predict m a.csv").good();
-        // Written with as many digits as it takes to read the same bits.
+        // Written with enough digits to parse to the same bits.
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&column(&run.out).1), bits(&training.model.predict(&table).unwrap()));
+        assert_eq!(bits(&column(&run.out).1), bits(&training.model.predict_table(&table).unwrap()));
     }
 }
 
@@ -109,7 +138,7 @@ fn the_command_does_what_the_library_does() {
 fn rows_of_another_width_are_refused() {
     let model = trained(&Prepared::new(table(80, 3), None, 0).unwrap(), Precision::F64);
     for dim in [1, 2, 4, 40] {
-        let refused = model.predict(&table(30, dim));
+        let refused = model.predict_table(&table(30, dim));
         assert!(
             matches!(refused, Err(Error::Core(CoreError::Length { expected: 3, found })) if found == dim),
             "{refused:?}"
@@ -118,7 +147,7 @@ fn rows_of_another_width_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn values_that_are_not_finite_are_rejected() {
     for bad in [f64::NAN, f64::INFINITY] {
         let mut features = table(50, 2);
         features.features[33] = bad;
@@ -129,37 +158,72 @@ fn numbers_that_are_none_are_refused() {
     }
 }
 
+/// A source of one's own, of two features, whose parts need not fit each other.
+#[derive(Clone, Copy, Debug)]
+struct Rows<'a> {
+    rows: &'a [f64],
+    targets: &'a [f64],
+}
+
+impl RowSource for Rows<'_> {
+    fn columns(&self) -> Columns {
+        Columns {
+            name: "rows".to_owned(),
+            feature_names: vec!["a".to_owned(), "b".to_owned()],
+            scaler: Scaler { means: vec![0.0; 2], deviations: vec![1.0; 2] },
+            target: Some(TargetColumn { name: "y".to_owned(), mean: 0.0, deviation: 1.0 }),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len() / 2
+    }
+
+    fn slices(&self) -> Option<RowSlices<'_>> {
+        Some(RowSlices::F64(self.rows, Some(self.targets)))
+    }
+
+    fn gather(&self, _: &[usize]) -> Result<Prepared, Error> {
+        unreachable!("landmarks are points")
+    }
+
+    fn sample(&self, _: usize, _: u64) -> Result<Cow<'_, Prepared>, Error> {
+        unreachable!("nothing is selected")
+    }
+
+    fn in_memory(&self, _: &str, _: u64) -> Result<Cow<'_, Prepared>, Error> {
+        unreachable!("nothing is selected")
+    }
+
+    fn checksum(&self) -> u32 {
+        0
+    }
+}
+
 #[test]
-fn problems_of_the_wrong_shape_are_refused() {
-    let kernel = KernelKind::Gaussian.build(1.0).unwrap();
+fn problems_of_the_wrong_shape_are_rejected() {
     let rows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-    let problem = |rows, targets: &'static [f64], landmarks| RegressionInput {
-        rows,
-        dim: 2,
-        targets: targets.into(),
-        landmarks,
-        kernel: &kernel,
+    let refused = |rows: &[f64], targets: &[f64], landmarks: &[f64], ridge| {
+        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+        let params = FitParams { kernel, ridge, precision: Precision::F64, seed: 0 };
+        let landmarks = LandmarkSet::Points(landmarks.to_vec());
+        fit(&Rows { rows, targets }, &landmarks, params, None, &NoObserver).map(|_| ())
     };
     let ridge = Ridge::Value(1e-3);
-    assert!(fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), ridge, 0, &NoObserver).is_ok());
+    let targets = [1.0, 2.0, 3.0];
+    assert!(refused(&rows, &targets, &rows[..4], ridge).is_ok());
     let length = |expected, found| CoreError::Length { expected, found };
     for (refused, reason) in [
-        (fit(problem(&rows, &[1.0, 2.0], &rows[..4]), ridge, 0, &NoObserver), length(3, 2)),
-        (fit(problem(&rows, &[], &rows[..4]), ridge, 0, &NoObserver), length(3, 0)),
-        (fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..3]), ridge, 0, &NoObserver), length(4, 3)),
-        (fit(problem(&rows, &[1.0, 2.0, 3.0], &[]), ridge, 0, &NoObserver), CoreError::Empty),
+        (refused(&rows, &targets[..2], &rows[..4], ridge), length(3, 2)),
+        (refused(&rows, &[], &rows[..4], ridge), length(3, 0)),
+        (refused(&rows, &targets, &rows[..3], ridge), length(4, 3)),
+        (refused(&rows, &targets, &[], ridge), CoreError::Empty),
         (
-            fit(problem(&rows, &[1.0, f64::NAN, 3.0], &rows[..4]), ridge, 0, &NoObserver),
+            refused(&rows, &[1.0, f64::NAN, 3.0], &rows[..4], ridge),
             CoreError::NotFinite { row: 1, column: 2 },
         ),
-        (
-            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), Ridge::Value(-1.0), 0, &NoObserver),
-            CoreError::Ridge,
-        ),
-        (
-            fit(problem(&rows, &[1.0, 2.0, 3.0], &rows[..4]), Ridge::Value(f64::NAN), 0, &NoObserver),
-            CoreError::Ridge,
-        ),
+        (refused(&rows, &targets, &rows[..4], Ridge::Value(-1.0)), CoreError::Ridge),
+        (refused(&rows, &targets, &rows[..4], Ridge::Value(f64::NAN)), CoreError::Ridge),
     ] {
         match refused {
             Err(Error::Regression { reason: found } | Error::Landmarks { reason: found }) => {
@@ -168,18 +232,18 @@ fn problems_of_the_wrong_shape_are_refused() {
             other => panic!("{other:?}"),
         }
     }
-    let one = fit(problem(&rows[..2], &[1.0], &rows[..2]), Ridge::CrossValidated, 0, &NoObserver);
+    let one = refused(&rows[..2], &[1.0], &rows[..2], Ridge::CrossValidated);
     assert!(matches!(one, Err(Error::Folds { rows: 1 })), "{one:?}");
 }
 
 #[test]
-fn landmarks_that_cannot_be_had_are_refused() {
+fn too_many_landmarks_are_rejected() {
     let data = Prepared::new(table(40, 2), None, 0).unwrap();
     let ground = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let reason = |refused: Result<_, Error>| match refused {
         Err(Error::Landmarks { reason }) => reason,
         Err(other) => panic!("{other}"),
-        Ok(()) => panic!("not refused"),
+        Ok(()) => panic!("not rejected"),
     };
     let past = CoreError::OutOfRange { index: 40, len: 40 };
     assert_eq!(reason(trace_error(&ground, &[1, 40]).map(|_| ())), past);
@@ -187,8 +251,9 @@ fn landmarks_that_cannot_be_had_are_refused() {
     assert!(trace_error(&ground, &[]).is_err());
     let spectrum = Spectrum::of(&ground).unwrap();
     assert_eq!(reason(spectrum.relative_error(&ground, &[40]).map(|_| ())), past);
-    for method in [KDPP, Method::Start(Start::Uniform), Method::Start(Start::KmeansPlusPlus)] {
-        let selected = |c| select_rows(&data, c, &method, setting(Precision::F64), &NoObserver).map(|_| ());
+    let selectors: [&dyn Selector; 3] = [&Kdpp::default(), &Uniform, &KmeansPlusPlus];
+    for selector in selectors {
+        let selected = |c| selected(&data, c, selector, setting(Precision::F64)).map(|_| ());
         assert_eq!(reason(selected(0)), CoreError::Empty);
         assert_eq!(reason(selected(41)), CoreError::TooManyLandmarks { landmarks: 41, rows: 40 });
         assert_eq!(
@@ -196,19 +261,18 @@ fn landmarks_that_cannot_be_had_are_refused() {
             CoreError::TooManyLandmarks { landmarks: usize::MAX, rows: 40 }
         );
     }
-    let given = |rows: &[usize]| {
-        let method = Method::Given(rows.to_vec());
-        select_rows(&data, rows.len(), &method, setting(Precision::F64), &NoObserver).map(|_| ())
-    };
+    let given =
+        |rows: &[usize]| selected(&data, rows.len(), &Given::new(rows), setting(Precision::F64)).map(|_| ());
     assert_eq!(reason(given(&[1, 40])), past);
     assert_eq!(reason(given(&[1, 1])), CoreError::Duplicate { index: 1 });
-    let untrained = train(&data, &[3, 40], Ridge::Value(1e-3), setting(Precision::F64), &NoObserver);
+    let params = FitParams { ridge: Ridge::Value(1e-3), ..setting(Precision::F64) };
+    let untrained = fit(&data, &LandmarkSet::Indices(vec![3, 40]), params, None, &NoObserver);
     assert!(matches!(untrained, Err(Error::Core(reason)) if reason == past));
 }
 
-/// A ground set of one's own, whose best rank is known: what the command cannot show.
+/// A user-defined ground set with known probabilities, which the command cannot take.
 #[test]
-fn a_matrix_of_ones_own() {
+fn a_user_defined_matrix() {
     let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
     for chain in [
         ChainKind::Slot,
@@ -216,9 +280,12 @@ fn a_matrix_of_ones_own() {
         ChainKind::Swap(Rule { acceptance: Acceptance::Barker, lazy: false }),
     ] {
         // Pairs have determinants 36, 4 and 9: the chain is on the first for 36/49 of the time.
-        let method = Method::Kdpp { start: Start::Uniform, chain, steps: Steps::Count(100) };
+        let kdpp = Kdpp::default().start(Start::Uniform).chain(chain).steps(Steps::Count(100));
         let best = (0..2_000)
-            .filter(|&seed| select(&matrix, 2, &method, seed, &NoObserver).unwrap().landmarks == [0, 1])
+            .filter(|&seed| {
+                let selection = select(&matrix, 2, &kdpp, seed, &NoObserver).unwrap();
+                selection.landmarks.rows() == Some(&[0, 1])
+            })
             .count();
         // Standard deviation 20 of 1469.
         assert!((1_389..=1_549).contains(&best), "{chain:?} {best}");
@@ -226,18 +293,17 @@ fn a_matrix_of_ones_own() {
 }
 
 #[test]
-fn comparisons_are_refused_before_they_start() {
+fn invalid_comparisons_are_rejected_before_they_start() {
     let table = table(40, 2);
     let good = Comparison {
-        methods: vec![methods::find("kdpp").unwrap()],
-        options: Options::default(),
+        selectors: vec![Arc::new(Kdpp::default())],
         landmarks: vec![4],
         seed: 0,
         seeds: 1,
         rows: 40,
         test: 10,
         kernel: KernelKind::Gaussian,
-        bandwidth: Bandwidth::Median(1.0),
+        bandwidth: Sigma::Median(1.0),
         ridge: Ridge::CrossValidated,
         precision: Precision::F64,
         approximation: Approximation::Nystrom,
@@ -262,11 +328,10 @@ fn comparisons_are_refused_before_they_start() {
         run(&Comparison { landmarks: vec![4, 31], ..good.clone() }),
         Err(Error::Landmarks { .. })
     ));
-    let given = vec![methods::find("given").unwrap()];
-    let options = Options { given: vec![3, 40], ..Options::default() };
-    let run_given = run(&Comparison { methods: given, options, ..good.clone() });
+    let given = Arc::new(Given::new([3, 40]));
+    let run_given = run(&Comparison { selectors: vec![given], ..good.clone() });
     assert!(matches!(run_given, Err(Error::Landmarks { .. })));
-    // What the caller answers ends it.
+    // An error of the callback ends it.
     let mut seen = 0;
     let stopped = evaluate(&table, &Comparison { seeds: 5, ..good }, &NoObserver, |_| {
         seen += 1;
@@ -276,7 +341,7 @@ fn comparisons_are_refused_before_they_start() {
 }
 
 #[test]
-fn a_write_that_fails_half_way_leaves_what_was_there() {
+fn a_failed_write_leaves_the_old_file() {
     let folder = Folder::with("kept", "before");
     let failed = write_whole(&folder.path("kept"), |file| {
         file.write_all(&[b'x'; 100_000])?;

@@ -1,12 +1,14 @@
-//! The command `dpp-nystrom` and its library as a user calls them, with all the wrong things a user
-//! may give them: each test judges the exit status and what is said, or the result against algebra
-//! of its own.
+//! The command `dpp-nystrom` and its library, called as by a user, including with invalid input: each
+//! test checks the exit status and the message, or compares the result with an independent
+//! computation.
 
 mod auto;
 mod bad_arguments;
 mod bad_rows;
 mod checkpoint;
 mod command;
+#[cfg(unix)]
+mod crash_safety;
 mod damaged_model;
 mod dense;
 mod diagnose;
@@ -15,12 +17,11 @@ mod experiment;
 mod export;
 mod export_c;
 mod export_published;
+mod face;
 mod fit;
 mod fleet;
 mod formats;
 mod help;
-#[cfg(unix)]
-mod killed;
 mod large;
 mod library;
 mod merged;

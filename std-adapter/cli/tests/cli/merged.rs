@@ -1,11 +1,10 @@
-//! What `learn` and `merge` make, against what it must be: a fit of the same rows, and a validation by hand.
+//! `learn` and `merge` compared with a fit of the same rows and with cross-validation by hand.
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
-use dpp_nystrom::model;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 
-/// Halves `0.csv` and `1.csv` of the rows of `first.csv`, a model of all of them, and what each half learns.
+/// Create the halves `0.csv` and `1.csv` of `first.csv`, a model of all rows, and the state of each half.
 fn folder() -> Folder {
     let csv = Sample::new(300, 3).csv();
     let folder = Folder::with("first.csv", &csv);
@@ -28,12 +27,12 @@ fn landmarks(model: &Model) -> Vec<(u64, Vec<f32>)> {
     landmarks
 }
 
-/// What the first model learned at once, in parts.
+/// Merging the states of the halves gives back the model of the whole.
 #[test]
-fn a_model_learned_again_from_its_own_rows_is_itself() {
+fn a_model_merged_from_its_own_training_rows_is_unchanged() {
     let folder = folder();
     folder.run("merge 1.state 0.state --of first.dpp --model again.dpp").good();
-    let model = |name: &str| model::load(&folder.path(name)).unwrap();
+    let model = |name: &str| Model::load(folder.path(name)).unwrap();
     let (first, again) = (model("first.dpp"), model("again.dpp"));
     assert_eq!((again.trained_rows, again.ridge), (300, 1e-2));
     assert_close(again.train_nrmse, first.train_nrmse, 1e-4);
@@ -49,7 +48,7 @@ fn validation_predicts_each_device_from_the_others() {
     let folder = folder();
     let told =
         folder.run("merge 0.state 1.state --of first.dpp --ridge cv --model m.dpp --json").good().json();
-    let deviation = model::load(&folder.path("first.dpp")).unwrap().target_deviation;
+    let deviation = Model::load(folder.path("first.dpp")).unwrap().target_deviation;
     let mut squares = 0.0;
     for (from, to) in [(0, 1), (1, 0)] {
         let ridge = number(&told, "ridge");

@@ -1,4 +1,4 @@
-//! Every registered method, as a user calls it and on rows of a published data set.
+//! Every registered method, from the command line and on rows of a published data set.
 
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::published::prepared;
@@ -7,27 +7,14 @@ use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks::methods::METHODS;
-use dpp_nystrom::landmarks::{Chosen, Options, Selector, Task, run};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Setting;
+use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
+use dpp_nystrom::landmarks::{Selection, Task, run};
 use dpp_nystrom_core::Error as CoreError;
 use std::path::Path;
 
-fn select(
-    method: &dyn Selector,
-    gram: &Gram<'_>,
-    c: usize,
-    setting: Setting,
-    options: &Options,
-) -> Result<Chosen, Error> {
-    let task = Task { gram, c, setting, ridge: None, options, observer: &NoObserver };
-    run(method, &task).map(|(chosen, _)| chosen)
-}
-
 /// All but `given`.
-fn methods() -> impl Iterator<Item = &'static dyn Selector> {
-    METHODS.iter().copied().filter(|method| method.fixed(&Options::default()).is_none())
+fn methods() -> impl Iterator<Item = &'static Method> {
+    METHODS.iter().filter(|method| !method.uses(SelectorOption::Given))
 }
 
 #[test]
@@ -37,25 +24,33 @@ fn every_method_selects_from_published_rows() {
     };
     let (data, setting) = prepared(&path, 1_200, 1.0);
     let gram = Gram::new(&data, setting.kernel).unwrap();
-    let options = Options::default();
     for method in methods() {
-        let name = method.name();
-        let select = |c, seed| select(method, &gram, c, Setting { seed, ..setting }, &options);
+        let name = method.name;
+        let selector = method.selector(&SelectorOptions::default());
+        let select = |c, seed| {
+            let mut selection = run(selector.as_ref(), &Task { seed, ..Task::new(&gram, c) })?;
+            selection.seconds = 0.0;
+            Ok(selection)
+        };
         for c in [1, 30] {
             let chosen = select(c, 7).unwrap();
-            match &chosen.places {
+            match &chosen.landmarks {
                 LandmarkSet::Indices(rows) => assert_landmarks(rows, c, gram.len()),
                 LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim, "{name}"),
             }
-            assert_eq!(method.about().rows, matches!(chosen.places, LandmarkSet::Indices(_)), "{name}");
+            assert_eq!(
+                !selector.needs().points,
+                matches!(chosen.landmarks, LandmarkSet::Indices(_)),
+                "{name}"
+            );
             assert!(chosen.log_det.is_finite(), "{name}");
-            let fraction = gram.trace_error(&chosen.places).unwrap().fraction;
+            let fraction = gram.trace_error(&chosen.landmarks).unwrap().fraction;
             assert!(fraction > 0.0 && fraction < 1.0, "{name} {fraction}");
             assert_eq!(chosen, select(c, 7).unwrap(), "{name} is not reproducible");
         }
         let differ = (0..3).any(|seed| select(30, 7).unwrap() != select(30, seed).unwrap());
         assert_eq!(differ, name != "greedy", "{name} and its seed");
-        let reason = |refused: Result<Chosen, Error>| match refused {
+        let reason = |refused: Result<Selection, Error>| match refused {
             Err(Error::Landmarks { reason }) => reason,
             other => panic!("{name}: {other:?}"),
         };
@@ -66,7 +61,7 @@ fn every_method_selects_from_published_rows() {
     }
 }
 
-/// Five rows, many times each.
+/// Five distinct rows, each repeated many times.
 #[test]
 fn a_rank_under_the_number_of_landmarks_is_refused() {
     let sample = Sample::new(5, 3);
@@ -74,18 +69,18 @@ fn a_rank_under_the_number_of_landmarks_is_refused() {
     let (header, rows) = text.split_once('\n').unwrap();
     let folder = Folder::with("five.csv", format!("{header}\n{}", rows.repeat(12)));
     for method in methods() {
-        let name = method.name();
+        let name = method.name;
         folder.run(&format!("select five.csv --sigma 1 --landmarks 5 --method {name}")).good();
         folder
             .run(&format!("select five.csv --sigma 1 --landmarks 6 --method {name}"))
-            .refused(&["only 5 rows are independent", "ask for fewer landmarks"]);
+            .refused(&["only 5 rows are independent", "use fewer landmarks"]);
     }
 }
 
 #[test]
-fn methods_go_by_their_names() {
+fn methods_are_reported_by_their_names() {
     let folder = Folder::with("a.csv", Sample::new(120, 3).csv());
-    let names: Vec<&str> = methods().map(Selector::name).collect();
+    let names: Vec<&str> = methods().map(|method| method.name).collect();
     let command = format!("evaluate a.csv --landmarks 6 --seeds 1 --json --methods {}", names.join(","));
     let trials = folder.run(&command).good().json_lines();
     let found: Vec<&str> = trials.iter().map(|trial| trial["method"].as_str().unwrap()).collect();
@@ -107,10 +102,10 @@ fn methods_go_by_their_names() {
     }
 }
 
-/// The help of the commands, the README and the table in the documentation name the registered methods, and
-/// no others.
+/// The help of the commands, the README and the table in the documentation list exactly the registered
+/// methods.
 #[test]
-fn what_is_told_of_methods_is_what_there_is() {
+fn documented_methods_are_the_registered_ones() {
     let folder = Folder::new();
     for (command, with_given) in [("select", false), ("fit", false), ("evaluate", true)] {
         let text = folder.run(&format!("{command} --help")).good().out;
@@ -126,35 +121,31 @@ fn what_is_told_of_methods_is_what_there_is() {
             .collect();
         let known: Vec<(&str, &str)> = METHODS
             .iter()
-            .filter(|method| with_given || method.name() != "given")
-            .map(|method| (method.name(), method.about().help))
+            .filter(|method| with_given || !method.uses(SelectorOption::Given))
+            .map(|method| (method.name, method.help))
             .collect();
         assert_eq!(told, known, "{command}");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let names: Vec<&str> = METHODS.iter().map(|method| method.name()).collect();
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
     let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
     let section = readme.split("### The methods").nth(1).unwrap().split("\n#").next().unwrap();
     assert_eq!(first_cells(section, "| "), names);
-    let source = std::fs::read_to_string(root.join("../src/landmarks/selector.rs")).unwrap();
+    let source = std::fs::read_to_string(root.join("../src/landmarks/methods/mod.rs")).unwrap();
     assert_eq!(first_cells(&source, "//! | "), names);
     for method in METHODS {
-        let about = method.about();
-        for text in [about.help, about.evaluations, about.memory] {
-            assert!(!text.is_empty() && !text.contains('\n'), "{method:?}");
-        }
-        assert_eq!(about.source.is_empty(), method.name() == "given");
+        assert!(!method.help.is_empty() && !method.help.contains('\n'), "{method:?}");
     }
 }
 
-/// The first cells of a table's lines, without their quotes.
+/// Return the first cell of each line of a table, without quotes.
 fn first_cells<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     let rows = text.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix('`'));
     rows.filter_map(|row| row.split('`').next()).collect()
 }
 
 #[test]
-fn knobs_out_of_range_are_refused() {
+fn options_out_of_range_are_rejected() {
     let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
     for (method, option) in
         [("lev", "--rank"), ("applev", "--rank"), ("applev", "--columns"), ("appreglev", "--columns")]
@@ -162,14 +153,14 @@ fn knobs_out_of_range_are_refused() {
         for value in [0, 61] {
             folder
                 .run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}"))
-                .refused(&[&format!("{option} is {value}; give at least 1 and at most 60")]);
+                .refused(&[&format!("invalid {option} {value}: expected at least 1 and at most 60")]);
         }
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} 60")).good();
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} -1")).misused(&[option]);
     }
 }
 
-/// Centroids are points: in the file's units, and a model takes them.
+/// Centroids are points in the file's units, and a model can be fitted on them.
 #[test]
 fn centroids_are_landmarks_of_a_model() {
     let sample = Sample::new(300, 3);
@@ -188,7 +179,7 @@ fn centroids_are_landmarks_of_a_model() {
     for (point, written) in points.iter().flatten().zip(written.iter().flatten()) {
         assert_close(*point, *written, 1e-15);
     }
-    // Within the range of the rows, in each column.
+    // Within the range of the rows in each column.
     for (column, value) in points.iter().flat_map(|point| point.iter().enumerate()) {
         let values = sample.features.iter().map(|row| row[column]);
         let (least, most) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::MIN, f64::max));
@@ -201,9 +192,9 @@ fn centroids_are_landmarks_of_a_model() {
     assert!(folder.run("predict m a.csv").good().err.contains("0."));
 }
 
-/// The trace error of points against dense matrices: rows given as points have the rows' error.
+/// The trace error of points compared with dense matrices: rows given as points have the rows' error.
 #[test]
-fn points_that_are_rows_miss_what_the_rows_miss() {
+fn points_that_are_rows_have_the_error_of_the_rows() {
     let sample = Sample::new(90, 2);
     let folder = Folder::with("a.csv", sample.csv());
     let table =
@@ -220,7 +211,7 @@ fn points_that_are_rows_miss_what_the_rows_miss() {
     assert_eq!(one, other);
 }
 
-/// Other approximations say which they are, measure no regression, and order as their formulas have it.
+/// Other approximations are labelled, have no regression errors, and are ordered as their formulas imply.
 #[test]
 fn approximations_by_name() {
     let folder = Folder::with("a.csv", Sample::new(160, 3).csv());
@@ -235,8 +226,8 @@ fn approximations_by_name() {
     let one_expert = evaluate("--approximation ensemble --experts 1");
     for (at, nystrom) in nystrom.iter().enumerate() {
         assert!(nystrom.get("approximation").is_none());
-        // Projecting K on the columns' space is the best that can be made of them, and nothing is better than the best
-        // of the rank.
+        // Projecting K onto the span of the columns is optimal among them, and no error is below that of the best
+        // approximation of that rank.
         assert!(number(&modified[at], "fro_rel") < number(nystrom, "fro_rel"));
         assert!(number(&modified[at], "fro_rel") > 1.0);
         assert!(number(&ensemble[at], "trace_fraction") > number(nystrom, "trace_fraction"));
@@ -253,14 +244,14 @@ fn approximations_by_name() {
             .run(&format!(
                 "evaluate a.csv --methods uniform --landmarks 8 --approximation ensemble --experts {experts}"
             ))
-            .refused(&[&format!("--experts is {experts}; give at least 1 and at most 8")]);
+            .refused(&[&format!("invalid --experts {experts}: expected at least 1 and at most 8")]);
     }
     folder
         .run("evaluate a.csv --methods uniform --landmarks 8 --approximation best")
         .misused(&["'best'", "nystrom, ensemble, modified"]);
 }
 
-/// Refinement by the regression's error: by either name, from the target alone, and for prediction.
+/// Refinement by the leave-one-out error: both spellings agree, it needs a target, and it predicts better.
 #[test]
 fn refinement_by_the_target() {
     let sample = Sample::new(400, 3);
@@ -285,7 +276,7 @@ fn refinement_by_the_target() {
     };
     assert!(fit("refined-ridge") < fit("refined"));
 
-    select("--method refined-ridge --target none").refused(&["there is no target", "--target"]);
+    select("--method refined-ridge --target none").refused(&["no target: regression needs one", "--target"]);
     select("--method refined --objective error").misused(&["'error'", "trace, ridge"]);
     let constant: String = sample.csv().lines().enumerate().fold(String::new(), |text, (at, line)| {
         let last = if at == 0 { "same" } else { "7" };
@@ -294,5 +285,5 @@ fn refinement_by_the_target() {
     folder.write("constant.csv", constant);
     folder
         .run("select constant.csv --landmarks 10 --method refined-ridge")
-        .refused(&["the target \"same\" is the same in every row"]);
+        .refused(&["the target \"same\" is constant"]);
 }

@@ -27,16 +27,16 @@ fn raw_rows_are_predicted_in_the_targets_units() {
         predictions.iter().zip(&sample.target).map(|(found, target)| (found - target).powi(2)).sum();
     let error = (squared / 150.0).sqrt();
     let share = error / mean_and_deviation(&sample.target).1;
-    // Summed in another order than while fitting, which amplifies by the condition of the features.
+    // Summed in another order than while fitting; the difference is amplified by the features' condition number.
     assert!((share - number(&report, "train_nrmse")).abs() < 1e-9, "{share} {report}");
     let told: Vec<f64> = run.err.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
     assert!((told[0] - error).abs() < 1e-4 && (told[1] - share).abs() < 1e-4, "{} {error} {share}", run.err);
     assert!(run.err.starts_with("root mean square error ") && run.err.contains("standard deviation"));
-    assert!(share < 0.5, "it learned something: {share}");
+    assert!(share < 0.5, "not much better than the mean: {share}");
 }
 
 #[test]
-fn columns_are_found_by_name() {
+fn columns_are_matched_by_name() {
     let (folder, sample) = folder();
     let expected = folder.run("predict m a.csv").good().out;
     assert_eq!(predict(&folder, "features.csv", sample.features_csv()).good().out, expected);
@@ -47,7 +47,7 @@ fn columns_are_found_by_name() {
     let run = predict(&folder, "reordered.csv", &text).good();
     assert_eq!(run.out, expected);
     assert!(run.err.starts_with("root mean square error"), "{}", run.err);
-    // A target that is not known yet counts as none.
+    // A target without values counts as absent.
     let unknown: Vec<String> = text
         .lines()
         .enumerate()
@@ -64,7 +64,7 @@ fn columns_are_found_by_name() {
 }
 
 #[test]
-fn columns_without_names_are_found_by_place() {
+fn columns_without_names_are_matched_by_position() {
     let (folder, sample) = folder();
     let expected = folder.run("predict m a.csv").good().out;
     for with_target in [false, true] {
@@ -88,7 +88,7 @@ fn predictions_are_written() {
 }
 
 #[test]
-fn one_row_is_enough() {
+fn single_rows_are_predicted() {
     let (folder, sample) = folder();
     let all = folder.run("predict m a.csv").good().out;
     let one: Vec<&str> = all.lines().take(2).collect();
@@ -117,13 +117,13 @@ fn rows_of_another_shape_are_refused() {
 }
 
 #[test]
-fn rows_beyond_all_bounds() {
+fn rows_far_from_the_training_rows() {
     let (folder, _) = folder();
-    // Far from every landmark a Gaussian model answers the mean of the target.
+    // Far from every landmark a Gaussian model predicts the mean of the target.
     let far = predict(&folder, "far.csv", "a,b,c\n1e300,-1e300,1e308\n-1e308,0,0\n").good();
     let (_, predictions) = column(&far.out);
     assert!(predictions[0] == predictions[1] && predictions[0].is_finite(), "{predictions:?}");
     folder.run("fit a.csv --landmarks 8 --kernel polynomial --model m").good();
     predict(&folder, "far.csv", "a,b,c\n0,0,0\n1e300,-1e300,1e308\n")
-        .refused(&["row 1, counted from 0: the prediction is not a finite number", "remove it"]);
+        .refused(&["row 1 (from 0): the prediction is not finite", "remove the row"]);
 }

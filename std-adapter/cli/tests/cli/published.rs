@@ -1,17 +1,18 @@
-//! On the data sets on which the method was published: the chain's law at a real size, and that it
-//! pays. The folder is the one that `DPP_NYSTROM_DATA` names, else `../shared/data` from the root of
+//! Tests on the data sets of the paper: the chain's law at a realistic size, and its gain over uniform
+//! rows. The folder is the one that `DPP_NYSTROM_DATA` names, or else `../shared/data` from the root of
 //! the workspace.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
-use dpp_nystrom::approximation::{Spectrum, trace_error};
+use dpp_nystrom::approximation::{Gram, Spectrum, trace_error};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Method, Start, Steps, select_rows};
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Selector, Start, Steps, Task, run};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
+use dpp_nystrom::selectors::{Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Random, Rule};
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ const LANDMARKS: usize = 50;
 /// Independent selections, for a standard error of a quarter of a percent.
 const RUNS: u64 = 400;
 
-/// The file of a data set, if it is here.
+/// Return the file of a data set, if it exists.
 pub(crate) fn file(test: &str, set: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .filter(|folder| !folder.is_empty())
@@ -37,23 +38,31 @@ pub(crate) fn file(test: &str, set: &str) -> Option<PathBuf> {
 }
 
 /// `rows` of a data set, all if it has fewer, and the kernel's setting at so many medians.
-pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, Setting) {
+pub(crate) fn prepared(path: &Path, rows: usize, medians: f64) -> (Prepared, FitParams) {
     let table = table::read(path, &Target::Last).unwrap();
     let sample = (table.rows() > rows).then_some(rows);
     let data = Prepared::new(table, sample, 0).unwrap();
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
-    (data, Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 })
+    let sigma = choose_bandwidth(Sigma::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
+    (
+        data,
+        FitParams {
+            kernel: KernelSpec { kind: kernel, sigma },
+            ridge: Ridge::CrossValidated,
+            precision: Precision::F64,
+            seed: 0,
+        },
+    )
 }
 
-/// `ln(exp(x) + exp(y))`.
+/// Return `ln(exp(x) + exp(y))`.
 fn log_sum(x: f64, y: f64) -> f64 {
     let (more, less) = if x > y { (x, y) } else { (y, x) };
     if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
 }
 
-/// `(c + 1) e_{c+1} / e_c` of elementary symmetric polynomials, which overflow unless taken as
-/// logarithms.
+/// Return `(c + 1) e_{c+1} / e_c` of elementary symmetric polynomials, on the log scale because they
+/// overflow.
 fn expected_trace_error(eigenvalues: &[f64], c: usize) -> f64 {
     let mut logs = vec![f64::NEG_INFINITY; c + 2];
     logs[0] = 0.0;
@@ -74,60 +83,61 @@ fn symmetric_polynomials() {
 }
 
 /// How many standard errors the mean trace error of independent selections is from what is expected.
-fn deviation(data: &Prepared, setting: Setting, method: &Method, expected: f64) -> f64 {
+fn deviation(data: &Prepared, setting: FitParams, selector: &dyn Selector, expected: f64) -> f64 {
     let errors: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
-            let ground = data.ground(setting.kernel).unwrap();
-            let landmarks = select_rows(data, LANDMARKS, method, Setting { seed, ..setting }, &NoObserver)
-                .unwrap()
-                .landmarks;
-            trace_error(&ground, &landmarks).unwrap().error
+            let gram = Gram::new(data, setting.kernel).unwrap();
+            let selection = run(selector, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+            gram.trace_error(&selection.landmarks).unwrap().error
         })
         .collect();
-    standard_errors(&format!("{method:?}"), &errors, expected)
+    standard_errors(&format!("{selector:?}"), &errors, expected)
 }
 
-/// How many standard errors the mean of independent values is from what is expected.
+/// Return the distance of the mean of independent values from `expected`, in standard errors.
 fn standard_errors(name: &str, errors: &[f64], expected: f64) -> f64 {
     let count = errors.len() as f64;
     let mean = errors.iter().sum::<f64>() / count;
     let variance = errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let error = (variance / count).sqrt();
     println!("{name}: mean {mean:.4} ± {error:.4}, expected {expected:.4}");
-    // A small standard error, so that the comparison means something.
+    // A small standard error, so that the comparison is meaningful.
     assert!(error < 0.01 * expected, "{error}");
     (mean - expected).abs() / error
 }
 
-/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` under the law `Pr(C) ∝ det K_CC`, and under no
-/// other that is tried here.
+/// `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` holds under the law `Pr(C) ∝ det K_CC`, and under none of the
+/// other laws tested here.
 #[test]
-fn the_chain_meets_the_trace_identity_on_real_rows() {
-    let Some(path) = file("the_chain_meets_the_trace_identity_on_real_rows", "ailerons") else { return };
+fn the_chain_satisfies_the_trace_identity_on_real_rows() {
+    let Some(path) = file("the_chain_satisfies_the_trace_identity_on_real_rows", "ailerons") else { return };
     let (data, setting) = prepared(&path, 1_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
-    let kdpp = |chain, steps| Method::Kdpp { start: Start::Uniform, chain, steps };
+    let kdpp = |chain, steps| Kdpp::default().start(Start::Uniform).chain(chain).steps(steps);
     let long = Steps::Count(6_000);
     let metropolis = ChainKind::Swap(Rule::METROPOLIS);
-    // Long enough: the mean does not move any more after a quarter of the steps. And as long as the
-    // program itself takes for enough.
+    // Long enough: the mean is stable after a quarter of the steps. And as long as the program itself
+    // runs by default.
     for method in [kdpp(metropolis, long), kdpp(ChainKind::Slot, long), kdpp(ChainKind::Slot, Steps::Auto)] {
         let off = deviation(&data, setting, &method, expected);
         assert!(off < 3.0, "{method:?} {off}");
     }
     // The check can fail, though uniform rows miss only a few hundredths more here.
-    for method in [Start::Uniform, Start::KmeansPlusPlus].map(Method::Start) {
-        let off = deviation(&data, setting, &method, expected);
+    let starts: [&dyn Selector; 2] = [&Uniform, &KmeansPlusPlus];
+    for method in starts {
+        let off = deviation(&data, setting, method, expected);
         assert!(off > 6.0, "{method:?} {off}");
     }
 }
 
-/// The same of exact samples, at the paper's size; and a decomposition serves for many of them.
+/// The same for exact samples, at the paper's size; one decomposition is used for many samples.
 #[test]
-fn exact_samples_meet_the_trace_identity_on_real_rows() {
-    let Some(path) = file("exact_samples_meet_the_trace_identity_on_real_rows", "ailerons") else { return };
+fn exact_samples_satisfy_the_trace_identity_on_real_rows() {
+    let Some(path) = file("exact_samples_satisfy_the_trace_identity_on_real_rows", "ailerons") else {
+        return;
+    };
     let (data, setting) = prepared(&path, 3_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
     let begin = Instant::now();
@@ -147,14 +157,13 @@ fn exact_samples_meet_the_trace_identity_on_real_rows() {
         samples.par_iter().map(|landmarks| trace_error(&ground, landmarks).unwrap().error).collect();
     let off = standard_errors("exact", &errors, expected);
     assert!(off < 3.0, "{off}");
-    // The check can fail: rows drawn uniformly miss less than the law's here.
+    // The check can fail: uniform rows have a smaller error than the c-DPP here.
     let uniform: Vec<f64> = (0..RUNS)
         .into_par_iter()
         .map(|seed| {
-            let setting = Setting { seed, ..setting };
-            let method = Method::Start(Start::Uniform);
-            let landmarks = select_rows(&data, LANDMARKS, &method, setting, &NoObserver).unwrap().landmarks;
-            trace_error(&ground, &landmarks).unwrap().error
+            let gram = Gram::new(&data, setting.kernel).unwrap();
+            let selection = run(&Uniform, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+            gram.trace_error(&selection.landmarks).unwrap().error
         })
         .collect();
     let off = standard_errors("uniform", &uniform, expected);
@@ -185,24 +194,21 @@ fn every_set_is_selected_from() {
 }
 
 #[test]
-fn the_chain_misses_less_than_uniform_rows() {
+fn the_chain_has_a_smaller_error_than_uniform_rows() {
     for set in SETS {
-        let Some(path) = file("the_chain_misses_less_than_uniform_rows", set) else { continue };
+        let Some(path) = file("the_chain_has_a_smaller_error_than_uniform_rows", set) else { continue };
         let (data, setting) = prepared(&path, 4_000, 4.0);
-        let ground = data.ground(setting.kernel).unwrap();
-        let mean = |method: &Method| {
+        let gram = Gram::new(&data, setting.kernel).unwrap();
+        let mean = |selector: &dyn Selector| {
             let fractions = (0..5).map(|seed| {
-                let setting = Setting { seed, ..setting };
-                let landmarks =
-                    select_rows(&data, LANDMARKS, method, setting, &NoObserver).unwrap().landmarks;
-                trace_error(&ground, &landmarks).unwrap().fraction
+                let selection = run(selector, &Task { seed, ..Task::new(&gram, LANDMARKS) }).unwrap();
+                gram.trace_error(&selection.landmarks).unwrap().fraction
             });
             fractions.sum::<f64>() / 5.0
         };
-        let uniform = mean(&Method::Start(Start::Uniform));
+        let uniform = mean(&Uniform);
         for chain in [ChainKind::Slot, ChainKind::Swap(Rule::ALGORITHM_1)] {
-            let kdpp =
-                mean(&Method::Kdpp { start: Start::KmeansPlusPlus, chain, steps: Steps::Count(3_000) });
+            let kdpp = mean(&Kdpp::default().chain(chain).steps(Steps::Count(3_000)));
             println!("{set}: {chain:?} {kdpp:.3e}, uniform {uniform:.3e}");
             assert!(kdpp < uniform, "{set} {chain:?}: {kdpp} {uniform}");
         }

@@ -1,4 +1,4 @@
-//! Rows that are exchanged for better ones.
+//! Refinement: landmarks swapped for better rows.
 
 use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::published::{SETS, file, prepared};
@@ -7,12 +7,11 @@ use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Refinement;
-use dpp_nystrom::landmarks::methods::{METHODS, find};
-use dpp_nystrom::landmarks::{Chosen, Objective, Options, Task, run};
+use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::landmarks::methods::{METHODS, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::{Objective, Refinement, Selection, Task, run};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
 
 const ROWS: usize = 700;
 
@@ -74,7 +73,7 @@ fn a_budget_ends_refinement() {
 }
 
 #[test]
-fn own_rows_and_models_are_refined() {
+fn given_rows_and_models_are_refined() {
     let folder = folder();
     folder.write("mine.csv", "row\n0\n1\n2\n3\n4\n5\n");
     let fit = |options: &str| {
@@ -100,7 +99,7 @@ fn what_cannot_be_refined_is_refused() {
     let folder = folder();
     folder.run("select a.csv --landmarks 5 --method kmeans --refine 2").refused(&[
         "kmeans",
-        "no rows",
+        "not rows",
         "kmeans-snapped",
     ]);
     for (option, part) in [
@@ -118,31 +117,35 @@ fn what_cannot_be_refined_is_refused() {
 
 /// Every method of the registry whose landmarks are rows: those that refine by themselves against what they start
 /// from, the others against what they select unrefined.
-fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
+fn assert_never_worse(set: &str, data: &Prepared, setting: FitParams) {
     const C: usize = 15;
     let gram = Gram::new(data, setting.kernel).unwrap();
     let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
-    let (plain, refined) = (Options::default(), Options { refinement, ..Options::default() });
-    let selected = |name: &str, options: &Options| -> Chosen {
-        let task = Task { gram: &gram, c: C, setting, ridge: None, options, observer: &NoObserver };
-        run(find(name).unwrap(), &task).unwrap().0
+    let (plain, refined) =
+        (SelectorOptions::default(), SelectorOptions { refinement, ..SelectorOptions::default() });
+    let selected = |name: &str, options: &SelectorOptions| -> Selection {
+        let selector = find(name).unwrap().selector(options);
+        run(selector.as_ref(), &Task { seed: setting.seed, ..Task::new(&gram, C) }).unwrap()
     };
-    let error = |chosen: &Chosen| gram.trace_error(&chosen.places).unwrap().error;
+    let error = |selection: &Selection| gram.trace_error(&selection.landmarks).unwrap().error;
     let mut better = 0;
-    for method in METHODS.iter().filter(|m| m.about().rows && m.fixed(&plain).is_none()) {
-        let name = method.name();
+    for method in METHODS {
+        let name = method.name;
+        if method.selector(&plain).needs().points || method.uses(SelectorOption::Given) {
+            continue;
+        }
         let after = selected(name, &refined);
-        let gain = after.gain.unwrap();
+        let gain = after.refinement.unwrap();
         assert!(gain.after <= gain.before, "{set} {name}: {gain:?}");
         if gain.objective == Objective::Ridge {
-            // That of its own start: the trace error is not what it lowers.
+            // Relative to its own start, since it does not minimise the trace error.
             assert_eq!(name, "refined-ridge");
             continue;
         }
         let start = match name {
             "refined" => selected("rpcholesky", &plain),
             "auto" => selected(
-                after.choice.as_ref().map_or("", |choice| match choice.method {
+                after.plan.as_ref().map_or("", |choice| match choice.method {
                     "refined" => "rpcholesky",
                     other => other,
                 }),
@@ -151,18 +154,20 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: Setting) {
             _ => selected(name, &plain),
         };
         // What is refined already, and looked at with few candidates: most sweeps make it worse.
-        let LandmarkSet::Indices(rows) = after.places.clone() else { panic!("{name} selects rows") };
+        let LandmarkSet::Indices(rows) = after.landmarks.clone() else { panic!("{name} selects rows") };
         let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
-        let again = selected("given", &Options { refinement: few, given: rows, ..Options::default() });
-        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.gain);
+        let given = rows.iter().map(|&row| data.number(row)).collect();
+        let again =
+            selected("given", &SelectorOptions { refinement: few, given, ..SelectorOptions::default() });
+        assert!(error(&again) <= error(&after) * (1.0 + 1e-9), "{set} {name}: {:?}", again.refinement);
         let (before, now) = (error(&start), error(&after));
-        // Of another order of sums.
+        // Up to the order of summation.
         assert!(now <= before * (1.0 + 1e-9), "{set} {name}: {before:e} {now:e}");
         assert!((gain.before - before).abs() <= 1e-6 * before, "{set} {name}: {before:e} and not {gain:?}");
         assert!((gain.after - now).abs() <= 1e-6 * now, "{set} {name}: {now:e} and not {gain:?}");
         better += u32::from(now < before);
     }
-    // And not because nothing was done.
+    // Refinement changed something.
     assert!(better >= 10, "{set}: only {better} are better");
 }
 
@@ -191,18 +196,22 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     let data = Prepared::new(table, Some(500), 0).unwrap();
     let kernel = KernelKind::Gaussian;
     for medians in [0.5, 2.0] {
-        let sigma =
-            choose_bandwidth(Bandwidth::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
+        let sigma = choose_bandwidth(Sigma::Median(medians), kernel, &data, 0, &NoObserver).unwrap().sigma;
         assert_never_worse(
             "wines",
             &data,
-            Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed: 0 },
+            FitParams {
+                kernel: KernelSpec { kind: kernel, sigma },
+                ridge: Ridge::CrossValidated,
+                precision: Precision::F64,
+                seed: 0,
+            },
         );
     }
 }
 
-/// 300,000 rows in the room that the start, if it held all of them, would take for itself alone: 300,000 (60 + 2 + 2)
-/// numbers are 147 MiB.
+/// 300,000 rows within the memory that a start over all of them would need by itself: 300,000 (60 + 2 + 2) values
+/// are 147 MiB.
 #[cfg(target_os = "linux")]
 #[test]
 fn many_rows_are_refined_in_little_memory() {
@@ -217,7 +226,7 @@ fn many_rows_are_refined_in_little_memory() {
     }
     let folder = Folder::with("many.csv", text);
     let limited = |options: &str| {
-        // What the loader and the threads reserve without using it counts too.
+        // The limit includes address space that the loader and the threads only reserve.
         let script = format!(
             "ulimit -v 160000; export RAYON_NUM_THREADS=1 MALLOC_ARENA_MAX=1; exec {PROGRAM} select many.csv --target none \
              --landmarks 60 --sigma 0.2 --method refined --refine 1 --json {options}"
@@ -227,5 +236,5 @@ fn many_rows_are_refined_in_little_memory() {
     let report = limited("").good().json();
     assert_landmarks(&row_numbers(&report, "landmarks"), 60, MANY);
     assert_eq!(report["refinement"]["all_rows"], true);
-    limited(&format!("--pivot-rows {MANY}")).refused(&["no memory for"]);
+    limited(&format!("--pivot-rows {MANY}")).refused(&["out of memory: "]);
 }

@@ -1,4 +1,4 @@
-//! Made-up rows, the same on every machine.
+//! Generated rows, the same on every machine.
 
 /// Rows of features, and a target that depends on them.
 #[derive(Clone)]
@@ -8,7 +8,7 @@ pub(crate) struct Sample {
     pub(crate) target: Vec<f64>,
 }
 
-/// Numbers that look random: SplitMix64.
+/// Pseudorandom numbers: SplitMix64.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
@@ -20,19 +20,19 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    /// Between 0 and 1.
+    /// Return a uniform variate in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About normal, mean 0 and variance 1.
+    /// Return an approximately normal variate with mean 0 and variance 1.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
 
 impl Sample {
-    /// Features `a`, `b`, ... of different means and spreads, and the target `y`.
+    /// Generate features `a`, `b`, ... of different means and standard deviations, and the target `y`.
     pub(crate) fn new(rows: usize, dim: usize) -> Self {
         let mut noise = Noise(rows as u64 * 31 + dim as u64);
         let names = ('a'..).take(dim).map(String::from).collect();
@@ -46,7 +46,7 @@ impl Sample {
         Self { names, features, target }
     }
 
-    /// The features, then the target.
+    /// Format the features and the target as CSV.
     pub(crate) fn csv(&self) -> String {
         let mut text = self.names.join(",") + ",y\n";
         for (row, target) in self.features.iter().zip(&self.target) {
@@ -58,7 +58,7 @@ impl Sample {
         text
     }
 
-    /// The features alone.
+    /// Format the features alone as CSV.
     pub(crate) fn features_csv(&self) -> String {
         let mut text = self.names.join(",") + "\n";
         for row in &self.features {
@@ -68,7 +68,7 @@ impl Sample {
         text
     }
 
-    /// The array of the features, with the target as its last column if asked for.
+    /// Format the features as NPY, optionally with the target as last column.
     pub(crate) fn npy(&self, with_target: bool) -> Vec<u8> {
         let mut rows = self.features.clone();
         if with_target {
@@ -79,14 +79,14 @@ impl Sample {
     }
 }
 
-/// An array of doubles of this shape.
+/// Build an NPY file of doubles of this shape.
 pub(crate) fn npy(shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
     let length = u16::try_from(header.len()).expect("a short header").to_le_bytes();
     [b"\x93NUMPY\x01\x00", length.as_slice(), header.as_bytes(), data].concat()
 }
 
-/// A column of row numbers.
+/// Format a column of row indices.
 pub(crate) fn row_list(rows: &[usize]) -> String {
     rows.iter().fold("row\n".to_owned(), |text, row| text + &format!("{row}\n"))
 }

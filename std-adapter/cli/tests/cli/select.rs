@@ -20,7 +20,7 @@ fn select(folder: &Folder, options: &str) -> Value {
     folder.run(&format!("select a.csv --landmarks 8 --json {options}")).good().json()
 }
 
-/// Without what differs from run to run.
+/// Remove times, which differ between runs.
 fn timeless(mut report: Value) -> Value {
     report["seconds"] = Value::Null;
     report
@@ -54,7 +54,7 @@ fn the_report_is_complete() {
         (&report["method"], number(&report, "rows"), number(&report, "dim")),
         (&"kdpp".into(), 120.0, 3.0)
     );
-    // Looked at after 32 tries for each landmark, then whenever they have doubled.
+    // Convergence is checked after 32 tries per landmark, then at each doubling.
     let steps = number(&report, "steps");
     assert!((steps / 256.0).log2().fract() == 0.0 && steps >= 256.0, "{report}");
     assert!((1.0..steps).contains(&number(&report, "accepted")));
@@ -83,7 +83,7 @@ fn the_seed_decides() {
 }
 
 #[test]
-fn every_kernel_is_measured_right() {
+fn errors_are_correct_for_every_kernel() {
     let (folder, sample) = folder();
     let rows = standardised(&sample.features);
     let kernels = [
@@ -100,17 +100,17 @@ fn every_kernel_is_measured_right() {
             let landmarks = row_numbers(&report, "landmarks");
             assert_landmarks(&landmarks, 8, ROWS);
             let kernel = formula.matrix(&rows, &rows, number(&report, "sigma"));
-            // Conditions of K_CC are under 10⁴, and the trace is under 100 times the error.
+            // The condition number of K_CC is under 10⁴, and the trace is under 100 times the error.
             let error = number(&report, "trace_error");
             assert_close(error, trace(&residual(&kernel, &landmarks)), 1e-9);
             assert_close(number(&report, "trace_fraction"), error / trace(&kernel), 1e-12);
-            // The determinant comes from the chain, whose precision it has.
+            // The determinant has the precision of the chain.
             let tolerance = if precision == "f64" { 1e-9 } else { 1e-2 };
             let expected = log_det(&kernel, &landmarks);
             assert!((number(&report, "log_det") - expected).abs() < tolerance, "{name} {precision} {report}");
         }
     }
-    // Three features have three independent rows and no more.
+    // Three features give at most three independent rows.
     let report = folder.run("select a.csv --landmarks 3 --kernel linear --json").good().json();
     assert!(number(&report, "trace_fraction") < 1e-14, "{report}");
     let report = folder.run("select a.csv --landmarks 2 --kernel linear --json").good().json();
@@ -131,10 +131,10 @@ fn methods_starts_and_chains() {
                 assert_eq!(number(&report, "steps"), 3000.0);
                 assert_landmarks(&row_numbers(&report, "landmarks"), 8, ROWS);
                 assert!(number(&report, "accepted") > 100.0, "{report}");
-                // From two starts a chain may come to the same landmarks: the same numbers are drawn.
+                // From two starts a chain may reach the same landmarks, since the same random numbers are drawn.
                 found.insert((row_numbers(&report, "landmarks"), number(&report, "accepted") as u64));
             }
-            // A chain of no steps is its start.
+            // A chain of zero steps returns its start.
             let start_alone = select(&folder, &format!("--precision {precision} --method {start}"));
             let no_steps = select(&folder, &format!("--precision {precision} --start {start} --steps 0"));
             for report in [&start_alone, &no_steps] {
@@ -146,7 +146,7 @@ fn methods_starts_and_chains() {
         assert_eq!(found.len(), 9, "no option is ignored");
     }
     for chain in ["paper", "metropolis"] {
-        // The paper's number.
+        // The paper's number of steps.
         let auto = select(&folder, &format!("--chain {chain} --steps auto"));
         assert_eq!(timeless(auto), timeless(select(&folder, &format!("--chain {chain} --steps 3000"))));
     }
@@ -162,7 +162,7 @@ fn the_target_is_left_out() {
     for target in ["y", "3", "last"] {
         assert_eq!(timeless(select(&folder, &format!("--target {target}"))), last, "{target}");
     }
-    // Who names the target need not be told.
+    // No note if the target is named.
     assert_eq!(folder.run("select a.csv --landmarks 8 --target y").good().err, "");
     for target in ["a", "0"] {
         let report = select(&folder, &format!("--target {target}"));
@@ -196,7 +196,7 @@ fn the_landmarks_are_written() {
     let landmarks = row_numbers(&run.json(), "landmarks");
     assert_eq!(name, "row");
     assert_eq!(written, landmarks.iter().map(|&row| row as f64).collect::<Vec<_>>());
-    // With a file to look into, the text does not repeat them.
+    // With --out, the text does not list them.
     assert!(!folder.run("select a.csv --landmarks 8 --out rows.csv").good().out.contains("rows: "));
     assert_eq!(folder.names(), ["a.csv", "rows.csv"]);
 }
@@ -206,13 +206,13 @@ fn some_of_the_rows() {
     let (folder, sample) = folder();
     let report = select(&folder, "--rows 40");
     assert_eq!(number(&report, "rows"), 40.0);
-    // Numbers are those of the file, and reach past the size of the sample.
+    // Indices refer to the file, and exceed the size of the sample.
     let numbers: Vec<usize> = (0..5)
         .flat_map(|seed| row_numbers(&select(&folder, &format!("--rows 40 --seed {seed}")), "landmarks"))
         .collect();
     assert!(numbers.iter().all(|&row| row < ROWS) && numbers.iter().any(|&row| row >= 40), "{numbers:?}");
     assert_eq!(timeless(select(&folder, "--rows 120")), timeless(select(&folder, "")));
-    // Standardised by its own statistics: a second command on the sample alone finds the same.
+    // The sample is standardised by its own statistics: a file of the sample alone gives the same.
     let every = folder.run("select a.csv --rows 40 --landmarks 40 --sigma 0.05 --json").good().json();
     let chosen: Vec<usize> = row_numbers(&every, "landmarks");
     assert_landmarks(&chosen, 40, ROWS);
@@ -248,18 +248,18 @@ fn the_bandwidth_in_all_its_spellings() {
     for (text, value) in [("0.75", 0.75), ("1e-1", 0.1), ("2", 2.0)] {
         assert_eq!(sigma(text), value);
     }
-    // Standardising rounds the last digit either way.
+    // Standardisation rounds the last digit.
     let median = median_distance(&standardised(&sample.features));
     assert_close(sigma("median"), median, 1e-13);
     assert_close(sigma("median*4"), 4.0 * median, 1e-13);
     assert_close(sigma("median*0.5"), 0.5 * median, 1e-13);
     let multiple = sigma("cv") / sigma("median");
     assert!((-2..=6).any(|power| multiple == 2.0_f64.powi(power)), "{multiple}");
-    // A kernel without a bandwidth has none to choose, whatever is asked.
+    // A kernel without a bandwidth ignores the option.
     assert_eq!(number(&select(&folder, "--kernel polynomial --sigma cv"), "sigma"), 1.0);
 }
 
-/// Kernel matrices of whole sets: every row is a landmark and nothing is missed.
+/// Every row is a landmark: the approximation is exact.
 #[test]
 fn all_rows_as_landmarks() {
     let sample = Sample::new(30, 2);

@@ -1,4 +1,4 @@
-//! Row stores: what is made of one is what is made of the file it came from, and a damaged or changing one is refused.
+//! Row stores: results equal those from the original file, and a damaged or changing store is rejected.
 
 use crate::command::{Folder, Run, assert_close, assert_landmarks, column, number, row_numbers};
 use crate::sample::Sample;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const ROWS: usize = 3_000;
 
-/// `a.csv`, and `a.rows` made from it in this precision.
+/// Create `a.csv`, and `a.rows` from it in this precision.
 fn stored(rows: usize, precision: &str) -> Folder {
     let folder = Folder::with("a.csv", Sample::new(rows, 4).csv());
     folder.run(&format!("convert a.csv --precision {precision} --out a.rows")).good();
@@ -16,14 +16,14 @@ fn stored(rows: usize, precision: &str) -> Folder {
 }
 
 #[test]
-fn a_store_tells_what_it_holds() {
+fn a_store_is_described() {
     let folder = Folder::with("a.csv", Sample::new(50, 3).csv());
     let run = folder.run("convert a.csv --out a.rows --json").good();
     assert!(run.err.contains("target: column \"y\", the last"), "{}", run.err);
     let told = run.json();
     assert_eq!((number(&told, "rows"), number(&told, "dim")), (50.0, 3.0));
     assert_eq!((&told["target"], &told["precision"]), (&"y".into(), &"f64".into()));
-    // From standard input, without a target, in single precision: three numbers a row instead of four.
+    // From standard input, without a target, in single precision: three values per row instead of four.
     let csv = folder.bytes("a.csv");
     let run =
         folder.run_with_input("convert - --target none --precision f32 --out b.rows --json", &csv).good();
@@ -32,7 +32,7 @@ fn a_store_tells_what_it_holds() {
     assert_eq!(folder.bytes("a.rows").len(), 4_096 + 50 * 4 * 8);
 }
 
-/// With all rows in memory and standardised the same way, the same draws select the same rows.
+/// With all rows in memory and the same standardisation, the same draws select the same rows.
 #[test]
 fn a_store_selects_and_fits_what_its_file_does() {
     for precision in ["f64", "f32"] {
@@ -46,7 +46,7 @@ fn a_store_selects_and_fits_what_its_file_does() {
             let (file, store) = (select("a.csv"), select("a.rows"));
             let landmarks = row_numbers(&store, "landmarks");
             assert_landmarks(&landmarks, 20, ROWS);
-            // In single precision a rounding of the rows may decide a swap otherwise.
+            // In single precision the rounding of the rows may change a swap decision.
             if precision == "f64" {
                 assert_eq!(landmarks, row_numbers(&file, "landmarks"), "{method}");
                 assert_close(number(&store, "trace_error"), number(&file, "trace_error"), 1e-9);
@@ -95,7 +95,7 @@ fn a_store_is_data_like_any_other() {
     ] {
         folder.run(&command.replace("DATA", "a.rows")).good();
     }
-    // Rows of a sample are told by their numbers in the store.
+    // Rows of a sample are reported by their indices in the store.
     let drawn = folder.run("select a.rows --landmarks 10 --rows 500 --sigma 2 --json").good().json();
     let file = folder.run("select a.csv --landmarks 10 --rows 500 --sigma 2 --json").good().json();
     assert_eq!(drawn["landmarks"], file["landmarks"]);
@@ -130,7 +130,7 @@ fn columns_far_from_zero_keep_their_digits_in_single_precision() {
 }
 
 #[test]
-fn what_does_not_fit_a_store_is_refused() {
+fn invalid_options_for_a_store_are_rejected() {
     let folder = stored(100, "f64");
     folder.run("select a.rows --landmarks 5 --target b").refused(&[
         "a.rows",
@@ -139,26 +139,25 @@ fn what_does_not_fit_a_store_is_refused() {
     ]);
     folder.run("select a.rows --landmarks 5 --target y").good();
     folder.run("select a.rows --landmarks 101").refused(&["101 landmarks", "100 rows"]);
-    folder.run("select a.rows --landmarks 5 --rows 101").refused(&["101 rows asked for"]);
-    folder.run("convert a.csv --out a.csv").refused(&["would write over it"]);
+    folder.run("select a.rows --landmarks 5 --rows 101").refused(&["101 rows requested"]);
+    folder.run("convert a.csv --out a.csv").refused(&["would overwrite an input"]);
     folder.run("convert a.csv --out none/a.rows").refused(&["none/a.rows: cannot be written"]);
     folder.run("convert a.csv --out /dev/null").refused(&["/dev/null: cannot be written"]);
     folder.run("convert none.csv --out b.rows").refused(&["none.csv: cannot be opened"]);
     folder.write("wide.csv", "1e308,1\n-1e308,2\n");
-    folder.run("convert wide.csv --precision f32 --out b.rows").refused(&["column \"x0\"", "too large"]);
-    folder
-        .run("fit a.csv --landmarks 5 --model m.dpp --checkpoint c")
-        .refused(&["c: a fit is checkpointed over a row store"]);
+    folder.run("convert wide.csv --precision f32 --out b.rows").refused(&["column \"x0\"", "overflows"]);
     folder.write("other.csv", "p,q,r,s,y\n1,2,3,4,5\n2,3,4,5,7\n3,1,1,1,1\n");
     folder.run("convert other.csv --out other.rows").good();
     folder.run("fit a.rows --landmarks 5 --model m.dpp").good();
-    folder.run("predict m.dpp other.rows").refused(&["other.rows: its features are not the model's"]);
+    folder.run("predict m.dpp other.rows").refused(&["other.rows: the features differ from the model's"]);
     folder.run("convert a.csv --target none --out untargeted.rows").good();
-    folder.run("fit untargeted.rows --landmarks 5 --model n.dpp").refused(&["there is no target to learn"]);
+    folder
+        .run("fit untargeted.rows --landmarks 5 --model n.dpp")
+        .refused(&["no target: regression needs one"]);
     assert!(!folder.names().contains(&"b.rows".to_owned()), "{:?}", folder.names());
 }
 
-/// A damaged store is refused wherever the damage is, and never crashes the program.
+/// A damaged store is rejected wherever the damage is, without a crash.
 #[test]
 fn damage_is_found() {
     let folder = stored(200, "f64");
@@ -170,21 +169,21 @@ fn damage_is_found() {
     for end in [9, 13, 19, 25, 100, 4_095, 4_096, 5_000, whole.len() - 1] {
         refused(&whole[..end], "truncated");
     }
-    refused(&[&whole[..], &[0]].concat(), "bytes follow the end");
+    refused(&[&whole[..], &[0]].concat(), "extra bytes after the end");
     for (at, part) in [
         (8, "version"),
         (12, ""),
         (16, "corrupt"),
         (21, "corrupt"),
         (60, "corrupt"),
-        (5_000, "numbers"),
-        (whole.len() - 1, "numbers"),
+        (5_000, "values"),
+        (whole.len() - 1, "values"),
     ] {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x40;
         refused(&bytes, part);
     }
-    // As text it is no table either.
+    // Read as text, it is not a table either.
     let mut bytes = whole.clone();
     bytes[0] = b'x';
     folder.write("b.rows", bytes);
@@ -192,7 +191,7 @@ fn damage_is_found() {
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
 }
 
-/// Waits until a file is there.
+/// Wait until a file exists.
 fn wait_for(folder: &Folder, name: &str, child: &mut std::process::Child) -> bool {
     let begin = Instant::now();
     while !folder.path(name).exists() {
@@ -210,39 +209,58 @@ fn start(folder: &Folder, arguments: &str) -> std::process::Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program")
 }
 
-/// Long enough that it can be met half-way.
+/// Runs long enough to be interrupted midway.
 const LONG: &str = "fit a.rows --landmarks 60 --method uniform --sigma 2 --checkpoint c --checkpoint-every 0";
 
 #[test]
-fn a_store_shortened_under_a_fit_is_an_error() {
+fn a_store_truncated_during_a_fit_is_an_error() {
     let folder = stored(200_000, "f32");
     let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
-    assert!(wait_for(&folder, "c", &mut child), "it was over too soon");
+    assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
     OpenOptions::new().write(true).open(folder.path("a.rows")).unwrap().set_len(5_000).unwrap();
     let run = Run::of(&child.wait_with_output().unwrap());
-    run.refused(&["a.rows: the file was shortened"]);
+    run.refused(&["a.rows: the file was truncated"]);
     assert!(!folder.path("m.dpp").exists());
 }
 
 #[test]
-fn a_fit_that_was_killed_goes_on_to_the_same_model() {
+fn a_killed_fit_resumes_to_the_same_model() {
     let folder = stored(200_000, "f64");
     folder.run("fit a.rows --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
     let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
-    assert!(wait_for(&folder, "c", &mut child), "it was over too soon");
+    assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
     child.kill().unwrap();
     child.wait().unwrap();
-    // Another fit does not take it for its own.
+    // Another fit rejects the checkpoint.
     folder
         .run(&format!("{LONG} --seed 1 --model other.dpp"))
-        .refused(&["c: the checkpoint is of another fit"]);
+        .refused(&["c: the checkpoint belongs to another fit"]);
     let damaged = folder.bytes("c");
     folder.write("d", &damaged[..damaged.len() - 1]);
     folder
         .run(&format!("{} --model other.dpp", LONG.replace("checkpoint c", "checkpoint d")))
         .refused(&["d: corrupt"]);
     let run = folder.run(&format!("{LONG} --model m.dpp")).good();
-    assert!(run.err.contains("rows had been learned before"), "{}", run.err);
+    assert!(run.err.contains("rows had been accumulated before"), "{}", run.err);
+    assert!(folder.bytes("m.dpp") == folder.bytes("whole.dpp"), "another model");
+    assert!(!folder.path("c").exists() && !folder.path("other.dpp").exists());
+}
+
+#[test]
+fn a_fit_to_rows_in_memory_that_was_killed_resumes_to_the_same_model() {
+    let sample = Sample::new(200_000, 4);
+    let folder = Folder::with("a.npy", sample.npy(true));
+    let fit = LONG.replace("a.rows", "a.npy");
+    folder.run("fit a.npy --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
+    let mut child = start(&folder, &format!("{fit} --model m.dpp"));
+    assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    folder
+        .run(&format!("{fit} --seed 1 --model other.dpp"))
+        .refused(&["c: the checkpoint belongs to another fit"]);
+    let run = folder.run(&format!("{fit} --model m.dpp")).good();
+    assert!(run.err.contains("rows had been accumulated before"), "{}", run.err);
     assert!(folder.bytes("m.dpp") == folder.bytes("whole.dpp"), "another model");
     assert!(!folder.path("c").exists() && !folder.path("other.dpp").exists());
 }

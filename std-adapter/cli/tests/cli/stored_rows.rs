@@ -1,20 +1,21 @@
-//! What a row store holds, number by number: of more rows than come in one block, are standardised in one piece, or are
-//! read back in one pass.
+//! The values of a row store with more rows than fit one block of reading, of standardisation, or of one pass
+//! over the store.
 
 use crate::command::{Folder, assert_close};
 use crate::sample::Sample;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::trace_error;
-use dpp_nystrom::data::Scaler;
-use dpp_nystrom::data::store::{Stored, convert};
+use dpp_nystrom::approximation::{LandmarkSet, trace_error};
+use dpp_nystrom::data::store::convert;
 use dpp_nystrom::data::table::Target;
+use dpp_nystrom::data::{RowSlices, Scaler};
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::pipeline;
 
 const ROWS: usize = 100_001;
 
-/// In `f64`, a row is no part of a power of two.
+/// In `f64`, the size of a row does not divide a power of two.
 const WIDTH: usize = 5;
 
 fn mean_and_deviation(column: &[f64]) -> (f64, f64) {
@@ -26,7 +27,7 @@ fn mean_and_deviation(column: &[f64]) -> (f64, f64) {
 
 #[test]
 fn a_store_holds_its_file() {
-    // The first block must not have the statistics of the whole.
+    // The statistics of the first block must differ from those of the whole.
     let mut sample = Sample::new(ROWS, WIDTH);
     for (number, row) in sample.features.iter_mut().enumerate() {
         let drift = (number as f64 / ROWS as f64).powi(4);
@@ -41,9 +42,9 @@ fn a_store_holds_its_file() {
         let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
         let store = convert(&data, &Target::Last, precision, &out, &NoObserver).unwrap();
         assert_eq!((store.len(), store.features()), (ROWS, WIDTH));
-        let (rows, targets): (Vec<f64>, Vec<f64>) = match store.numbers() {
-            Stored::F64(rows, Some(targets)) => (rows.to_vec(), targets.to_vec()),
-            Stored::F32(rows, Some(targets)) => {
+        let (rows, targets): (Vec<f64>, Vec<f64>) = match store.slices() {
+            RowSlices::F64(rows, Some(targets)) => (rows.to_vec(), targets.to_vec()),
+            RowSlices::F32(rows, Some(targets)) => {
                 (rows.iter().map(|&x| x.into()).collect(), targets.iter().map(|&x| x.into()).collect())
             }
             other => panic!("{other:?}"),
@@ -55,7 +56,7 @@ fn a_store_holds_its_file() {
             let (told, stored): (_, Vec<f64>) = match column {
                 WIDTH => ((target.mean, target.deviation), targets.clone()),
                 _ => {
-                    let Scaler { means, deviations } = &description.features;
+                    let Scaler { means, deviations } = &description.scaler;
                     (
                         (means[column], deviations[column]),
                         rows.iter().skip(column).step_by(WIDTH).copied().collect(),
@@ -87,28 +88,26 @@ fn a_store_holds_its_file() {
     }
 }
 
-/// Of more rows than it is measured on.
+/// With more rows than the error is measured on.
 #[test]
-fn what_landmarks_miss_is_told_of_all_rows() {
+fn the_trace_error_is_reported_for_all_rows() {
     const MEASURED: usize = 1 << 16;
     let rows = MEASURED + 20_000;
     let folder = Folder::with("a.npy", Sample::new(rows, 2).npy(true));
     let (data, out) = (folder.path("a.npy"), folder.path("a.rows"));
     let store = convert(&data, &Target::Last, Precision::F32, &out, &NoObserver).unwrap();
     let landmarks = [1, 20_000, rows - 1];
-    let missed =
-        store.trace_error(&landmarks, KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 }, 7).unwrap();
+    let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 };
+    let missed = pipeline::trace_error(&store, &LandmarkSet::Indices(landmarks.to_vec()), kernel, 7).unwrap();
     assert_eq!(missed.rows, MEASURED);
-    let all = store.sample(None, 0).unwrap();
-    let whole =
-        trace_error(&all.ground(KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 }).unwrap(), &landmarks)
-            .unwrap();
+    let all = store.read(None, 0).unwrap();
+    let whole = trace_error(&all.ground(kernel).unwrap(), &landmarks).unwrap();
     assert_close(missed.of_all.fraction, whole.fraction, 0.01);
     assert_close(missed.of_all.error, whole.error, 0.01);
 }
 
 #[test]
-fn damaged_numbers_are_refused_where_they_lie() {
+fn damaged_values_are_rejected_when_read_in_place() {
     let folder = Folder::with("a.csv", Sample::new(200, 4).csv());
     folder.run("convert a.csv --out a.rows").good();
     let fit = |data: &str, model: &str| {
@@ -121,7 +120,7 @@ fn damaged_numbers_are_refused_where_they_lie() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
         folder.write("b.rows", bytes);
-        let parts = ["b.rows: corrupt", "the checksum of the numbers"];
+        let parts = ["b.rows: corrupt", "the checksum of the values"];
         fit("b.rows", "n.dpp").refused(&parts);
         folder.run("predict m.dpp b.rows --out p.csv").refused(&parts);
     }

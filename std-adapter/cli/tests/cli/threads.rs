@@ -1,11 +1,11 @@
-//! The number of threads changes nothing but the time.
+//! The number of threads affects only the time.
 
 use crate::command::{Folder, Run};
 use crate::sample::Sample;
 use dpp_nystrom::landmarks::methods::METHODS;
 use serde_json::Value;
 
-/// The same command on one thread and on two, and on as many as there are.
+/// Run a command on one thread, on two, and on all.
 fn on_threads(folder: &Folder, arguments: &str) -> Vec<Run> {
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
     [Some("1"), Some("2"), Some("5"), None]
@@ -20,7 +20,7 @@ fn on_threads(folder: &Folder, arguments: &str) -> Vec<Run> {
         .collect()
 }
 
-/// Without what differs from run to run.
+/// Remove times, which differ between runs.
 fn timeless(run: &Run) -> Vec<Value> {
     let mut objects = run.json_lines();
     for key in ["seconds", "select_seconds", "fit_seconds"] {
@@ -42,7 +42,7 @@ fn assert_same(runs: &[Run]) {
 
 #[test]
 fn threads_do_not_matter() {
-    // Several blocks of rows, and one that is not full.
+    // Several blocks of rows, the last one not full.
     let folder = Folder::with("a.csv", Sample::new(5_000, 4).csv());
     for options in [
         "",
@@ -82,8 +82,7 @@ fn threads_do_not_matter() {
     ] {
         assert_same(&on_threads(&folder, command));
     }
-    let names: Vec<&str> =
-        METHODS.iter().map(|method| method.name()).filter(|name| *name != "given").collect();
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).filter(|name| *name != "given").collect();
     for approximation in ["nystrom", "ensemble", "modified"] {
         let command = format!(
             "evaluate a.csv --rows 1500 --methods {} --landmarks 20 --seeds 1 --approximation {approximation} --json",

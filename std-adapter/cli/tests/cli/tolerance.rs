@@ -1,4 +1,4 @@
-//! As few landmarks as an error allows.
+//! The smallest number of landmarks within a tolerance.
 
 use crate::command::{Folder, assert_close, number, row_numbers};
 use crate::sample::Sample;
@@ -8,14 +8,14 @@ fn folder() -> Folder {
     Folder::with("a.csv", Sample::new(300, 3).csv())
 }
 
-/// Numbers of landmarks with their errors.
+/// Return numbers of landmarks with their errors.
 fn curve(report: &Value, key: &str) -> Vec<(f64, f64)> {
     let points = report["curve"].as_array().unwrap_or_else(|| panic!("no curve in {report}"));
     points.iter().map(|point| (number(point, "landmarks"), number(point, key))).collect()
 }
 
 #[test]
-fn the_fewest_landmarks_are_those_of_their_number() {
+fn the_smallest_number_gives_the_landmarks_of_that_number() {
     let folder = folder();
     for method in ["rpcholesky", "greedy", "refined", "kdpp", "auto", "kmeans"] {
         let select = |options: &str| {
@@ -31,7 +31,7 @@ fn the_fewest_landmarks_are_those_of_their_number() {
         assert!(c > 1 && of(c) <= 0.1 && of(c - 1) > 0.1, "{method} {found}");
         assert_eq!((found["tolerance"].as_f64(), &found["tolerance_on"]), (Some(0.1), &"trace".into()));
         assert_close(number(&found, "trace_fraction"), of(c), 1e-9);
-        // Asked for by number it is the same, and has no curve.
+        // Requesting that number gives the same result, without a curve.
         for (c, is_within) in [(c, true), (c - 1, false)] {
             let asked = select(&format!("--landmarks {c}"));
             assert_eq!(asked["landmarks"] == found["landmarks"], is_within || method == "kmeans", "{method}");
@@ -56,19 +56,20 @@ fn a_model_within_an_error_of_prediction() {
     assert!(of(c) <= 0.3 && of(c - 1.0) > 0.3, "{found}");
     assert_close(number(&found, "cv_nrmse"), of(c), 1e-12);
     assert_eq!(found["tolerance_on"], "prediction");
-    // At a ridge of one's own too, which then is not cross-validated.
+    // Likewise at a given ridge, which is then not cross-validated.
     let given = fit("--tolerance 0.3 --tolerance-on prediction --ridge 1e-4").good().json();
     assert!(given["cv_nrmse"].is_null() && !curve(&given, "cv_nrmse").is_empty());
-    fit("--tolerance 0.3 --tolerance-on prediction --target none").refused(&["there is no target"]);
+    fit("--tolerance 0.3 --tolerance-on prediction --target none")
+        .refused(&["no target: regression needs one"]);
     folder
         .run("select a.csv --target none --tolerance 0.3 --tolerance-on prediction")
-        .refused(&["there is no target"]);
+        .refused(&["no target: regression needs one"]);
     let text = folder.run("fit a.csv --tolerance 0.1 --model m").good().out;
     assert!(text.contains("trace error / trace") && text.contains("within"), "{text}");
 }
 
 #[test]
-fn the_curve_is_told_and_drawn() {
+fn the_curve_is_printed_and_drawn() {
     let folder = folder();
     let run = folder.run("select a.csv --method greedy --tolerance 0.01 --curve curve.svg").good();
     let lines: Vec<Vec<&str>> = run
@@ -89,19 +90,25 @@ fn the_curve_is_told_and_drawn() {
     folder
         .run("select a.csv --tolerance 0.01 --curve nowhere/curve.svg")
         .refused(&["nowhere/curve.svg: cannot be written"]);
-    folder.run("select a.csv --tolerance 0.01 --curve a.csv").refused(&["would write over it"]);
+    folder.run("select a.csv --tolerance 0.01 --curve a.csv").refused(&["would overwrite an input"]);
 }
 
 #[test]
-fn what_cannot_be_reached_or_read() {
+fn unreachable_tolerances_and_invalid_options() {
     let folder = folder();
     for method in ["greedy", "uniform"] {
         let run = folder.run(&format!(
             "select a.csv --method {method} --tolerance 1e-9 --max-landmarks 7 --out rows.csv"
         ));
         let told = run.err.clone();
-        run.refused(&[method, "no 7 landmarks or fewer", "1e-9", "the least seen is", "--max-landmarks"]);
-        let (_, rest) = told.split_once("the least seen is ").unwrap();
+        run.refused(&[
+            method,
+            "no set of up to 7 landmarks",
+            "1e-9",
+            "the smallest found is",
+            "--max-landmarks",
+        ]);
+        let (_, rest) = told.split_once("the smallest found is ").unwrap();
         let least: f64 = rest.split(',').next().unwrap().parse().unwrap();
         let (_, rest) = rest.split_once("with ").unwrap();
         let c: usize = rest.split(' ').next().unwrap().parse().unwrap();
@@ -110,10 +117,10 @@ fn what_cannot_be_reached_or_read() {
         assert_close(least, number(&asked, "trace_fraction"), 1e-3);
     }
     assert_eq!(folder.names(), ["a.csv"]);
-    // Half of the rows are tried if nothing else is said.
+    // By default up to half of the rows are tried.
     folder
         .run("select a.csv --method uniform --sigma 1e-3 --tolerance 0.2")
-        .refused(&["no 150 landmarks or fewer"]);
+        .refused(&["no set of up to 150 landmarks"]);
     folder.run("select a.csv --method uniform --sigma 1e-3 --tolerance 0.2 --max-landmarks 300").good();
     for value in ["0", "-0.1", "nan", "inf", "little", ""] {
         folder.run(&format!("select a.csv --tolerance={value}")).misused(&["--tolerance", "positive number"]);

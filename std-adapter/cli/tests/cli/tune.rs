@@ -1,4 +1,4 @@
-//! `tune`: the surface in all its forms, and what it refuses.
+//! `tune`: the error surface in all its forms, and invalid options.
 
 use crate::command::{Folder, assert_close, number};
 use crate::sample::Sample;
@@ -8,7 +8,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn the_surface_and_its_least_point() {
+fn the_surface_and_its_minimum() {
     let folder = folder();
     let command = "tune a.csv --landmarks 30 --out s.csv --svg s.svg --json";
     let report = folder.run(command).good().json();
@@ -29,14 +29,14 @@ fn the_surface_and_its_least_point() {
     assert_eq!(report["sigma_at_edge"], sigma == 0.0 || sigma == 8.0);
     assert_eq!(report["ridge_at_edge"], ridge == 0.0 || ridge == 18.0);
     assert_eq!(folder.text("s.svg").matches("<svg").count(), 1);
-    // What fit makes of these numbers generalises as was said.
+    // A fit with these values generalises as reported.
     let rest = format!("--sigma {} --ridge {}", report["sigma"], report["ridge"]);
     let fit = folder.run(&format!("fit a.csv --landmarks 30 --model m --json {rest}")).good().json();
     assert!(number(&fit, "train_nrmse") < 1.2 * number(&report, "cv_nrmse"), "{fit}");
     assert_eq!(folder.run(command).good().json(), report);
 }
 
-/// Every row a landmark, or no landmarks at all: one regression.
+/// Regression on all rows equals regression with every row as a landmark.
 #[test]
 fn full_regression_agrees_with_all_rows_as_landmarks() {
     let folder = folder();
@@ -55,7 +55,7 @@ fn full_regression_agrees_with_all_rows_as_landmarks() {
 }
 
 #[test]
-fn a_minimum_at_the_edge_is_warned_of() {
+fn a_minimum_at_the_edge_gives_a_warning() {
     let folder = folder();
     let run = folder.run("tune a.csv --landmarks 20 --sigmas 0.01,0.02 --ridges 1e-3").good();
     assert!(run.err.contains("warning: the best bandwidth") && run.err.contains("--sigmas"), "{}", run.err);
@@ -68,17 +68,17 @@ fn a_minimum_at_the_edge_is_warned_of() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_refused() {
+fn invalid_input_is_rejected() {
     let folder = folder();
     for (options, message) in [
         ("--landmarks 121", "121 landmarks asked for, but there are only 120 rows"),
-        ("--landmarks 0", "ask for at least one landmark"),
-        ("--landmarks 5 --target none", "there is no target to learn"),
-        ("--full --target none", "there is no target to learn"),
-        ("--landmarks 1 --rows 1", "the same in every row"),
-        ("--landmarks 5 --rows 121", "121 rows asked for"),
-        ("--landmarks 5 --out a.csv", "would write over it"),
-        ("--landmarks 5 --svg a.csv", "would write over it"),
+        ("--landmarks 0", "use at least one landmark"),
+        ("--landmarks 5 --target none", "no target: regression needs one"),
+        ("--full --target none", "no target: regression needs one"),
+        ("--landmarks 1 --rows 1", "is constant; name another column"),
+        ("--landmarks 5 --rows 121", "121 rows requested"),
+        ("--landmarks 5 --out a.csv", "would overwrite an input"),
+        ("--landmarks 5 --svg a.csv", "would overwrite an input"),
         ("--landmarks 5 --sigmas 1 --ridges 1e-3 --svg none/s.svg", "none/s.svg"),
     ] {
         folder.run(&format!("tune a.csv {options}")).refused(&[message]);

@@ -1,25 +1,25 @@
-//! Results are those of the program before its code was rearranged.
+//! Results equal those recorded before the code was restructured.
 //!
-//! A release build of that program ran the commands in `tests/fixtures/record`. `results.jsonl` holds what it printed,
-//! and the other files are those that it read and wrote.
+//! A release build of that version ran the commands in `tests/fixtures/record`. `results.jsonl` holds its output;
+//! the other files are its input and output files.
 
 use crate::command::Folder;
-use dpp_nystrom::model;
+use dpp_nystrom::model::Model;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Keys of JSON as they were recorded, and as they are now.
+/// JSON keys as recorded, and as they are now.
 const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
-/// Keys that are not compared: times, and words for a reader.
+/// Keys that are not compared: times, and text for the user.
 const IGNORED: [&str; 4] = ["seconds", "select_seconds", "fit_seconds", "reason"];
 
-/// Options that name a file to write.
+/// Options that name an output file.
 const WRITES: [&str; 2] = ["--out", "--model"];
 
-/// Whether this is the processor of the record, with its caches and its C library.
+/// Whether this is the recorded processor, with its caches and C library.
 ///
 /// Elsewhere floating-point numbers may differ by rounding: the width of vectors, the blocks of matrix products and fused
 /// multiply-adds depend on it. Landmarks, counts, row stores, states and exported models do not.
@@ -32,12 +32,12 @@ fn is_recorded_processor(fixtures: &Path) -> bool {
     cfg!(all(target_arch = "x86_64", target_env = "gnu")) && here == recorded.lines().collect()
 }
 
-/// The share by which numbers of a command may differ on other processors.
+/// Return the relative tolerance for a command on other processors.
 fn rounding(command: &str) -> f64 {
     if command.contains("f32") { 1e-4 } else { 1e-9 }
 }
 
-/// JSON under present names, without what is not compared.
+/// Rename JSON keys to the present ones and remove those that are not compared.
 fn comparable(value: Value) -> Value {
     match value {
         Value::Array(entries) => entries.into_iter().map(comparable).collect(),
@@ -53,7 +53,7 @@ fn comparable(value: Value) -> Value {
     }
 }
 
-/// The first place where two values differ, numbers with a fraction by more than a share.
+/// Return the first place where two values differ, floating-point numbers by more than the relative tolerance.
 fn difference(at: &str, recorded: &Value, found: &Value, share: f64) -> Option<String> {
     match (recorded, found) {
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => old
@@ -77,11 +77,11 @@ fn difference(at: &str, recorded: &Value, found: &Value, share: f64) -> Option<S
     }
 }
 
-/// What is in a file whose numbers depend on the processor.
+/// Decode a file whose values depend on the processor.
 fn decoded(path: &Path) -> Option<Value> {
     let cell = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     match path.extension()?.to_str()? {
-        "dpp" => serde_json::to_value(model::load(path).ok()?).ok(),
+        "dpp" => serde_json::to_value(Model::load(path).ok()?).ok(),
         "csv" => {
             let text = fs::read_to_string(path).ok()?;
             Some(text.lines().map(|line| line.split(',').map(cell).collect::<Value>()).collect())
@@ -90,7 +90,7 @@ fn decoded(path: &Path) -> Option<Value> {
     }
 }
 
-/// The first difference of a file, with a share of 0 in its bytes.
+/// Return the first difference between two files, of their bytes if the tolerance is 0.
 fn file_difference(name: &str, recorded: &Path, found: &Path, share: f64) -> Option<String> {
     let old = fs::read(recorded).unwrap();
     let Ok(new) = fs::read(found) else { return Some(format!("{name} was not written")) };
@@ -110,7 +110,7 @@ fn file_difference(name: &str, recorded: &Path, found: &Path, share: f64) -> Opt
 fn results_are_those_recorded() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     if !fixtures.exists() {
-        println!("skipped: results_are_those_recorded: no tests/fixtures, which no package holds");
+        println!("skipped: results_are_those_recorded: no tests/fixtures, which packages do not contain");
         return;
     }
     let exact = is_recorded_processor(&fixtures);
@@ -150,14 +150,14 @@ fn results_are_those_recorded() {
             Some(run.err)
         };
         problems.extend(problem.map(|problem| format!("dpp-nystrom {command}\n    {problem}")));
-        // Every command reads recorded files: what one gets wrong is no other's.
+        // Restore the recorded files, so that an error of one command does not affect the next.
         for name in &written {
             fs::copy(fixtures.join(name), folder.path(name)).unwrap();
         }
     }
     assert!(
         problems.is_empty(),
-        "results of {} commands are not those recorded:\n{}",
+        "results of {} commands differ from those recorded:\n{}",
         problems.len(),
         problems.join("\n")
     );

@@ -1,11 +1,11 @@
-//! Results that cannot be written, and what is left when they cannot.
+//! Output files that cannot be written, and what remains after a failure.
 
 use crate::command::{Folder, Run};
 use crate::sample::Sample;
 use std::fs;
 use std::process::Stdio;
 
-/// Rows `a.csv`, a model `m` of them, and a folder `folder`.
+/// Create rows `a.csv`, a model `m` fitted on them, and a folder `folder`.
 fn folder() -> Folder {
     let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
     folder.run("fit a.csv --landmarks 5 --model m").good();
@@ -13,12 +13,12 @@ fn folder() -> Folder {
     folder
 }
 
-/// The commands that write files, but for the file's name.
+/// Commands that write files, without the file name.
 const WRITERS: [&str; 3] =
     ["select a.csv --landmarks 5 --out", "fit a.csv --landmarks 5 --model", "predict m a.csv --out"];
 
 #[test]
-fn places_that_cannot_be_written() {
+fn paths_that_cannot_be_written() {
     let folder = folder();
     for writer in WRITERS {
         for (name, why) in [
@@ -28,7 +28,7 @@ fn places_that_cannot_be_written() {
             (".", "is a directory"),
         ] {
             let run = folder.run(&format!("{writer} {name}"));
-            // Not the name of a temporary file that nobody asked for.
+            // The message does not name the temporary file.
             assert!(!run.err.contains(".tmp"), "{}", run.err);
             run.refused(&[
                 &format!("{name}: cannot be written: "),
@@ -41,7 +41,7 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
-fn results_do_not_replace_what_they_are_made_from() {
+fn outputs_do_not_overwrite_inputs() {
     let folder = folder();
     let before = (folder.bytes("a.csv"), folder.bytes("m"));
     for command in [
@@ -53,15 +53,17 @@ fn results_do_not_replace_what_they_are_made_from() {
     ] {
         folder
             .run(command)
-            .refused(&["this command reads it, and would write over it; give the result another name"]);
+            .refused(&["the output would overwrite an input of this command; give it another name"]);
     }
     assert_eq!((folder.bytes("a.csv"), folder.bytes("m")), before);
     folder.run("select a.csv --landmarks 5 --out rows.csv").good();
-    folder.run("fit a.csv --given rows.csv --model rows.csv").refused(&["rows.csv: this command reads it"]);
+    folder
+        .run("fit a.csv --given rows.csv --model rows.csv")
+        .refused(&["rows.csv: the output would overwrite an input"]);
 }
 
 #[test]
-fn a_refusal_leaves_what_was_there() {
+fn an_error_leaves_the_old_file() {
     let folder = folder();
     let before = folder.bytes("m");
     for command in [
@@ -77,10 +79,10 @@ fn a_refusal_leaves_what_was_there() {
     assert_eq!(folder.names(), ["a.csv", "folder", "m"]);
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on the size of files simulates a full disk.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_what_was_there() {
+fn a_full_disk_leaves_the_old_file() {
     use crate::command::PROGRAM;
     use std::path::Path;
     let folder = folder();
@@ -91,7 +93,7 @@ fn a_full_disk_leaves_what_was_there() {
         let script = format!("trap '' XFSZ; ulimit -f 0; exec {PROGRAM} {writer} {name}");
         let run = Run::of(&folder.program(Path::new("sh"), &["-c", &script]).output().unwrap());
         run.refused(&[&format!("{name}: cannot be written: "), "the space on the disk"]);
-        // Killed by the limit instead of told of it.
+        // Killed by the limit instead of receiving an error.
         let script = format!("ulimit -f 0; exec {PROGRAM} {writer} {name}");
         let output = folder.program(Path::new("sh"), &["-c", &script]).output().unwrap();
         assert!(!output.status.success());
@@ -99,20 +101,20 @@ fn a_full_disk_leaves_what_was_there() {
     assert_eq!(["m", "p.csv", "rows.csv"].map(|name| folder.bytes(name)), before);
     let left: Vec<String> = folder.names().into_iter().filter(|name| !name.starts_with(".tmp")).collect();
     assert_eq!(left, ["a.csv", "folder", "m", "p.csv", "rows.csv"]);
-    // Only a kill leaves its temporary file behind.
+    // Only a kill leaves a temporary file behind.
     assert!(folder.names().len() <= 8, "{:?}", folder.names());
 }
 
 #[cfg(unix)]
 #[test]
-fn permissions_and_links_stay() {
+fn permissions_and_links_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = folder();
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(folder.path("m"), fs::Permissions::from_mode(0o600)).unwrap();
     folder.run("fit a.csv --landmarks 6 --model m").good();
     assert_eq!(mode("m"), 0o600);
-    // A new file has the permissions that any new file has here.
+    // A new file has the default permissions.
     folder.write("plain", "");
     folder.run("select a.csv --landmarks 6 --out rows.csv").good();
     assert_eq!(mode("rows.csv"), mode("plain"));
@@ -124,10 +126,12 @@ fn permissions_and_links_stay() {
     assert_ne!(folder.bytes("m"), before);
     folder.run("info link").good();
     symlink("a.csv", folder.path("rows")).unwrap();
-    folder.run("select a.csv --landmarks 6 --out rows").refused(&["rows: this command reads it"]);
+    folder
+        .run("select a.csv --landmarks 6 --out rows")
+        .refused(&["rows: the output would overwrite an input"]);
 }
 
-/// Devices are written to and stay devices: through a link, so that a mistake costs the link alone.
+/// Devices are written to and not replaced; tested through a link, so that a bug would replace only the link.
 #[cfg(unix)]
 #[test]
 fn devices_are_not_replaced() {
@@ -176,7 +180,7 @@ fn standard_output_that_is_full() {
     }
 }
 
-/// `... | head -1` is no error.
+/// `... | head -1` is not an error.
 #[test]
 fn a_closed_pipe_is_the_end() {
     let folder = folder();

@@ -1,12 +1,13 @@
-//! What the commands are told.
+//! The arguments of the commands.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dpp_nystrom::kernel::{Bandwidth, KernelKind};
-use dpp_nystrom::landmarks::methods::{METHODS, find};
-use dpp_nystrom::landmarks::{Options, Selector};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
+use dpp_nystrom::landmarks::Selector;
+use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
-use dpp_nystrom_cluster::{Error, Rows, Session, TableSource, roles};
+use dpp_nystrom_cluster::{Error, Session, TableSource, roles};
 use std::path::PathBuf;
 
 /// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
@@ -36,9 +37,9 @@ pub(crate) enum Command {
     Select(Select),
     /// Predict rows with a model, and write them with their predictions as Parquet
     Predict(Predict),
-    /// Run the part of a cluster that plans queries and watches over executors
+    /// Run the scheduler of a cluster, which plans queries and supervises executors
     Scheduler(Scheduler),
-    /// Run a part of a cluster that reads rows and computes
+    /// Run an executor of a cluster, which reads rows and computes
     Executor(Executor),
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct Source {
     /// Which rows and columns [default: all of the only table]
     #[arg(long, value_name = "QUERY")]
     sql: Option<String>,
-    /// The cluster to run on [default: none, this process does it all]
+    /// The cluster to run on [default: this process]
     #[arg(long, value_name = "df://HOST:PORT")]
     cluster: Option<String>,
     /// Threads of this process [default: all]
@@ -75,34 +76,20 @@ impl Source {
     pub(crate) fn sql(&self) -> Option<&str> {
         self.sql.as_deref()
     }
-
-    pub(crate) async fn rows<'s>(
-        &self,
-        session: &'s Session,
-        target: Option<&str>,
-    ) -> Result<Rows<'s>, Error> {
-        session.rows(self.sql(), target).await
-    }
-
-    /// What a model says that it was trained on.
-    pub(crate) fn name(&self) -> String {
-        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
-        names.join(", ")
-    }
 }
 
 /// How landmarks are selected.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// The column to learn [default: the last]
+    /// The column to predict [default: the last]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// Rows of all partitions together that landmarks are selected among, drawn at random
+    /// Rows drawn at random that landmarks are selected among
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) candidates: u32,
     /// The method
     #[arg(long, default_value = "auto", value_parser = methods())]
-    pub(crate) method: &'static dyn Selector,
+    pub(crate) method: &'static Method,
     /// The kernel
     #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
     kernel: KernelName,
@@ -113,20 +100,36 @@ pub(crate) struct Selection {
         default_value = "median",
         allow_negative_numbers = true
     )]
-    pub(crate) sigma: Bandwidth,
+    sigma: Sigma,
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = 3)]
     degree: u32,
     /// Offset of the polynomial kernel
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     offset: f64,
-    /// Random numbers: the same seed gives the same result, in this process and on any cluster
+    /// The seed of all random numbers: the same seed gives the same result, in this process and on any cluster
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
 
 impl Selection {
-    pub(crate) fn kernel(&self) -> KernelKind {
+    pub(crate) fn selector(&self) -> Box<dyn Selector> {
+        self.method.selector(&SelectorOptions::default())
+    }
+
+    /// Fill in the parameters of the pipeline.
+    pub(crate) fn params<'s>(&self, landmarks: u32, ridge: Ridge, selector: &'s dyn Selector) -> Params<'s> {
+        Params {
+            kernel: KernelParams { kind: self.kernel(), sigma: self.sigma },
+            landmarks: Landmarks::Count(landmarks as usize),
+            selector,
+            ridge,
+            precision: Precision::F64,
+            seed: self.seed,
+        }
+    }
+
+    fn kernel(&self) -> KernelKind {
         match self.kernel {
             KernelName::Gaussian => KernelKind::Gaussian,
             KernelName::Laplace => KernelKind::Laplace,
@@ -148,11 +151,11 @@ enum KernelName {
     Linear,
 }
 
-/// The values of an argument that names a method, from the registry.
-fn methods() -> impl TypedValueParser<Value = &'static dyn Selector> {
-    let known = METHODS.iter().filter(|method| method.fixed(&Options::default()).is_none());
-    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
-        .try_map(|name| find(&name).ok_or("no method"))
+/// Return a parser of methods by name: all but those of given rows.
+fn methods() -> impl TypedValueParser<Value = &'static Method> {
+    let known = METHODS.iter().filter(|method| !method.uses(SelectorOption::Given));
+    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name).help(method.help)))
+        .try_map(|name| find(&name).ok_or("unknown method"))
 }
 
 #[derive(Debug, Args)]
@@ -164,7 +167,7 @@ pub(crate) struct Fit {
     /// How many landmarks
     #[arg(long, value_name = "C", required_unless_present = "of", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) landmarks: Option<u32>,
-    /// Take landmarks, kernel and statistics of this model, and fit its weights anew: one pass instead of two
+    /// Take landmarks, kernel and statistics of this model, and fit its weights again: one pass instead of two
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["landmarks", "method", "candidates", "target", "kernel", "sigma"])]
     pub(crate) of: Option<PathBuf>,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
@@ -218,7 +221,7 @@ pub(crate) struct Scheduler {
     /// The port to listen at
     #[arg(long, value_name = "PORT", default_value_t = 50050)]
     port: u16,
-    /// Executors without which http://HOST:PORT/readyz does not say that the cluster is ready
+    /// The number of executors from which http://HOST:PORT/readyz reports that the cluster is ready
     #[arg(long, value_name = "N", default_value_t = 1)]
     executors: usize,
 }
@@ -237,19 +240,19 @@ pub(crate) struct Executor {
     /// The address of this machine to listen at
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: String,
-    /// What the others call this machine [default: as they see it]
+    /// The name of this machine for the others [default: the address that they see]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// The port to hand out rows at
+    /// The port for rows
     #[arg(long, value_name = "PORT", default_value_t = 50051)]
     port: u16,
-    /// The port to take orders at
+    /// The port for control
     #[arg(long, value_name = "PORT", default_value_t = 50052)]
     control_port: u16,
     /// Threads that compute [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Where intermediate results lie [default: a temporary folder]
+    /// The folder of intermediate results [default: a temporary one]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -272,5 +275,5 @@ fn host_and_port(text: &str) -> Result<(String, u16), String> {
     text.rsplit_once(':')
         .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)))
         .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| format!("{text:?} is no place: give a host and a port, as 10.0.0.1:50050"))
+        .ok_or_else(|| format!("invalid address {text:?}: expected HOST:PORT, as 10.0.0.1:50050"))
 }

@@ -1,14 +1,13 @@
 //! `dpp-nystrom-cluster fit`.
 
 use super::arguments::{Fit, Selection};
-use super::output::{aligned, note, print, print_json, short, spinner};
+use super::output::{Spinner, aligned, note, print, print_json, short};
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::data::Scaler;
-use dpp_nystrom::model::{AnyCoefficients, Model, file};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::FitSpec;
-use dpp_nystrom::regression::{FOLDS, Ridge};
-use dpp_nystrom_cluster::{Choice, Error, Rows, Wanted, choose};
+use dpp_nystrom::landmarks::Selection as Landmarks;
+use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom::pipeline::fit_batches;
+use dpp_nystrom::regression::{FitSpec, Ridge};
+use dpp_nystrom_cluster::{Error, Rows, SurveyedRows};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
@@ -32,113 +31,98 @@ struct Report<'a> {
     seed: u64,
 }
 
-/// A survey and a choice, with the seconds that the first took.
-pub(crate) struct Found {
-    pub(crate) choice: Choice,
-    pub(crate) survey: dpp_nystrom_cluster::Survey,
-    pub(crate) seconds: f64,
+/// The first pass and the selection, in the report.
+struct Found {
+    candidates: usize,
+    survey_seconds: f64,
+    select_seconds: f64,
 }
 
-pub(crate) async fn find(
-    rows: &Rows<'_>,
+/// Survey the rows; also return the seconds.
+pub(crate) async fn survey<'r>(
+    rows: &'r Rows<'r>,
     selection: &Selection,
-    landmarks: u32,
-    ridge: Ridge,
-) -> Result<Found, Error> {
+) -> Result<(SurveyedRows<'r>, f64), Error> {
     let begin = Instant::now();
-    let bar = spinner("survey");
+    let _spinner = Spinner::new("survey");
     let survey = rows.survey(selection.candidates as usize, selection.seed).await?;
-    bar.finish_and_clear();
-    let seconds = begin.elapsed().as_secs_f64();
-    let wanted = Wanted {
-        landmarks: landmarks as usize,
-        method: selection.method,
-        kernel: selection.kernel(),
-        bandwidth: selection.sigma,
-        ridge,
-        seed: selection.seed,
-    };
-    let bar = spinner("landmarks");
-    let choice = choose(&survey, &wanted, &NoObserver)?;
-    bar.finish_and_clear();
-    if let Some(reason) = &choice.reason {
-        note(reason);
+    Ok((SurveyedRows::new(rows, survey), begin.elapsed().as_secs_f64()))
+}
+
+/// Print the plan of a method that chooses among others, and a warning for a chain that has not converged.
+pub(crate) fn note_selection(selection: &Landmarks) {
+    if let Some(plan) = &selection.plan {
+        note(&format!("{}: {}", plan.method, plan.reason));
     }
-    if choice.converged == Some(false) {
-        note("warning: the chain did not come to rest");
+    if selection.converged == Some(false) {
+        note("warning: the chain has not converged (split R-hat > 1.05)");
     }
-    Ok(Found { choice, survey, seconds })
 }
 
 pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
     check_writable(&arguments.model)?;
-    let session = arguments.source.session().await?;
-    let (rows, lesson, found) = match (&arguments.of, arguments.landmarks) {
-        (Some(path), _) => {
-            let model = model_file::load(path)?;
-            let rows = session.rows_for(arguments.source.sql(), &model).await?;
-            let lesson = lesson_of(&model, arguments.ridge, arguments.selection.seed);
-            (rows, lesson, None)
+    let Fit { source, selection, ridge, .. } = arguments;
+    let session = source.session().await?;
+    let (fitted, fit_seconds, found) = match &arguments.of {
+        Some(path) => {
+            let model = Model::load(path)?;
+            let rows = session.rows_for(source.sql(), &model).await?;
+            let spec = spec_of(&model, *ridge, selection.seed)?;
+            let begin = Instant::now();
+            let spinner = Spinner::new("rows");
+            let folds = rows.accumulate(&spec).await?;
+            let fitted = spec.conclude(&folds, *ridge, &rows.name(), &spinner)?;
+            (fitted, begin.elapsed().as_secs_f64(), None)
         }
-        (None, landmarks) => {
-            let rows = arguments.source.rows(&session, arguments.selection.target.as_deref()).await?;
-            let landmarks = landmarks.unwrap_or_default();
-            let found = find(&rows, &arguments.selection, landmarks, arguments.ridge).await?;
-            (rows, found.choice.lesson.clone(), Some(found))
+        None => {
+            let rows = session.rows(source.sql(), selection.target.as_deref()).await?;
+            let (rows, survey_seconds) = survey(&rows, selection).await?;
+            let selector = selection.selector();
+            let params = selection.params(arguments.landmarks.unwrap_or_default(), *ridge, &*selector);
+            let outcome = fit_batches(&rows, &params, &Spinner::new("landmarks"))?;
+            let landmarks = &outcome.selected.selection;
+            note_selection(landmarks);
+            let candidates = rows.survey().targets.len();
+            let found = Found { candidates, survey_seconds, select_seconds: landmarks.seconds };
+            (outcome.fitted, outcome.fit_seconds, Some(found))
         }
     };
-    let begin = Instant::now();
-    let bar = spinner("rows");
-    let learned = rows.learn(&lesson).await?;
-    let training = lesson.conclude(&learned, arguments.ridge, &arguments.source.name(), &NoObserver)?;
-    bar.finish_and_clear();
-    let fit_seconds = begin.elapsed().as_secs_f64();
-    if training.dependent > 0 {
-        let all = training.dependent + training.model.landmarks();
+    let model = &fitted.model;
+    if fitted.dependent > 0 {
+        let all = fitted.dependent + model.landmarks();
         note(&format!(
-            "{} of {all} landmarks depend on others under this kernel, and were left out",
-            training.dependent
+            "{} of {all} landmarks depend linearly on others under this kernel, and were left out",
+            fitted.dependent
         ));
     }
-    model_file::save(&training.model, &arguments.model)?;
-    let model = &training.model;
+    model.save(&arguments.model)?;
     let report = Report {
         model: &arguments.model,
-        method: if found.is_some() { arguments.selection.method.name() } else { "given" },
+        method: if found.is_some() { selection.method.name } else { "given" },
         landmarks: model.landmarks(),
-        dependent: training.dependent,
-        candidates: found.as_ref().map(|found| found.survey.targets.len()),
+        dependent: fitted.dependent,
+        candidates: found.as_ref().map(|found| found.candidates),
         sigma: model.kernel.sigma,
         ridge: model.ridge,
         rows: model.trained_rows,
         dim: model.feature_names.len(),
         train_nrmse: model.train_nrmse,
-        cv_nrmse: training.validation_nrmse,
-        survey_seconds: found.as_ref().map(|found| found.seconds),
-        select_seconds: found.as_ref().map(|found| found.choice.seconds),
+        cv_nrmse: fitted.validation_nrmse,
+        survey_seconds: found.as_ref().map(|found| found.survey_seconds),
+        select_seconds: found.as_ref().map(|found| found.select_seconds),
         fit_seconds,
-        seed: arguments.selection.seed,
+        seed: selection.seed,
     };
     if arguments.json { print_json(&report) } else { print(&text(&report)) }
 }
 
-/// What a model's landmarks are to be taught anew.
-fn lesson_of(model: &Model, ridge: Ridge, seed: u64) -> FitSpec {
+/// Specify a fit on the landmarks of a model, with its kernel and statistics.
+fn spec_of(model: &Model, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
     let landmarks = match &model.coefficients {
-        AnyCoefficients::F32(numbers) => numbers.landmarks.iter().copied().map(f64::from).collect(),
-        AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
+        AnyCoefficients::F32(coefficients) => coefficients.landmarks.iter().copied().map(f64::from).collect(),
+        AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
     };
-    FitSpec {
-        feature_names: model.feature_names.clone(),
-        target_name: model.target_name.clone(),
-        features: model.scaler.clone(),
-        target: Scaler { means: vec![model.target_mean], deviations: vec![model.target_deviation] },
-        landmarks,
-        kernel: model.kernel,
-        sigma: model.kernel.sigma,
-        folds: if ridge == Ridge::CrossValidated { FOLDS as u8 } else { 1 },
-        seed,
-    }
+    Ok(FitSpec::new(model.columns(), landmarks, model.kernel, ridge, seed)?)
 }
 
 fn text(report: &Report<'_>) -> String {

@@ -1,4 +1,4 @@
-//! One file a command, beside what they share.
+//! The command line: one file a command, and what they share.
 
 mod arguments;
 mod fit;
@@ -12,10 +12,10 @@ use arguments::Command;
 use dpp_nystrom_cluster::Error;
 use std::process::ExitCode;
 
-/// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
+/// Run the command. Exit codes: 0 success; 1 an error, printed on stderr; 2 (of the argument parser) wrong usage.
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let role = matches!(arguments.command, Command::Scheduler(_) | Command::Executor(_));
-    // A part of a cluster tells what it does; a client tells what went wrong.
+    // A part of a cluster logs what it does; a client prints its one error itself.
     let level = if role { "info,datafusion=warn" } else { "error,ballista=off,ballista_core=off" };
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(level)).init();
     let done: Result<(), Error> = match arguments.command {

@@ -1,5 +1,6 @@
-//! Results on standard output, all else on standard error.
+//! Results on standard output, everything else on standard error.
 
+use dpp_nystrom::observer::Observer;
 use dpp_nystrom_cluster::Error;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -7,17 +8,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A line for whoever looks on.
+/// Print a note.
 pub(crate) fn note(text: &str) {
-    // Nobody is told where nobody listens.
+    // Standard error may be closed; a note is not worth failing for.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The result.
+/// Print the result.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let written = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
     match written {
-        // Whoever read our output has seen enough.
+        // The reader has closed the pipe on purpose, as head does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(source) => Err(Error::Write { path: PathBuf::from("standard output"), source }),
         Ok(()) => Ok(()),
@@ -25,17 +26,17 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 }
 
 pub(crate) fn print_json(report: &impl Serialize) -> Result<(), Error> {
-    let text = serde_json::to_string(report).map_err(|_| Error::Answer)?;
+    let text = serde_json::to_string(report).map_err(|_| Error::Malformed)?;
     print(&format!("{text}\n"))
 }
 
-/// Two columns.
+/// Return two aligned columns.
 pub(crate) fn aligned(rows: &[(&str, String)]) -> String {
     let dim = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
-    rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    rows.iter().map(|(name, value)| format!("{name:dim$}  {value}\n")).collect()
 }
 
-/// A number to read.
+/// Format a number for reading.
 pub(crate) fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -44,13 +45,33 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// Turns while a query runs, on a terminal only.
-pub(crate) fn spinner(what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what);
-    // The template is constant; without it there is still indicatif's own.
-    if let Ok(style) = ProgressStyle::with_template("{msg:12} {spinner} {elapsed}") {
-        bar.set_style(style);
+/// A spinner with the phase of the work, on a terminal only, until it is dropped.
+pub(crate) struct Spinner(ProgressBar);
+
+impl Spinner {
+    pub(crate) fn new(phase: &'static str) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(phase);
+        // The template is constant; without it indicatif has its own.
+        if let Ok(style) = ProgressStyle::with_template("{msg:12} {spinner} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self(bar)
     }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+}
+
+impl Observer for Spinner {
+    fn begin(&self, phase: &str, _: u64) {
+        self.0.set_message(phase.to_owned());
+    }
+
+    fn advance(&self, _: u64) {}
+
+    fn end(&self) {}
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }

@@ -1,24 +1,24 @@
 //! `dpp-nystrom-cluster predict`.
 
 use super::arguments::Predict;
-use super::output::{note, short, spinner};
+use super::output::{Spinner, note, short};
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::parquet::arrow::ArrowWriter;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::model::file;
+use dpp_nystrom::model::Model;
 use dpp_nystrom_cluster::Error;
 use std::io;
 use std::path::Path;
 
 pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     check_writable(&arguments.out)?;
-    let model = model_file::load(&arguments.model)?;
+    let model = Model::load(&arguments.model)?;
     let session = arguments.source.session().await?;
     let rows = session.rows_for(arguments.source.sql(), &model).await?;
     let target = rows.target_name.clone();
-    let bar = spinner("rows");
+    let spinner = Spinner::new("rows");
     let mut predictions = rows.predict(&model, &arguments.column).await?;
 
     let failed = |source| Error::Write { path: arguments.out.clone(), source };
@@ -41,7 +41,7 @@ pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     writer.close().map_err(written)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&arguments.out).map_err(|error| failed(error.error))?;
-    bar.finish_and_clear();
+    drop(spinner);
     note(&format!("{count} rows"));
     if targets > 0 {
         let error = (squares / targets as f64).sqrt();
@@ -54,13 +54,13 @@ pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     Ok(())
 }
 
-/// The sum over the rows whose target is known, and how many these are.
+/// Return the sum over the rows with a known target, and their number.
 fn squared_errors(batch: &RecordBatch, target: &str, prediction: &str) -> Result<(f64, u64), Error> {
     let column = |name: &str| match batch.column_by_name(name) {
         Some(column) => Ok(cast(column, &DataType::Float64)?),
-        None => Err(Error::Answer),
+        None => Err(Error::Malformed),
     };
-    // A target that is not of numbers is not what the model learned.
+    // A target that is not numeric is another than the model's.
     let (Ok(targets), Ok(predictions)) = (column(target), column(prediction)) else { return Ok((0.0, 0)) };
     let targets = targets.as_primitive::<Float64Type>();
     let predictions = predictions.as_primitive::<Float64Type>();

@@ -1,9 +1,11 @@
 //! `dpp-nystrom-cluster select`.
 
 use super::arguments::Select;
-use super::fit::find;
-use super::output::{note, print, print_json};
+use super::fit::{note_selection, survey};
+use super::output::{Spinner, note, print, print_json};
+use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::atomic_file::{check_writable, write_whole};
+use dpp_nystrom::pipeline;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Survey};
 use serde::Serialize;
@@ -29,22 +31,28 @@ pub(crate) async fn run(arguments: &Select) -> Result<(), Error> {
     if let Some(out) = &arguments.out {
         check_writable(out)?;
     }
+    let selection = &arguments.selection;
     let session = arguments.source.session().await?;
-    let rows = arguments.source.rows(&session, arguments.selection.target.as_deref()).await?;
-    let found = find(&rows, &arguments.selection, arguments.landmarks, Ridge::CrossValidated).await?;
-    let (survey, choice) = (&found.survey, &found.choice);
-    let points: Vec<Vec<f64>> = if choice.rows.is_empty() {
-        // Points of their own have no target.
-        let mut points = choice.lesson.landmarks.clone();
-        survey.features.undo(&mut points);
-        points.chunks(survey.feature_names.len()).map(<[f64]>::to_vec).collect()
-    } else {
-        choice.rows.iter().map(|&row| row_of(survey, row)).collect()
-    };
+    let rows = session.rows(arguments.source.sql(), selection.target.as_deref()).await?;
+    let (rows, survey_seconds) = survey(&rows, selection).await?;
+    let selector = selection.selector();
+    let params = selection.params(arguments.landmarks, Ridge::CrossValidated, &*selector);
+    let selected = pipeline::select(&rows, &params, &Spinner::new("landmarks"))?;
+    note_selection(&selected.selection);
+    let survey = rows.survey();
     let mut columns: Vec<&str> = survey.feature_names.iter().map(String::as_str).collect();
-    if !choice.rows.is_empty() {
-        columns.push(&survey.target_name);
-    }
+    let points: Vec<Vec<f64>> = match &selected.selection.landmarks {
+        LandmarkSet::Indices(rows) => {
+            columns.push(&survey.target_name);
+            rows.iter().map(|&row| row_of(survey, row)).collect()
+        }
+        // Points have no target.
+        LandmarkSet::Points(points) => {
+            let mut points = points.clone();
+            survey.scaler.undo(&mut points);
+            points.chunks(columns.len()).map(<[f64]>::to_vec).collect()
+        }
+    };
     let text = csv(&columns, &points);
     match &arguments.out {
         Some(out) => write_whole(out, |file| file.write_all(text.as_bytes()))?,
@@ -54,24 +62,24 @@ pub(crate) async fn run(arguments: &Select) -> Result<(), Error> {
     note(&format!("{} landmarks among {} rows of {}", points.len(), survey.targets.len(), survey.rows));
     if arguments.json {
         print_json(&Report {
-            method: arguments.selection.method.name(),
+            method: selection.method.name,
             landmarks: points.len(),
             rows: survey.rows,
             candidates: survey.targets.len(),
             dim: survey.feature_names.len(),
-            sigma: choice.lesson.sigma,
-            log_det: choice.log_det,
+            sigma: selected.kernel.sigma,
+            log_det: selected.selection.log_det,
             points,
             columns,
-            survey_seconds: found.seconds,
-            select_seconds: choice.seconds,
-            seed: arguments.selection.seed,
+            survey_seconds,
+            select_seconds: selected.selection.seconds,
+            seed: selection.seed,
         })?;
     }
     Ok(())
 }
 
-/// A row of the sample in its own units, with its target.
+/// Return a row of the sample in its own units, with its target.
 fn row_of(survey: &Survey, row: usize) -> Vec<f64> {
     let dim = survey.feature_names.len();
     let mut values = survey.sample[row * dim..(row + 1) * dim].to_vec();

@@ -1,18 +1,16 @@
-//! The command line, from files to files, beside `dpp-nystrom`'s own model.
+//! The command line from files to files, compared to the model of the adapter.
 
 use crate::rows::{NAMES, csv, parts, path, row};
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::Float64Type;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table;
-use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::model::{AnyCoefficients, file};
+use dpp_nystrom::data::table::{self, Target};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
+use dpp_nystrom::model::{AnyCoefficients, Model};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression;
-use dpp_nystrom::regression::{Ridge, Setting};
+use dpp_nystrom::regression::{self, FitParams, Ridge};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -46,8 +44,9 @@ fn a_table_becomes_a_model_and_predictions() {
     // The same seed, other threads.
     let again = text(&path(&folder, "again.dpp"));
     done(&["fit", "--table", &table, "--landmarks", "30", "--model", &again, "--threads", "1"]);
-    let (one, other) = (model_file::load(model.as_ref()).unwrap(), model_file::load(again.as_ref()).unwrap());
-    let (AnyCoefficients::F64(one), AnyCoefficients::F64(other)) = (&one.numbers, &other.numbers) else {
+    let (one, other) = (Model::load(&model).unwrap(), Model::load(&again).unwrap());
+    let (AnyCoefficients::F64(one), AnyCoefficients::F64(other)) = (&one.coefficients, &other.coefficients)
+    else {
         panic!()
     };
     assert_eq!(one.landmarks, other.landmarks);
@@ -55,7 +54,7 @@ fn a_table_becomes_a_model_and_predictions() {
     let output = run(&["predict", &model, "--table", &table, "--out", &text(&out)]);
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("6000 rows"), "{output:?}");
-    let loaded = model_file::load(model.as_ref()).unwrap();
+    let loaded = Model::load(&model).unwrap();
     let mut seen = 0;
     for batch in ParquetRecordBatchReaderBuilder::try_new(File::open(&out).unwrap()).unwrap().build().unwrap()
     {
@@ -63,50 +62,44 @@ fn a_table_becomes_a_model_and_predictions() {
         let column =
             |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec();
         let features: Vec<Vec<f64>> = NAMES[..3].iter().map(|name| column(name)).collect();
-        let rows = dpp_nystrom::data::table::Table {
-            name: String::new(),
-            feature_names: loaded.feature_names.clone(),
-            dim: 3,
-            features: (0..batch.num_rows())
-                .flat_map(|i| features.iter().map(move |column| column[i]))
-                .collect(),
-            target: None,
-            target_name: None,
-        };
+        let rows: Vec<f64> =
+            (0..batch.num_rows()).flat_map(|i| features.iter().map(move |column| column[i])).collect();
         assert_eq!(loaded.predict(&rows).unwrap(), column("prediction"));
         seen += batch.num_rows();
     }
     assert_eq!(seen, ROWS);
 }
 
-/// The landmarks of a model that the adapter trained, taught anew by the engine: the same weights.
+/// Fits a model again on the landmarks of one that the adapter fitted, and expects the same weights.
 #[test]
-fn a_model_of_the_adapter_is_fitted_anew_to_the_same_weights() {
+fn a_fit_on_the_landmarks_of_a_model_has_its_weights() {
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "rows.csv");
     csv(&file, 0..ROWS);
     let data = Prepared::new(table::read(&file, &Target::Last).unwrap(), None, 0).unwrap();
-    let setting = Setting {
+    let params = FitParams {
         kernel: KernelSpec { kind: KernelKind::Matern52, sigma: 1.5 },
+        ridge: Ridge::Value(1e-5),
         precision: Precision::F64,
         seed: 0,
     };
-    let landmarks: Vec<usize> = (0..25).map(|i| i * 31).collect();
-    let own = train(&data, &landmarks, Ridge::Value(1e-5), setting, &NoObserver).unwrap().model;
-    let (first, second) = (path(&folder, "own.dpp"), path(&folder, "anew.dpp"));
-    model_file::save(&own, &first).unwrap();
+    let landmarks = LandmarkSet::Indices((0..25).map(|i| i * 31).collect());
+    let own = regression::fit(&data, &landmarks, params, None, &NoObserver).unwrap().model;
+    let (first, second) = (path(&folder, "own.dpp"), path(&folder, "again.dpp"));
+    own.save(&first).unwrap();
     let table = format!("t={}", text(&file));
     done(&["fit", "--table", &table, "--of", &text(&first), "--ridge", "1e-5", "--model", &text(&second)]);
-    let anew = model_file::load(&second).unwrap();
-    assert_eq!((anew.trained_rows, anew.ridge, anew.sigma), (ROWS as u64, 1e-5, 1.5));
-    assert!((anew.train_nrmse / own.train_nrmse - 1.0).abs() < 1e-9);
-    let (AnyCoefficients::F64(own), AnyCoefficients::F64(anew)) = (&own.numbers, &anew.numbers) else {
+    let again = Model::load(&second).unwrap();
+    assert_eq!((again.trained_rows, again.ridge, again.kernel.sigma), (ROWS as u64, 1e-5, 1.5));
+    assert!((again.train_nrmse / own.train_nrmse - 1.0).abs() < 1e-9);
+    let (AnyCoefficients::F64(own), AnyCoefficients::F64(again)) = (&own.coefficients, &again.coefficients)
+    else {
         panic!()
     };
-    assert_eq!(own.landmarks, anew.landmarks);
+    assert_eq!(own.landmarks, again.landmarks);
     let size = own.weights.iter().fold(0.0_f64, |most, weight| most.max(weight.abs()));
-    for (own, anew) in own.weights.iter().zip(&anew.weights) {
-        assert!((own - anew).abs() < 1e-7 * size, "{own} {anew}");
+    for (own, again) in own.weights.iter().zip(&again.weights) {
+        assert!((own - again).abs() < 1e-7 * size, "{own} {again}");
     }
 }
 
@@ -130,7 +123,7 @@ fn landmarks_are_rows_of_the_table() {
 }
 
 #[test]
-fn errors_end_with_one_and_wrong_usage_with_two() {
+fn errors_exit_with_one_and_wrong_usage_with_two() {
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "rows.csv");
     csv(&file, 0..50);
@@ -152,9 +145,9 @@ fn errors_end_with_one_and_wrong_usage_with_two() {
     ];
     for (arguments, status, words) in cases {
         let output = run(arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{told}");
-        assert!(told.contains(words), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert!(!model.exists());
     }
 }

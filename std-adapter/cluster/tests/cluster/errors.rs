@@ -1,4 +1,4 @@
-//! Rows that cannot be learned are refused by the name of their column, and what is asked wrongly by what would be right.
+//! Errors name the column that cannot be fitted, and what is expected instead.
 
 use crate::engines::table;
 use crate::rows::{parquet, parquet_of, path};
@@ -26,7 +26,7 @@ async fn rows_that_are_not_numbers_are_refused_by_column() {
     let nulls = vec![("x", doubles(&[Some(1.0), None, Some(2.0)])), y()];
     let error = survey(nulls.clone(), None).await.unwrap_err();
     assert!(error.to_string().contains("the column \"x\" holds nulls"), "{error}");
-    // What the message advises helps.
+    // The advice of the message.
     assert_eq!(survey(nulls, Some("select x, y from t where x is not null")).await.unwrap(), 2);
 
     for (value, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
@@ -39,14 +39,14 @@ async fn rows_that_are_not_numbers_are_refused_by_column() {
     let error = survey(vec![("x", y().1), ("word", words), y()], None).await.unwrap_err();
     assert!(matches!(&error, Error::Kind { name, .. } if name == "word"), "{error}");
 
-    // Other numbers than doubles are numbers.
+    // Numbers of other types are cast.
     let whole: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 4]));
     let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, true]));
     assert_eq!(survey(vec![("whole", whole), ("flag", flags), y()], None).await.unwrap(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn questions_without_an_answer_say_why() {
+async fn invalid_queries_say_why() {
     let rows = || vec![("x", doubles(&[Some(1.0)])), ("y", doubles(&[Some(2.0)]))];
     let empty = survey(rows(), Some("select x, y from t where x > 5")).await.unwrap_err();
     assert!(matches!(empty, Error::NoRows), "{empty}");
@@ -72,7 +72,7 @@ async fn questions_without_an_answer_say_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_at_the_clusters_address_is_an_error() {
+async fn a_missing_scheduler_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "rows.parquet");
     parquet(&file, 0..100);

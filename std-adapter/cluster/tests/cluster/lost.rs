@@ -1,6 +1,6 @@
-//! Executors die; the answer stays. And a scheduler that is not of this program says so.
+//! The result after executors are killed, and the error of a scheduler of another program.
 
-use crate::engines::{answer, assert_same_state, table};
+use crate::engines::{assert_same_state, compute, table};
 use crate::nodes::{Nodes, free_port, wait_for};
 use crate::rows::parts;
 use ballista_scheduler::cluster::BallistaCluster;
@@ -15,37 +15,37 @@ use std::time::{Duration, Instant};
 const ROWS: usize = 120_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_executor_killed_in_mid_query_does_not_change_the_answer() {
+async fn an_executor_killed_during_a_query_does_not_change_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let glob = parts(folder.path(), 12, ROWS);
-    let expected = answer(Session::in_process(None).unwrap(), &table(&glob), 128).await;
+    let expected = compute(Session::in_process(None).unwrap(), &table(&glob), 128).await;
 
     let mut nodes = Nodes::start(2);
     let mut session = nodes.session().await;
     session.add(&table(&glob)).await.unwrap();
     let rows = session.rows(None, None).await.unwrap();
     let begin = Instant::now();
-    assert_same_state(&rows.learn(&expected.choice.lesson).await.unwrap(), &expected.learned);
+    assert_same_state(&rows.accumulate(&expected.spec).await.unwrap(), &expected.folds);
     let undisturbed = begin.elapsed();
 
-    // Another time it may go faster: whatever is over before the blow is begun anew, and struck earlier.
+    // A query may be faster the next time: one that is over before the kill is repeated, with an earlier kill.
     let mut delay = undisturbed / 2;
-    let learning = loop {
-        assert!(delay > Duration::from_millis(1), "always over before: nothing was left to disturb");
-        let mut learning = Box::pin(rows.learn(&expected.choice.lesson));
-        // Polled meanwhile: a query only begins when somebody waits for it.
-        if tokio::time::timeout(delay, &mut learning).await.is_err() {
-            break learning;
+    let query = loop {
+        assert!(delay > Duration::from_millis(1), "every query was over before the kill");
+        let mut query = Box::pin(rows.accumulate(&expected.spec));
+        // Polled meanwhile: a query begins with its first poll.
+        if tokio::time::timeout(delay, &mut query).await.is_err() {
+            break query;
         }
         delay /= 2;
     };
     nodes.executors[0].kill();
-    let learned = tokio::time::timeout(Duration::from_secs(180), learning).await;
-    assert_same_state(&learned.expect("no answer within three minutes").unwrap(), &expected.learned);
+    let folds = tokio::time::timeout(Duration::from_secs(180), query).await;
+    assert_same_state(&folds.expect("no result within three minutes").unwrap(), &expected.folds);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_scheduler_is_told_from_ours() {
+async fn a_stock_scheduler_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let glob = parts(folder.path(), 2, 100);
     let port = free_port();

@@ -1,4 +1,4 @@
-//! The program and its library as users meet them: in one process, and as a cluster of processes on this machine.
+//! Tests of the program and its library: in one process, and as a cluster of processes on this machine.
 
 mod command;
 mod engines;

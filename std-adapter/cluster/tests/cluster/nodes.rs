@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A part of the cluster; killed when the test is over, whatever its end.
+/// A part of the cluster; killed when the test ends.
 pub(crate) struct Node(Child);
 
 impl Node {
@@ -20,7 +20,7 @@ impl Node {
         Self(child)
     }
 
-    /// SIGKILL: no goodbye.
+    /// Kill it with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -40,18 +40,18 @@ pub(crate) struct Nodes {
     port: u16,
 }
 
-/// A port that nobody listens at.
+/// Return a port that is not in use.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Whether the scheduler says that it has its executors.
+/// Return whether the scheduler reports that it has its executors.
 pub(crate) fn is_ready(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let asked = write!(stream, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    let mut answer = String::new();
-    asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+    let mut response = String::new();
+    asked.is_ok() && stream.read_to_string(&mut response).is_ok() && response.starts_with("HTTP/1.1 200")
 }
 
 /// Waits until something is so, and fails after two minutes.

@@ -1,12 +1,12 @@
-//! Tables at a URL: the same answer as from the disk.
+//! Tables at a URL: the same result as from the disk.
 
-use crate::engines::{answer, assert_same, table};
+use crate::engines::{assert_same, compute, table};
 use crate::rows::{parquet, path};
 use dpp_nystrom_cluster::Session;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// Answers one connection's requests for one file, whole or in ranges.
+/// Serve one connection's requests for one file, whole or in ranges.
 fn serve(stream: TcpStream, file: &[u8]) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
@@ -60,8 +60,8 @@ async fn a_table_at_a_url_is_read_as_one_on_the_disk() {
             std::thread::spawn(move || serve(stream, &bytes));
         }
     });
-    let expected = answer(Session::in_process(None).unwrap(), &table(file.display()), 20).await;
+    let expected = compute(Session::in_process(None).unwrap(), &table(file.display()), 20).await;
     let url = format!("http://127.0.0.1:{port}/rows.parquet");
-    let found = answer(Session::in_process(None).unwrap(), &table(url), 20).await;
+    let found = compute(Session::in_process(None).unwrap(), &table(url), 20).await;
     assert_same(&found, &expected);
 }

@@ -1,7 +1,8 @@
-//! TODO-DOC
+//! Row stores: scaled rows on disk, read where they lie.
 
 pub(crate) mod open;
+pub(crate) mod source;
 pub(crate) mod write;
 
-pub use open::{Description, Store, Stored, TargetColumn};
+pub use open::{Description, Store};
 pub use write::convert;

@@ -1,4 +1,4 @@
-//! Row stores: standardised rows on disk, read where they lie, for rows that outgrow memory.
+//! Row stores: standardised rows on disk, memory-mapped, for data larger than memory.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -6,25 +6,28 @@
 //! | 8 to 11 | version: 1 |
 //! | 12 to 15 | length of the description |
 //! | 16 to 19 | CRC-32 of bytes 8 to 15 and of the description |
-//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the numbers |
-//! | a multiple of 4,096 | the rows, one after the other: each N x d numbers, `f32` or `f64` |
-//! | after them | the targets, N numbers, if there is one |
+//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values |
+//! | a multiple of 4,096 | the rows, one after the other: N x d values, `f32` or `f64` |
+//! | after them | the targets, N values, if there is one |
 //!
-//! All of it little-endian. The rows are standardised, so that they are a ground set as they lie there, and the
-//! description holds what turns them back. Opening a store reads the description and compares the file's length; the
-//! numbers' own checksum costs a pass over them, which [`Store::verify`] makes, and a fit on the way.
+//! Everything is little-endian. The stored rows are standardised, so that the mapped bytes are a ground set, and
+//! the description holds the statistics to undo that. Opening a store reads the description and compares the file's
+//! length. Verifying the values' checksum takes a pass over them: [`Store::verify`] makes one, and a fit verifies as
+//! it reads.
 //!
-//! The numbers are mapped into memory. [`Store::check`] says whether they are still what they were when the
-//! store was opened; every result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
+//! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened; every
+//! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
+use crate::data::columns::{RowSlices, TargetColumn};
 use crate::data::prepared::{Prepared, StandardTarget};
 use crate::data::scaler::Scaler;
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::error::store::StoreProblem;
 use crate::error::table::TableError;
+use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::kernel::precision::Precision;
-use crate::model::trained::Model;
+use dpp_nystrom_core::Scalar;
 use dpp_nystrom_mapped::Mapped;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -32,17 +35,16 @@ use std::io;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub(crate) const MAGIC: &[u8; 8] = b"dppnyrow";
-pub(crate) const VERSION: u32 = 1;
-pub(crate) const HEADER: usize = 20;
+pub(crate) const FRAME: Frame =
+    Frame { magic: b"dppnyrow", version: 1, latest: 1, length: Length::Four, followed: true };
 
-/// Rows begin at a multiple of this: a page, so that numbers are aligned wherever the file is mapped.
+/// Rows begin at a multiple of this: a page, so that the values are aligned wherever the file is mapped.
 pub(crate) const ALIGNMENT: u64 = 4_096;
 
-/// Rows to a block of a pass.
+/// Rows per block of a pass.
 const BLOCK: usize = 4_096;
 
-/// What a store says of its rows.
+/// The description of a store's rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// The data set's name.
@@ -50,28 +52,17 @@ pub struct Description {
     /// The features' names.
     pub feature_names: Vec<String>,
     /// What standardised the features.
-    pub features: Scaler,
+    pub scaler: Scaler,
     /// The target's name and what standardised it, if there is one.
     pub target: Option<TargetColumn>,
     /// The number of rows N.
     pub rows: u64,
-    /// Whether the numbers are `f32`; else they are `f64`.
+    /// Whether the values are `f32`; otherwise `f64`.
     pub single: bool,
-    /// CRC-32 of all numbers.
+    /// CRC-32 of all values.
     pub checksum: u32,
-    /// Where the rows begin.
+    /// The file offset of the first row.
     pub(crate) offset: u64,
-}
-
-/// The target of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TargetColumn {
-    /// The column's name.
-    pub name: String,
-    /// Its mean.
-    pub mean: f64,
-    /// Its standard deviation; 0 if it is constant.
-    pub deviation: f64,
 }
 
 impl Description {
@@ -83,14 +74,14 @@ impl Description {
         if self.single { 4 } else { 8 }
     }
 
-    /// The length of the file; none where it overflows.
+    /// Return the length of the file; none if it overflows.
     fn length(&self) -> Option<u64> {
         let columns = self.features() as u64 + u64::from(self.target.is_some());
         self.rows.checked_mul(columns)?.checked_mul(self.number_bytes())?.checked_add(self.offset)
     }
 
     fn is_well_formed(&self) -> bool {
-        let (means, deviations) = (&self.features.means, &self.features.deviations);
+        let (means, deviations) = (&self.scaler.means, &self.scaler.deviations);
         let usable =
             |mean: &f64, deviation: &f64| mean.is_finite() && deviation.is_finite() && *deviation >= 0.0;
         self.rows > 0
@@ -104,15 +95,6 @@ impl Description {
     }
 }
 
-/// The numbers of a store.
-#[derive(Clone, Copy, Debug)]
-pub enum Stored<'s> {
-    /// Single precision: rows, and targets if there are any.
-    F32(&'s [f32], Option<&'s [f32]>),
-    /// Double precision.
-    F64(&'s [f64], Option<&'s [f64]>),
-}
-
 /// An open row store.
 #[derive(Debug)]
 pub struct Store {
@@ -122,19 +104,19 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether the file says of itself that it is a store. False for what cannot be read.
+    /// Whether a file begins like a row store; false if it cannot be read.
     pub fn is_store(path: &Path) -> bool {
-        let mut magic = [0; MAGIC.len()];
+        let mut magic = [0; 8];
         // Standard input and pipes must keep their first bytes.
         path.is_file()
             && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-            && magic == *MAGIC
+            && magic == *FRAME.magic
     }
 
-    /// Opens a store: reads its description, and no row.
+    /// Open a store: read its description, but no row.
     ///
     /// # Errors
-    /// [`Error::Table`] when the file cannot be read, [`Error::Store`] with what is wrong with it.
+    /// [`Error::Table`] if the file cannot be read, [`Error::Store`] if it is invalid.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let refuse = |problem| Error::Store { path: path.to_owned(), problem };
         if cfg!(target_endian = "big") {
@@ -147,32 +129,19 @@ impl Store {
             }
             Err(source) => return Err(TableError::Open { path: path.to_owned(), source }.into()),
         };
-        // Copied out before it is trusted: the file may change.
-        let head = mapped.bytes()[..mapped.bytes().len().min(HEADER)].to_vec();
-        let Some((magic, rest)) = head.split_first_chunk::<8>() else {
-            return Err(refuse(StoreProblem::Foreign));
-        };
-        if magic != MAGIC {
-            return Err(refuse(StoreProblem::Foreign));
-        }
-        let Some(&[version, length, checksum]) = rest.as_chunks::<4>().0.first_chunk::<3>() else {
-            return Err(refuse(StoreProblem::Truncated));
-        };
-        let version = u32::from_le_bytes(version);
-        if version != VERSION {
-            return Err(refuse(StoreProblem::Version(version)));
-        }
-        let content = usize::try_from(u32::from_le_bytes(length))
-            .ok()
-            .and_then(|length| mapped.bytes().get(HEADER..HEADER.checked_add(length)?))
-            .ok_or(refuse(StoreProblem::Truncated))?
-            .to_vec();
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&head[8..16]);
-        hasher.update(&content);
-        if hasher.finalize() != u32::from_le_bytes(checksum) {
-            return Err(refuse(StoreProblem::Corrupt));
-        }
+        // The content is copied out before it is trusted: the file may change.
+        let framed = FRAME
+            .read(&mut mapped.bytes())
+            .map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+        let (_, content) = framed.map_err(|problem| {
+            refuse(match problem {
+                FrameProblem::Foreign => StoreProblem::Foreign,
+                FrameProblem::Version(version) => StoreProblem::Version(version),
+                FrameProblem::Truncated => StoreProblem::Truncated,
+                FrameProblem::Longer => StoreProblem::Longer,
+                FrameProblem::Corrupt => StoreProblem::Corrupt,
+            })
+        })?;
         let description = match postcard::take_from_bytes::<Description>(&content) {
             Ok((description, [])) if description.is_well_formed() => description,
             _ => return Err(refuse(StoreProblem::Malformed)),
@@ -188,27 +157,27 @@ impl Store {
         Ok(store)
     }
 
-    /// What the store says of its rows.
+    /// Return the description.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// The number of rows N.
+    /// Return the number of rows N.
     pub fn len(&self) -> usize {
         self.description.rows as usize
     }
 
-    /// No rows: never, a store without any is refused.
+    /// Whether there are no rows. Always false: a store without rows is rejected.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of features d.
+    /// Return the number of features d.
     pub fn features(&self) -> usize {
         self.description.features()
     }
 
-    /// The arithmetic that the numbers are stored for.
+    /// Return the precision of the stored values.
     pub fn precision(&self) -> Precision {
         if self.description.single { Precision::F32 } else { Precision::F64 }
     }
@@ -217,32 +186,32 @@ impl Store {
         &self.mapped.bytes()[self.description.offset as usize..]
     }
 
-    /// The numbers, where they lie.
-    pub fn numbers(&self) -> Stored<'_> {
+    /// Lend the rows and targets.
+    pub fn slices(&self) -> RowSlices<'_> {
         let numbers = self.len() * self.features();
         let has_target = self.description.target.is_some();
-        // The offset is a multiple of a page, and the length was compared: the numbers are aligned and whole.
+        // The offset is a multiple of a page and the length was compared, so the values are aligned and complete.
         if self.description.single {
             let (rows, targets) = bytemuck::cast_slice::<u8, f32>(self.number_area()).split_at(numbers);
-            Stored::F32(rows, has_target.then_some(targets))
+            RowSlices::F32(rows, has_target.then_some(targets))
         } else {
             let (rows, targets) = bytemuck::cast_slice::<u8, f64>(self.number_area()).split_at(numbers);
-            Stored::F64(rows, has_target.then_some(targets))
+            RowSlices::F64(rows, has_target.then_some(targets))
         }
     }
 
-    /// Tells the system that reads will jump between rows.
+    /// Advise the system of random access.
     pub fn expect_jumps(&self) {
         self.mapped.expect_jumps();
     }
 
-    /// Tells the system that reads will go through the rows in order.
+    /// Advise the system of sequential access.
     pub fn expect_order(&self) {
         self.mapped.expect_order();
     }
 
-    /// Says whether what was read so far is what the store held when it was opened. To be asked before a result
-    /// that was made from it is used.
+    /// Check that the file was not changed since it was opened. Call this before using a result computed from the
+    /// store.
     ///
     /// # Errors
     /// [`Error::Store`] with [`StoreProblem::Shortened`] or [`StoreProblem::Altered`].
@@ -256,7 +225,7 @@ impl Store {
         })
     }
 
-    /// Compares the numbers with their checksum: one pass over the file.
+    /// Verify the checksum of the values: one pass over the file.
     ///
     /// # Errors
     /// [`Error::Store`] with [`StoreProblem::Values`], or as [`check`](Self::check).
@@ -270,8 +239,7 @@ impl Store {
         Ok(())
     }
 
-    /// Some rows, in the units of the file that the store was made from, as a table: in ascending order of their
-    /// numbers, which must be so already.
+    /// Return some rows as a table, in the units of the original file. The indices must be ascending.
     ///
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
@@ -280,23 +248,23 @@ impl Store {
         Ok(prepared.into_table())
     }
 
-    /// Some standardised rows in memory, in `f64`, with the statistics of all rows of the store.
+    /// Return some standardised rows in `f64`, with the statistics of all rows of the store.
     ///
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
-        let (rows, targets) = match self.numbers() {
-            Stored::F32(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
-            Stored::F64(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
+        let (rows, targets) = match self.slices() {
+            RowSlices::F32(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
+            RowSlices::F64(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
         };
         self.check()?;
-        let Description { name, feature_names, features, target, .. } = self.description.clone();
+        let Description { name, feature_names, scaler, target, .. } = self.description.clone();
         Ok(Prepared {
             name,
             dim: feature_names.len(),
             feature_names,
             rows,
-            statistics: features,
+            statistics: scaler,
             target: target.zip(targets).map(|(column, values)| {
                 let TargetColumn { name, mean, deviation } = column;
                 StandardTarget { name, values, mean, deviation }
@@ -305,11 +273,11 @@ impl Store {
         })
     }
 
-    /// All rows in the units of the file that the store was made from, in blocks of some thousands. They are compared with
-    /// their checksum before the first is received.
+    /// Pass all rows, in the units of the original file, to `receive` in blocks of some thousands. The checksum is
+    /// verified before the first block.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and what `receive` refuses.
+    /// As [`verify`](Self::verify), and the errors of `receive`.
     pub fn read_blocks<E: From<Error>>(
         &self,
         mut receive: impl FnMut(Table) -> Result<(), E>,
@@ -324,30 +292,34 @@ impl Store {
         Ok(())
     }
 
-    /// Refuses to predict rows whose features are not the model's, by name and in order.
+    /// Refuse features that are not these, by name and in order.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub fn fits(&self, model: &Model) -> Result<(), Error> {
-        if self.description.feature_names == model.feature_names {
+    pub fn has_features(&self, names: &[String]) -> Result<(), Error> {
+        if self.description.feature_names == names {
             return Ok(());
         }
         Err(Error::Store { path: self.path.clone(), problem: StoreProblem::OtherFeatures })
     }
 }
 
-fn gathered<T: dpp_nystrom_core::Scalar>(
+/// Copy rows of a slice, in `f64`, with their targets.
+///
+/// # Errors
+/// [`Error::Core`] for a row past the end.
+fn gathered<T: Scalar>(
     rows: &[T],
     targets: Option<&[T]>,
     dim: usize,
-    numbers: &[usize],
+    indices: &[usize],
 ) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
     let len = rows.len().checked_div(dim).unwrap_or(0);
-    if let Some(&index) = numbers.iter().find(|&&number| number >= len) {
+    if let Some(&index) = indices.iter().find(|&&index| index >= len) {
         return Err(dpp_nystrom_core::Error::OutOfRange { index, len }.into());
     }
-    let row = |number: &usize| rows[number * dim..(number + 1) * dim].iter().map(|value| value.to_f64());
-    let features = numbers.iter().flat_map(row).collect();
-    let targets = targets.map(|targets| numbers.iter().map(|&number| targets[number].to_f64()).collect());
+    let row = |index: &usize| rows[index * dim..(index + 1) * dim].iter().map(|value| value.to_f64());
+    let features = indices.iter().flat_map(row).collect();
+    let targets = targets.map(|targets| indices.iter().map(|&index| targets[index].to_f64()).collect());
     Ok((features, targets))
 }

@@ -1,10 +1,12 @@
-//! From any file to a row store, in one pass over the file.
+//! Writing any supported file to a row store, in one pass over the file.
 
 use crate::atomic_file::{Pending, replace_with};
+use crate::data::columns::TargetColumn;
 use crate::data::moments::Moments;
 use crate::data::scaler::Scaler;
-use crate::data::store::open::{ALIGNMENT, Description, HEADER, MAGIC, Store, TargetColumn, VERSION};
-use crate::data::table::reader::{Table, Target, name_of, read_blocks};
+use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
+use crate::data::table::input::{Table, Target};
+use crate::data::table::reader::{name_of, read_blocks};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use crate::observer::Observer;
@@ -13,22 +15,22 @@ use std::io;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes that are turned from shifted to standardised numbers at once: a multiple of eight.
+/// Bytes standardised at a time: a multiple of eight.
 const PIECE: usize = 1 << 20;
 
-/// What a description may grow by when its numbers are known: its integers are of variable length.
+/// Bytes reserved for the growth of the description once it is complete: its integers have variable length.
 const SLACK: u64 = 64;
 
-/// Reads `data` once and writes its rows to the store `out`, in single or double precision.
+/// Read `data` once and write its rows to the store `out`, in single or double precision.
 ///
-/// Rows are written as they come, shifted by the mean of the first block (some hundred thousand numbers), while
-/// the statistics are gathered; a second pass over the new file, not over `data`, standardises them in place. So
-/// `data` may be standard input, and the memory is that of a few blocks. In `f32` a number is right to half a unit in the
-/// last place of its distance from that first mean, plus that of the result. As the store is made under another
-/// name in the same folder, what stood at `out` stays until the new store is whole.
+/// Rows are written as they arrive, shifted by the mean of the first block (some hundred thousand values), while
+/// the statistics are accumulated; a second pass, over the new file rather than `data`, standardises them in place.
+/// So `data` may be standard input, and memory is that of a few blocks. In `f32` the error of a value is half a unit
+/// in the last place of its distance from that first mean, plus that of the result. The store is written under a
+/// temporary name in the same folder, so an existing `out` is kept until the new store is complete.
 ///
 /// # Errors
-/// [`Error::Table`] for what cannot be read, [`Error::Spread`] for a column too wide for the precision, and
+/// [`Error::Table`] if `data` cannot be read, [`Error::Spread`] for a column out of the precision's range,
 /// [`Error::Write`].
 pub fn convert(
     data: &Path,
@@ -51,7 +53,7 @@ pub fn convert(
         writer.add(&block, out)
     })?;
     observer.end();
-    // A file without rows was refused.
+    // A file without rows was rejected.
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
     writer.finish(&pending, out, observer)?;
     pending.persist().map_err(fail)?;
@@ -61,11 +63,11 @@ pub fn convert(
 struct Writer {
     description: Description,
     rows: Column,
-    /// The targets, in a file of their own until the rows are all there.
+    /// The targets, in a temporary file until all rows are written.
     targets: Option<Column>,
 }
 
-/// Numbers of one kind, on their way to a file.
+/// Values of one precision on their way to a file.
 struct Column {
     moments: Moments,
     single: bool,
@@ -80,7 +82,7 @@ impl Writer {
         let mut description = Description {
             name: name.to_owned(),
             feature_names: block.feature_names.clone(),
-            features: features.clone(),
+            scaler: features.clone(),
             target: target.as_ref().map(|target| TargetColumn {
                 name: block.target_name.clone().unwrap_or_default(),
                 mean: target.means[0],
@@ -91,7 +93,7 @@ impl Writer {
             checksum: 0,
             offset: 0,
         };
-        let length = content(&description)?.len() as u64 + HEADER as u64 + SLACK;
+        let length = content(&description)?.len() as u64 + FRAME.header() as u64 + SLACK;
         description.offset = length.next_multiple_of(ALIGNMENT);
         let mut file = pending.file()?;
         file.seek(SeekFrom::Start(description.offset))?;
@@ -121,11 +123,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Standardises what was written, and describes it.
+    /// Standardise the rows written and write the description.
     fn finish(mut self, pending: &Pending, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
-        self.description.features = self.rows.moments.statistics();
-        if let Some(column) = self.description.features.overflow() {
+        self.description.scaler = self.rows.moments.statistics();
+        if let Some(column) = self.description.scaler.overflow() {
             return Err(Error::Spread { column: self.description.feature_names[column].clone() });
         }
         let mut hasher = crc32fast::Hasher::new();
@@ -133,7 +135,7 @@ impl Writer {
         let mut file = self.rows.file.into_inner().map_err(|error| fail(error.into_error()))?;
         let begin = self.description.offset;
         file.seek(SeekFrom::Start(begin)).map_err(fail)?;
-        let shift = Shift::between(&self.rows.moments.centres, &self.description.features);
+        let shift = Shift::between(&self.rows.moments.centres, &self.description.scaler);
         shift.apply(&mut file, None, self.description.single, &mut hasher, observer).map_err(fail)?;
         if let (Some(column), Some(target)) = (self.targets, &mut self.description.target) {
             let statistics = column.moments.statistics();
@@ -152,20 +154,12 @@ impl Writer {
         observer.end();
         self.description.checksum = hasher.finalize();
         let described = content(&self.description).map_err(fail)?;
-        if (described.len() + HEADER) as u64 > self.description.offset {
+        if (described.len() + FRAME.header()) as u64 > self.description.offset {
             return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend_from_slice(MAGIC);
-        header.extend_from_slice(&VERSION.to_le_bytes());
-        header.extend_from_slice(&(described.len() as u32).to_le_bytes());
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&header[8..16]);
-        hasher.update(&described);
-        header.extend_from_slice(&hasher.finalize().to_le_bytes());
         let mut file = pending.file().map_err(fail)?;
         file.seek(SeekFrom::Start(0)).map_err(fail)?;
-        file.write_all(&header).and_then(|()| file.write_all(&described)).map_err(fail)
+        FRAME.write(&mut file, &described).map_err(fail)
     }
 }
 
@@ -174,7 +168,7 @@ fn content(description: &Description) -> io::Result<Vec<u8>> {
 }
 
 impl Column {
-    /// Writes rows, shifted by the centres; answers the first column whose numbers are too large for that.
+    /// Write rows, shifted by the centres; return the first column that then overflows.
     fn add(&mut self, rows: &[f64]) -> io::Result<Option<usize>> {
         self.moments.add(rows);
         let dim = self.moments.centres.len();
@@ -196,7 +190,7 @@ impl Column {
     }
 }
 
-/// From shifted to standardised numbers, a column after the other.
+/// Shifted to standardised values, one column after the other.
 struct Shift {
     columns: Vec<(f64, f64)>,
 }
@@ -207,7 +201,7 @@ impl Shift {
         Self { columns: columns.map(|((centre, mean), deviation)| (mean - centre, *deviation)).collect() }
     }
 
-    /// Reads all that follows in `file` and writes it standardised: to where it was, or to the end of another.
+    /// Read the rest of `file`, standardise it, and write it in place or to the end of another file.
     fn apply(
         &self,
         file: &mut File,
@@ -226,12 +220,12 @@ impl Shift {
             to.seek(SeekFrom::End(0))?;
         }
         let row_bytes = (self.columns.len() * if single { 4 } else { 8 }).max(1);
-        let mut told = 0;
+        let mut reported = 0;
         let mut done = 0;
         loop {
             let read = fill(file, &mut piece)?;
             if read == 0 {
-                observer.advance((done / row_bytes - told) as u64);
+                observer.advance((done / row_bytes - reported) as u64);
                 return Ok(());
             }
             if single {
@@ -252,13 +246,13 @@ impl Shift {
                 }
             }
             done += read;
-            observer.advance((done / row_bytes - told) as u64);
-            told = done / row_bytes;
+            observer.advance((done / row_bytes - reported) as u64);
+            reported = done / row_bytes;
         }
     }
 }
 
-/// Reads until the piece is full or the file ends.
+/// Read until the buffer is full or the file ends.
 fn fill(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < piece.len() {

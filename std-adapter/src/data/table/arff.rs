@@ -1,11 +1,11 @@
-//! Weka's attribute-relation files.
+//! Weka's attribute-relation file format.
 //!
 //! Fields are separated by commas, or by white space in a line without commas; values and names may be quoted with
-//! `'` or `"` and escaped with a backslash. A trailing comma is ignored. Not read: sparse rows, and columns of strings
-//! and dates.
+//! `'` or `"` and escaped with a backslash. A trailing comma is ignored. Not supported: sparse rows, and string and
+//! date attributes.
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
-use crate::data::table::reader::{Input, Origin};
+use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
 use crate::error::table::TableError;
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {
     }
 }
 
-/// `name type`, where the type may be `{value, ...}`.
+/// Parse `name type`, where the type may be `{value, ...}`.
 fn attribute(text: &str, line: u64) -> Result<Column, &'static str> {
     let (name, kind) = match text.chars().next() {
         Some(quote @ ('\'' | '"')) => quoted(text, quote)?,
@@ -106,7 +106,7 @@ fn attribute(text: &str, line: u64) -> Result<Column, &'static str> {
     Ok(Column { name, kind, line })
 }
 
-/// The values of `value, ...}`.
+/// Parse the values of `value, ...}`.
 fn values(text: &str) -> Result<Vec<String>, &'static str> {
     let (inside, _) =
         text.rsplit_once('}').ok_or("a list of values without its closing brace; write {a, b}")?;
@@ -128,7 +128,7 @@ fn values(text: &str) -> Result<Vec<String>, &'static str> {
     Ok(values)
 }
 
-/// The text within the quotes that `text` begins with, and what follows them.
+/// Return the text within the quotes that `text` begins with, and the rest.
 fn quoted(text: &str, quote: char) -> Result<(Cow<'_, str>, &str), &'static str> {
     let body = &text[quote.len_utf8()..];
     let mut unescaped: Option<String> = None;
@@ -151,7 +151,7 @@ fn quoted(text: &str, quote: char) -> Result<(Cow<'_, str>, &str), &'static str>
     Err("a quote is not closed; add the closing quote")
 }
 
-/// The fields of one trimmed line.
+/// Split one trimmed line into its fields.
 struct Fields<'t> {
     rest: Option<&'t str>,
     commas: bool,
@@ -194,7 +194,7 @@ impl<'t> Iterator for Fields<'t> {
     }
 }
 
-/// Lines with something in them, trimmed, without comments.
+/// Trimmed lines without comments; blank ones are skipped.
 struct Lines<'i, 'a> {
     input: Input<'i>,
     origin: Origin<'a>,
@@ -213,7 +213,7 @@ impl Lines<'_, '_> {
                 return Ok(None);
             }
             self.count += 1;
-            // Comments are dropped before they are decoded: many are in Latin-1.
+            // Drop comments before decoding: many are in Latin-1.
             if !matches!(self.text.trim_ascii_start().first(), None | Some(b'%')) {
                 break;
             }

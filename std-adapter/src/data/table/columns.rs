@@ -1,15 +1,15 @@
-//! Which column of a file becomes what.
+//! The role of each column of a file.
 
-use crate::data::table::reader::Target;
+use crate::data::table::input::Target;
 use crate::error::table::{TableError, cut};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A column as its file describes it.
+/// A column as the file describes it.
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Where it is declared.
+    /// The line that declares it.
     pub(crate) line: u64,
 }
 
@@ -17,31 +17,31 @@ pub(crate) enum Kind {
     Number,
     /// The declared values.
     Nominal(Vec<String>),
-    /// A type that cannot be used, as written.
+    /// An unsupported type, as written.
     Other(String),
 }
 
-/// The columns of a file, and whether their names are its own or were made up here.
+/// The columns of a file, and whether the file names them.
 pub(crate) struct Columns {
     pub(crate) list: Vec<Column>,
     pub(crate) named: bool,
 }
 
-/// What a caller asks of a file.
+/// What a caller requests from a file.
 pub(crate) enum Want<'a> {
     /// Every column, one of them as the target.
     All(&'a Target),
-    /// The columns a fitted model needs.
+    /// The columns that a fitted model needs.
     Model { features: &'a [String], target: Option<&'a str> },
 }
 
-/// What happens to one column's values.
+/// What one column's values are used for.
 pub(crate) enum Role {
     Unused,
     Target,
-    /// The feature's place in the row.
+    /// The feature's index in the row.
     Number(usize),
-    /// Each declared value's place in the row; `None` for one the model does not know.
+    /// The index in the row of each declared value; `None` for a value that the model does not know.
     Nominal(HashMap<String, Option<usize>>),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
     pub(crate) columns: Vec<String>,
     pub(crate) feature_names: Vec<String>,
     pub(crate) target_name: Option<String>,
-    /// Whether a target column without any value is as good as none.
+    /// Whether a target column without any value counts as absent.
     pub(crate) target_optional: bool,
 }
 
@@ -81,7 +81,7 @@ impl Column {
 }
 
 impl Columns {
-    /// Columns without names of their own: `x0`, `x1`, ...
+    /// Columns of a file without names: `x0`, `x1`, ...
     pub(crate) fn unnamed(count: usize) -> Self {
         Self { list: (0..count).map(|i| Column::number(format!("x{i}"))).collect(), named: false }
     }
@@ -100,7 +100,7 @@ impl Columns {
     fn refuse_duplicates(&self, path: &Path) -> Result<(), TableError> {
         let mut seen = HashMap::new();
         for (i, column) in self.list.iter().enumerate() {
-            // A numeric `a=b` beside a nominal `a` with value `b` clashes only once expanded.
+            // A numeric `a=b` and a nominal `a` with value `b` clash only after expansion.
             let expanded = if column.is_number() { Vec::new() } else { column.feature_names() };
             for name in std::iter::once(column.name.clone()).chain(expanded) {
                 match seen.insert(name.clone(), i) {
@@ -142,7 +142,7 @@ impl Columns {
         }
     }
 
-    /// Every column but the target is a feature, under its own name or the model's.
+    /// Make every column but the target a feature, under its own name or the model's.
     fn in_order(
         self,
         path: &Path,
@@ -175,7 +175,7 @@ impl Columns {
         Ok(self.finish(roles, model.map_or(own, <[String]>::to_vec), target, model.is_some()))
     }
 
-    /// The rule is documented at [`super::read_features`].
+    /// Match the columns to a model's features by the rule at [`super::read_features`].
     fn for_model(self, path: &Path, wanted: &[String], target: Option<&str>) -> Result<Plan, TableError> {
         if wanted.is_empty() {
             return Err(TableError::NoFeatures { path: path.into() });
@@ -193,7 +193,7 @@ impl Columns {
         if self.named && missing.len() < expected {
             return Err(TableError::MissingFeatures { path: path.into(), missing });
         }
-        // Made-up names only say where a column stood in the file the model was fitted on.
+        // Generated names only give a column's position in the training file.
         let target = target.filter(|&i| self.named && self.list[i].is_number());
         let last = self.list.len().checked_sub(1).filter(|&i| self.list[i].is_number());
         match (target, last) {
@@ -211,18 +211,18 @@ impl Columns {
     fn missing(&self, wanted: &[String]) -> Vec<String> {
         let nominal = |name: &str| {
             self.list.iter().any(|column| {
-                // A file that never met one of the values may well not declare it.
+                // A file without a row of some value may not declare that value.
                 matches!(column.kind, Kind::Nominal(_))
                     && name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.starts_with('='))
             })
         };
-        let numbers: HashMap<&str, ()> = self
+        let numeric: HashMap<&str, ()> = self
             .list
             .iter()
             .filter(|c| !matches!(c.kind, Kind::Nominal(_)))
             .map(|c| (c.name.as_str(), ()))
             .collect();
-        wanted.iter().filter(|name| !numbers.contains_key(name.as_str()) && !nominal(name)).cloned().collect()
+        wanted.iter().filter(|name| !numeric.contains_key(name.as_str()) && !nominal(name)).cloned().collect()
     }
 
     fn by_name(

@@ -1,12 +1,12 @@
-//! Comma-, tab- or semicolon-separated text.
+//! Text separated by commas, tabs or semicolons.
 //!
-//! The delimiter is the one of `,` tab `;` that the first line has most of, outside quotes; in `.tsv` and `.tab` files
-//! a single tab settles it. The first row is a header if any field is text, that is neither a number nor a mark of an
-//! absent value: column names that are all numbers are read as data. A trailing delimiter is ignored. An unnamed
-//! column in a header is called `x` and its place, counted from 0.
+//! The delimiter is whichever of `,` tab `;` is most frequent in the first line, outside quotes; in `.tsv` and `.tab`
+//! files a single tab suffices. The first row is a header if any field is text, that is, neither a number nor a
+//! missing-value marker; so column names that are all numbers are read as data. A trailing delimiter is ignored. An
+//! unnamed column in a header is called `x` followed by its index from 0.
 
 use crate::data::table::columns::{Column, Columns, Want};
-use crate::data::table::reader::{Input, Origin};
+use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::{Rows, is_missing};
 use crate::error::table::TableError;
 use csv::{ByteRecord, ErrorKind, Terminator};
@@ -43,7 +43,7 @@ pub(crate) fn read<'a>(
     }
 }
 
-/// The file up to the end of its first line with anything in it, or as much of it as the delimiter can need.
+/// Return the file up to the end of its first non-blank line, or as much of it as detecting the delimiter can need.
 fn first_line(input: &mut Input<'_>) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     let mut input = input.by_ref().take(1 << 20);
@@ -72,7 +72,7 @@ fn delimiter(line: &[u8], preferred: u8) -> u8 {
     counts.iter().fold((b',', 0), |best, &next| if next.1 > best.1 { next } else { best }).0
 }
 
-/// The columns, if the first record names them.
+/// Return the columns if the first record names them.
 fn header(
     records: &Records<impl Read>,
     count: usize,
@@ -89,7 +89,7 @@ fn header(
     Ok(any_text.then_some(columns))
 }
 
-/// Non-blank records and the lines they begin on.
+/// Non-blank records and the lines on which they begin.
 struct Records<'a, R> {
     reader: csv::Reader<io::Chain<R, &'static [u8]>>,
     record: ByteRecord,
@@ -99,19 +99,19 @@ struct Records<'a, R> {
 
 impl<'a, R: Read> Records<'a, R> {
     fn new(input: R, delimiter: u8, origin: Origin<'a>) -> Self {
-        // Ending records at '\n' alone, and every file with one, makes the parser's line count exact: its own notion
-        // of a line end stops between '\r' and '\n'. The '\r' left in the last field goes with the white space.
+        // Terminating records at '\n' alone, and every file with one, makes the parser's line count exact: by default
+        // it ends a line between '\r' and '\n'. The '\r' left in the last field is trimmed with the white space.
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .terminator(Terminator::Any(b'\n'))
-            .buffer_capacity(crate::data::table::reader::BUFFER)
+            .buffer_capacity(crate::data::table::input::BUFFER)
             .from_reader(input.chain(b"\n".as_slice()));
         Self { reader, record: ByteRecord::new(), line: 0, origin }
     }
 
-    /// Goes to the next record that is not blank; `false` at the end.
+    /// Advance to the next non-blank record; return `false` at the end.
     fn advance(&mut self) -> Result<bool, TableError> {
         loop {
             match self.reader.read_byte_record(&mut self.record) {
@@ -119,19 +119,19 @@ impl<'a, R: Read> Records<'a, R> {
                 Ok(false) => return Ok(false),
                 Err(error) => return Err(self.failed(error)),
             }
-            // White space alone in a single field is a line that only looks empty.
+            // A single field of white space is a blank line.
             if self.record.len() > 1 || !self.record.as_slice().trim_ascii().is_empty() {
                 break;
             }
         }
         let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
         let inside = u64::try_from(inside).unwrap_or(u64::MAX);
-        // The lower bound serves an unclosed quote, whose record ends with the file and not with a line.
+        // The lower bound handles an unclosed quote, whose record ends with the file rather than with a line.
         self.line = self.reader.position().line().saturating_sub(inside.saturating_add(1)).max(self.line + 1);
         Ok(true)
     }
 
-    /// The number of fields, not counting an empty one after a trailing delimiter.
+    /// Return the number of fields, without an empty one after a trailing delimiter.
     fn fields(&self) -> usize {
         let count = self.record.len();
         let last = count.checked_sub(1).and_then(|i| self.record.get(i));
@@ -154,7 +154,7 @@ impl<'a, R: Read> Records<'a, R> {
     fn failed(&self, error: csv::Error) -> TableError {
         match error.into_kind() {
             ErrorKind::Io(source) => self.origin.failed(source),
-            // Records are bytes of any number of fields, so that reading them can fail in no other way.
+            // Records are bytes with any number of fields, so reading cannot fail in any other way.
             kind => self.origin.failed(io::Error::other(format!("{kind:?}"))),
         }
     }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(rows("a.csv", "2019,,b\n1,2,3\n"), (names(["2019", "x1", "b"]), 3, vec![1.0, 2.0, 3.0]));
         let marked = "\u{FEFF}a,b\n1,2\n";
         assert_eq!(rows("a.csv", marked).0, names(["a", "b"]));
-        // A first row that lacks a value must not vanish as a header.
+        // A first row with a missing value must not be taken for a header.
         assert!(
             message("a.csv", "1,NA\n2,3\n", "last")
                 .starts_with("a.csv, line 1, column 2 (\"x1\"): the value is missing")
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_rows_are_located() {
+    fn invalid_rows_are_located() {
         let wrong = message("a.csv", "a,b,c\n1,2,3\n4,5\n", "last");
         assert!(wrong.starts_with("a.csv, line 3: expected 3 fields, found 2; complete the row"), "{wrong}");
         let wrong = message("a.csv", "a,b\n1,2\n3,4,5\n", "last");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn other_encodings_are_refused_with_their_line() {
+    fn other_encodings_are_rejected_with_their_line() {
         assert!(
             message("a.csv", b"a,b\n1,2\n3,\xE9\n", "last")
                 .starts_with("a.csv, line 3: the text is not UTF-8")

@@ -1,19 +1,19 @@
 //! NumPy arrays: two dimensions, C or Fortran order, `f4`, `f8`, booleans and integers of either byte order.
 //!
-//! The header is read here and not by a library, because it is not to be trusted: its shape is multiplied with
-//! checks, and memory grows with the values that are there and not with those it promises. Bytes after the array are
-//! ignored, as NumPy does.
+//! The header is parsed here rather than by a library because it is untrusted: the product of the shape is checked,
+//! and memory grows with the values present rather than with those declared. Bytes after the array are ignored, as
+//! in NumPy.
 
 use crate::data::table::columns::{Columns, Want};
-use crate::data::table::reader::{Input, Origin};
+use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, cut};
 use std::io::{ErrorKind, Read};
 
-/// What every array begins with.
+/// The first bytes of every array.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy itself refuses headers above 10,000 bytes.
+/// NumPy itself rejects headers above 10,000 bytes.
 const LONGEST_HEADER: u64 = 1 << 16;
 
 pub(crate) fn read<'a>(
@@ -35,7 +35,7 @@ pub(crate) fn read<'a>(
 
 fn by_rows<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
     let Header { rows: count, columns, .. } = values.header;
-    // The columns are named once it is known that they exist.
+    // Name the columns only once they are known to exist.
     let mut first = Vec::new();
     for _ in 0..columns {
         first.push(values.next()?);
@@ -60,7 +60,7 @@ fn by_columns<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'
     for _ in 0..count.saturating_mul(columns) {
         all.push(values.next()?);
     }
-    // Both numbers divide the length of a vector that exists.
+    // Both divide the length of an existing vector.
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let columns = all.len() / count;
     let mut rows = begin(values.origin, columns, want)?;
@@ -89,16 +89,16 @@ fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, Tabl
         if whole { Ok(bytes) } else { Err(malformed(origin, "the file ends within the header")) }
     };
     if bytes(6)? != MAGIC {
-        return Err(malformed(origin, "the file does not begin like an array"));
+        return Err(malformed(origin, "the file does not begin with the NPY magic"));
     }
     let length_bytes = match bytes(2)?[0] {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(malformed(origin, "the format's version is unknown")),
+        _ => return Err(malformed(origin, "unknown format version")),
     };
     let length = bytes(length_bytes)?.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     if length > LONGEST_HEADER {
-        return Err(malformed(origin, "the header is longer than any real one"));
+        return Err(malformed(origin, "the header is longer than 10,000 bytes"));
     }
     String::from_utf8(bytes(length)?).map_err(|_| malformed(origin, "the header is not text"))
 }
@@ -114,7 +114,7 @@ enum Number {
 #[derive(Clone, Copy)]
 struct Header {
     number: Number,
-    /// Bytes of a value.
+    /// Bytes per value.
     size: usize,
     big_endian: bool,
     fortran: bool,
@@ -123,7 +123,7 @@ struct Header {
 }
 
 impl Header {
-    /// From a Python dictionary: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
+    /// Parse a Python dictionary: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
     fn parse(text: &str, origin: Origin<'_>) -> Result<Self, TableError> {
         let value = |key, problem| value(text, key).ok_or_else(|| malformed(origin, problem));
         let descr = value("descr", "the header lacks 'descr'")?;
@@ -150,7 +150,7 @@ impl Header {
     }
 }
 
-/// What follows `'key':`. A structured type may hold the same word, but not before a colon.
+/// Return what follows `'key':`. A structured type may contain the same word, but not before a colon.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     text.match_indices(key).find_map(|(i, _)| {
         let before = text[..i].chars().next_back()?;
@@ -159,7 +159,7 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     })
 }
 
-/// `'<f8'` and what may stand in its place; `None` for types that are not plain numbers.
+/// Parse `'<f8'` and the like; `None` for types that are not plain numbers.
 fn number_type(descr: &str) -> Option<(bool, Number, usize)> {
     let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let (code, _) = descr[1..].split_once(quote)?;
@@ -180,7 +180,7 @@ fn number_type(descr: &str) -> Option<(bool, Number, usize)> {
     Some((code.starts_with('>'), number, size))
 }
 
-/// The type as written, without the rest of the header.
+/// Return the type as written, without the rest of the header.
 fn descr_alone(descr: &str) -> &str {
     let end = match descr.chars().next() {
         Some(quote @ ('\'' | '"')) => descr[1..].find(quote).map(|i| i + 2),
@@ -189,7 +189,7 @@ fn descr_alone(descr: &str) -> &str {
     &descr[..end.unwrap_or(descr.len())]
 }
 
-/// The array's values, in the order of the file.
+/// The array's values, in file order.
 struct Values<'i, 'a> {
     input: Input<'i>,
     origin: Origin<'a>,
@@ -218,7 +218,7 @@ impl Values<'_, '_> {
         let value = match self.header.number {
             Number::Float32 => f64::from(f32::from_bits(bits as u32)),
             Number::Float64 => f64::from_bits(bits),
-            // Up to the top and down again, so that the sign fills the unused bits.
+            // Shift left and back right, so that the sign bit fills the unused bits.
             Number::Signed => ((bits << unused) as i64 >> unused) as f64,
             Number::Unsigned => bits as f64,
         };
@@ -250,7 +250,7 @@ mod tests {
     use super::super::tests::{array, message, table};
     use npyz::WriterBuilder;
 
-    /// Six values 0 to 5 as another implementation writes them.
+    /// Six values 0 to 5, written by another implementation.
     fn written<T: npyz::AutoSerialize>(order: npyz::Order, values: [T; 6]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let options = npyz::WriteOptions::new().default_dtype().shape(&[3, 2]).order(order);
@@ -329,11 +329,14 @@ mod tests {
         let header = |text: &str| array(text, &[0; 16]);
         let cases = [
             (b"1,2\n".to_vec(), "the file ends within the header"),
-            (b"1,2,3\n4,5,6\n".to_vec(), "the file does not begin like an array"),
+            (b"1,2,3\n4,5,6\n".to_vec(), "the file does not begin with the NPY magic"),
             (whole[..40].to_vec(), "the file ends within the header"),
-            (version, "the format's version is unknown"),
-            (endless, "the header is longer than any real one"),
-            (header("\u{e9}").iter().map(|b| b | 0x80).collect(), "the file does not begin like an array"),
+            (version, "unknown format version"),
+            (endless, "the header is longer than 10,000 bytes"),
+            (
+                header("\u{e9}").iter().map(|b| b | 0x80).collect(),
+                "the file does not begin with the NPY magic",
+            ),
             (header("{}"), "the header lacks 'descr'"),
             (header("{'descr': '<f8'}"), "the header lacks 'fortran_order'"),
             (header("{'descr': '<f8', 'fortran_order': False}"), "the header lacks 'shape'"),
@@ -350,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn promises_beyond_the_data_cost_nothing() {
+    fn declared_lengths_beyond_the_data_allocate_nothing() {
         for order in ["True", "False"] {
             let huge = "(4611686018427387904, 4611686018427387904)";
             let text = message("a.npy", array(&dictionary("'<f8'", order, huge), &[0; 20]), "last");
-            assert!(text.contains("4611686018427387904 values, and the data ends after 2;"), "{text}");
+            assert!(text.contains("4611686018427387904 values, but the data ends after 2;"), "{text}");
             let text = message("a.npy", array(&dictionary("'<f4'", order, "(3, 2)"), &[0; 23]), "last");
             assert!(
-                text.starts_with("a.npy: the header promises 3 x 2 values, and the data ends after 5;"),
+                text.starts_with("a.npy: the header declares 3 x 2 values, but the data ends after 5;"),
                 "{text}"
             );
             let text = message(

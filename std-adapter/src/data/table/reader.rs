@@ -1,140 +1,38 @@
 //! Files of numbers: CSV, TSV, ARFF and NPY, plain or gzipped.
 //!
-//! One pass, values straight into the rows: a file never occupies more memory than its numbers (an array in Fortran
-//! order is transposed, and takes twice that).
+//! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array in
+//! Fortran order is transposed, and takes twice that).
 //!
-//! | format | told by | names |
+//! | format | detected by | names |
 //! | --- | --- | --- |
 //! | NPY | its first bytes | `x0`, `x1`, ... |
-//! | ARFF | `.arff`; elsewhere than `.csv`, `.tsv` and `.tab` also a first line with `%` or `@relation` | declared |
-//! | delimited | anything else | first row, if it holds any text; else `x0`, `x1`, ... |
+//! | ARFF | `.arff`; other than in `.csv`, `.tsv` and `.tab` also a first line with `%` or `@relation` | declared |
+//! | delimited | anything else | first row, if it contains text; otherwise `x0`, `x1`, ... |
 //!
-//! Gzip is told by its first bytes too. The path `-` is standard input.
+//! Gzip is detected by its first bytes. The path `-` is standard input.
 
 use crate::data::table::columns::Want;
+use crate::data::table::input::{BUFFER, Origin, Receiver, Table, Target};
 use crate::data::table::{arff, delimited, npy};
 use crate::error::table::TableError;
 use flate2::read::MultiGzDecoder;
 use std::cell::RefCell;
-use std::convert::Infallible;
-use std::fmt::{Display, Formatter};
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-use std::str::FromStr;
-use std::{fmt, io};
 
-/// Which column is the target.
+/// Read every column of a file, one of them as the target. [`Table`] has an example.
 ///
-/// Parsed from `last`, `none`, an index counted from 0, or a name. A column that is called exactly like the index wins
-/// over it; columns called `last` or `none` are reached by index.
-///
-/// ```
-/// use dpp_nystrom::data::table::Target;
-///
-/// assert_eq!("last".parse(), Ok(Target::Last));
-/// assert_eq!("3".parse(), Ok(Target::Index(3)));
-/// assert_eq!("price".parse(), Ok(Target::Name("price".into())));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Target {
-    /// The last column.
-    #[default]
-    Last,
-    /// No column: all are features.
-    None,
-    /// The column of this name.
-    Name(String),
-    /// The column at this place, counted from 0 and before nominal attributes expand.
-    Index(usize),
-}
-
-impl FromStr for Target {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match (text, text.parse::<usize>()) {
-            ("last", _) => Self::Last,
-            ("none", _) => Self::None,
-            // `007` and `+7` can only be names.
-            (_, Ok(index)) if index.to_string() == text => Self::Index(index),
-            _ => Self::Name(text.to_owned()),
-        })
-    }
-}
-
-impl Display for Target {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Last => f.write_str("last"),
-            Self::None => f.write_str("none"),
-            Self::Name(name) => f.write_str(name),
-            Self::Index(index) => index.fmt(f),
-        }
-    }
-}
-
-/// The rows of one file.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use dpp_nystrom::data::table;
-/// use dpp_nystrom::data::table::Target;
-///
-/// let folder = tempfile::tempdir()?;
-/// let path = folder.path().join("houses.csv");
-/// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
-///
-/// let table = table::read(&path, &Target::Last)?;
-/// assert_eq!(table.name, "houses");
-/// assert_eq!(table.row(1), [4.0, 95.0]);
-/// assert_eq!(table.target, Some(vec![210.0, 300.0]));
-/// # Ok(()) }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// The file's name without `.gz` and without extension; `stdin` for standard input.
-    pub name: String,
-    /// One name for each feature; `attribute=value` for a nominal attribute's.
-    pub feature_names: Vec<String>,
-    /// Number of features.
-    pub dim: usize,
-    /// Row after row, never the target.
-    pub features: Vec<f64>,
-    /// One value for each row.
-    pub target: Option<Vec<f64>>,
-    /// The target column's name.
-    pub target_name: Option<String>,
-}
-
-impl Table {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.features.len().checked_div(self.dim).unwrap_or(0)
-    }
-
-    /// The features of row `i`.
-    ///
-    /// # Panics
-    ///
-    /// If there are no more than `i` rows.
-    pub fn row(&self, i: usize) -> &[f64] {
-        &self.features[i * self.dim..(i + 1) * self.dim]
-    }
-}
-
-/// Reads every column of a file, one of them as the target. [`Table`] has an example.
-///
-/// A nominal ARFF attribute becomes one column for each declared value: 1 in rows that have it, else 0.
+/// A nominal ARFF attribute becomes one column per declared value: 1 in rows that have it, otherwise 0.
 pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
     open(path, &Want::All(target), None)
 }
 
-/// Reads a file as [`read`] does, but hands the rows on in blocks of some thousands, and keeps none: a file of any
-/// length takes the memory of two blocks (but for an array in Fortran order). The blocks' names are empty.
+/// Read a file as [`read`] does, but pass the rows to `receive` in blocks of some thousands: a file of any length
+/// takes the memory of two blocks (except for an array in Fortran order). The blocks' names are empty.
 ///
 /// # Errors
-/// Those of reading, and what `receive` refuses: reading stops there.
+/// Those of reading, and those of `receive`, which stop it.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -148,7 +46,7 @@ pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
 /// let mut rooms = 0.0;
 /// table::read_blocks(&path, &Target::Last, |block| {
 ///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
-///     Ok::<(), table::Error>(())
+///     Ok::<(), dpp_nystrom::error::TableError>(())
 /// })?;
 /// assert_eq!(rooms, 7.0);
 /// # Ok(()) }
@@ -161,18 +59,19 @@ pub fn read_blocks<E: From<TableError>>(
     open_blocks(path, &Want::All(target), receive)
 }
 
-/// Reads the columns a fitted model needs, in the model's order.
+/// Read the columns that a fitted model needs, in the model's order.
 ///
-/// 1. If the file names its columns and every wanted name is among them, these are taken, wherever they stand. A
-///    numeric column called `target_name` becomes the target; the others are ignored, and may hold text.
-/// 2. If only some of the wanted names are there, the file is refused: taking the rest by position would be a guess.
-/// 3. Otherwise names tell nothing and position decides: as many columns as features are the features; one more is the
-///    target, namely the column called `target_name`, or else the last. Any other number is refused. In a file without
-///    names, the target stands where it stood in the file without names that the model was fitted on.
+/// 1. If the file names its columns and every feature name is among them, those columns are used, in any position.
+///    A numeric column called `target_name` becomes the target; the others are ignored, and may contain text.
+/// 2. If only some of the feature names are there, the file is rejected: matching the rest by position would be a
+///    guess.
+/// 3. Otherwise columns are matched by position: as many columns as features are the features; one more is the
+///    target, namely the column called `target_name`, or else the last. Any other number is rejected. In a file
+///    without names, the target has the position it had in the unnamed file on which the model was fitted.
 ///
 /// A target column with a missing value in every row counts as absent, as in files made for prediction. Nominal
-/// attributes count once for each value; one that does not declare all the values the model knows is accepted, and a
-/// row with a value the model does not know is refused.
+/// attributes count once per value; one that does not declare all values known to the model is accepted, and a
+/// row with a value unknown to the model is rejected.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -195,10 +94,10 @@ pub fn read_features(
     open(path, &Want::Model { features: feature_names, target: target_name }, None)
 }
 
-/// Reads a file as [`read_features`] does and hands the rows on as [`read_blocks`] does.
+/// Read a file as [`read_features`] does, and pass the rows on as [`read_blocks`] does.
 ///
 /// # Errors
-/// Those of reading, and what `receive` refuses.
+/// Those of reading, and those of `receive`.
 pub fn read_feature_blocks<E: From<TableError>>(
     path: &Path,
     feature_names: &[String],
@@ -239,40 +138,14 @@ fn open<'a>(
     }
     let failed = |source| TableError::Open { path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
-    // Opening a directory succeeds on some systems; only reading from it fails.
+    // On some systems opening a directory succeeds, and only reading from it fails.
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(TableError::Directory { path: path.into() });
     }
     read_from(file, path, want, receiver)
 }
 
-/// Large enough that reading is never dominated by calls.
-pub(crate) const BUFFER: usize = 1 << 17;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
-
-/// Takes blocks of rows; false to stop.
-pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Table) -> bool>;
-
-/// Names the file in errors, tells whose fault an error is, and who receives the rows as they come.
-#[derive(Clone, Copy)]
-pub(crate) struct Origin<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) gzip: bool,
-    pub(crate) receiver: Option<&'a Receiver<'a>>,
-}
-
-impl Origin<'_> {
-    pub(crate) fn failed(&self, source: io::Error) -> TableError {
-        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        let path = self.path.into();
-        match source.kind() {
-            InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableError::Gzip { path, source },
-            _ => TableError::Read { path, source },
-        }
-    }
-}
 
 pub(crate) fn read_from<'a>(
     input: impl Read + 'a,
@@ -291,7 +164,7 @@ pub(crate) fn read_from<'a>(
     read_plain(&head, input, origin, want)
 }
 
-/// The first bytes, and a reader that still begins with them.
+/// Return the first bytes, and a reader that still begins with them.
 fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::new();
     input.by_ref().take(512).read_to_end(&mut head)?;
@@ -336,12 +209,12 @@ fn looks_like_arff(text: &[u8]) -> bool {
         || text.get(..KEYWORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(KEYWORD))
 }
 
-/// What the rows of a file are called.
+/// Return the data set's name.
 pub(crate) fn name_of(path: &Path) -> String {
     name_and_extension(path).0
 }
 
-/// `cal.housing.arff.gz` is `cal.housing` and `arff`.
+/// Split `cal.housing.arff.gz` into `cal.housing` and `arff`.
 fn name_and_extension(path: &Path) -> (String, String) {
     if path.as_os_str() == "-" {
         return ("stdin".to_owned(), String::new());
@@ -351,7 +224,8 @@ fn name_and_extension(path: &Path) -> (String, String) {
     (inner.file_stem().unwrap_or_default().to_string_lossy().into_owned(), lower(inner))
 }
 
-/// Formats people are likely to try: as text, they would be reported as strange bytes in line 1.
+/// Recognise unsupported formats that users are likely to try; read as text, they would give a confusing error in
+/// line 1.
 fn unsupported(extension: &str, head: &[u8]) -> Option<String> {
     const KNOWN: [&str; 22] = [
         "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",

@@ -1,26 +1,26 @@
-//! Fields of text into rows of numbers, one field at a time.
+//! Parsing fields of text into rows of values, one field at a time.
 
 use crate::data::table::columns::{Plan, Role};
-use crate::data::table::reader::{Origin, Receiver, Table};
+use crate::data::table::input::{Origin, Receiver, Table};
 use crate::error::table::{TableError, cut};
 use std::path::Path;
 
-/// Numbers in a block of rows that is handed on.
+/// Values in a block of rows passed on.
 const BLOCK: usize = 1 << 19;
 
-/// The rows read so far, or since a block of them was handed on.
+/// The rows read so far, or since the last block was passed on.
 pub(crate) struct Rows<'a> {
     path: &'a Path,
     receiver: Option<&'a Receiver<'a>>,
-    /// Whether a row handed on had a target.
+    /// Whether a row passed on had a target.
     had_target: bool,
     plan: Plan,
     features: Vec<f64>,
     target: Vec<f64>,
     count: usize,
-    /// Where the row being read begins in `features`.
+    /// The index in `features` at which the current row begins.
     start: usize,
-    /// The first line whose target is missing, the column, and the mark, where that is allowed.
+    /// The first line with a missing target, its column and its marker, where a missing target is allowed.
     no_target: Option<(u64, usize, String)>,
 }
 
@@ -39,12 +39,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// How many fields a row has.
+    /// Return the number of fields per row.
     pub(crate) fn fields(&self) -> usize {
         self.plan.roles.len()
     }
 
-    /// Starts a row of zeros, and hands on those before it where somebody receives them.
+    /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
         if let Some(receiver) = self.receiver
             && self.features.len() + self.target.len() >= BLOCK
@@ -61,7 +61,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Reads one field of the row.
+    /// Parse one field of the row.
     pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
         let slot = match &self.plan.roles[column] {
             Role::Unused => return Ok(()),
@@ -94,7 +94,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Puts a number that needs no reading.
+    /// Store a value that needs no parsing.
     pub(crate) fn put_value(&mut self, column: usize, value: f64) {
         match &self.plan.roles[column] {
             Role::Target => self.target.push(value),
@@ -103,7 +103,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows that were not handed on: all, where nobody receives them.
+    /// Return the rows not passed on: all, without a receiver.
     pub(crate) fn finish(mut self, name: String) -> Result<Table, TableError> {
         if self.count == 0 {
             return Err(TableError::NoRows { path: self.path.into() });
@@ -111,7 +111,7 @@ impl<'a> Rows<'a> {
         self.block(name)
     }
 
-    /// Takes the rows out.
+    /// Take the rows out.
     fn block(&mut self, name: String) -> Result<Table, TableError> {
         if let (Some((line, column, text)), true) =
             (&self.no_target, self.had_target || !self.target.is_empty())
@@ -179,7 +179,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The usual marks of an absent value.
+/// Whether a field is a usual marker of a missing value.
 pub(crate) fn is_missing(text: &str) -> bool {
     matches!(text, "" | "?" | "NA")
 }

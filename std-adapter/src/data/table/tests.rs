@@ -1,9 +1,8 @@
-//! What holds for every format: how a file is opened and told apart, which column is the target, what a model is given.
+//! Tests for every format: opening and detection, the choice of the target, and matching a model's features.
 
 use crate::data::table::columns::Want;
-use crate::data::table::reader::{
-    Table, Target, read, read_blocks, read_feature_blocks, read_features, read_from,
-};
+use crate::data::table::input::{Table, Target};
+use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
 use crate::error::table::TableError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,18 +10,18 @@ use std::io;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Reads bytes as if they stood in a file of this name.
+/// Read bytes as a file of this name.
 pub(crate) fn table(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> Result<Table, TableError> {
     let Ok(target) = target.parse::<Target>();
     read_from(bytes.as_ref(), Path::new(name), &Want::All(&target), None)
 }
 
-/// The message with which reading fails.
+/// Return the message with which reading fails.
 pub(crate) fn message(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> String {
-    table(name, bytes, target).expect_err("must be refused").to_string()
+    table(name, bytes, target).expect_err("must be rejected").to_string()
 }
 
-/// An array file, version 1.
+/// Build an NPY file, version 1.
 pub(crate) fn array(dictionary: &str, data: &[u8]) -> Vec<u8> {
     let length = u16::try_from(dictionary.len()).expect("a short header").to_le_bytes();
     [b"\x93NUMPY\x01\x00", length.as_slice(), dictionary.as_bytes(), data].concat()
@@ -67,7 +66,7 @@ fn reading_that_fails_half_way() {
             Err(io::Error::other("the disk is gone"))
         }
     }
-    // Longer than what is looked at to tell the format.
+    // Longer than what is read to detect the format.
     let csv = [CSV, &b"7,8,9\n".repeat(200)].concat();
     let arff = [ARFF, &b"M,1,2\n".repeat(200)].concat();
     let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 2), }", &[0; 1600]);
@@ -95,7 +94,7 @@ fn empty_files_and_files_without_rows() {
 }
 
 #[test]
-fn formats_are_told_apart() {
+fn formats_are_detected() {
     for name in ["-", "a", "a.txt", "a.data", "a.npy", "a.csv"] {
         assert_eq!(table(name, npy(), "last").expect("npy").row(1), [3.0], "{name}");
         assert_eq!(table(name, gzip(&npy()), "last").expect("npy").row(1), [3.0], "{name}");
@@ -122,7 +121,7 @@ fn formats_are_told_apart() {
 }
 
 #[test]
-fn tables_are_called_like_their_files() {
+fn tables_are_named_after_their_files() {
     for (path, name) in
         [("x/cal.housing.arff.gz", "cal.housing"), ("x/y.csv", "y"), ("plain", "plain"), ("-", "stdin")]
     {
@@ -132,7 +131,7 @@ fn tables_are_called_like_their_files() {
 }
 
 #[test]
-fn gzip_members_follow_one_another_and_damage_is_named() {
+fn gzip_members_are_concatenated_and_damage_is_reported() {
     let two = [gzip(b"1,2\n"), gzip(b"3,4\n")].concat();
     assert_eq!(table("a.gz", &two, "none").expect("two members").rows(), 2);
 
@@ -144,7 +143,7 @@ fn gzip_members_follow_one_another_and_damage_is_named() {
     }
     for bytes in [&whole[..whole.len() / 2], &whole[..5], &flipped] {
         let error = table("a.csv.gz", bytes, "last").expect_err("damaged");
-        // A damaged stream may also decode to text that is refused before the check sum is.
+        // Damaged data may also decode to text that is rejected before the checksum is verified.
         let named = matches!(
             error,
             TableError::Gzip { .. } | TableError::Ragged { .. } | TableError::NotANumber { .. }
@@ -153,7 +152,7 @@ fn gzip_members_follow_one_another_and_damage_is_named() {
     }
     let text = message("a.csv.gz", &whole[..whole.len() / 2], "last");
     assert!(text.starts_with("a.csv.gz: damaged gzip data: "), "{text}");
-    // An array cut short by gzip is not the array's fault.
+    // An array cut short by gzip is reported as a gzip error.
     let cut = gzip(&npy());
     assert!(message("a.npy.gz", &cut[..cut.len() - 12], "last").contains("damaged gzip data"));
 }
@@ -204,7 +203,7 @@ fn a_model_finds_its_features_by_name() {
 
     let text = features("a.csv", csv, &["a", "b"], Some("y")).expect_err("b").to_string();
     assert_eq!(text, "a.csv: the model's features \"b\" are not in the file; add or rename these columns");
-    // As wide as the model, but half of its names: position would be a guess.
+    // As wide as the model, but with half of its names: matching by position would be a guess.
     assert!(matches!(
         features("a.csv", b"a,d\n1,2\n", &["a", "b"], None),
         Err(TableError::MissingFeatures { .. })
@@ -229,7 +228,7 @@ fn a_model_finds_its_features_by_position() {
     );
     assert_eq!(row("a.npy", &npy(), &named, None).expect("an array"), (vec![1.0, 2.0], None));
     assert_eq!(row("a.npy", &npy(), &["p"], None).expect("an array"), (vec![1.0], Some(vec![2.0, 4.0])));
-    // Fitted on a file without names whose target came first.
+    // The model was fitted on a file without names whose target came first.
     let unnamed = ["x1", "x2"];
     assert_eq!(
         row("a.csv", b"3,1,2\n", &unnamed, Some("x0")).expect("same"),
@@ -255,7 +254,7 @@ fn a_target_to_be_predicted_may_be_missing() {
 }
 
 #[test]
-fn a_model_meets_nominal_attributes() {
+fn a_model_is_matched_to_nominal_attributes() {
     let wanted = ["kind=M", "kind=F x", "kind=Q", "size"];
     let found = features("a.arff", ARFF, &wanted, Some("y")).expect("a value the file lacks");
     assert_eq!(
@@ -277,7 +276,7 @@ fn a_model_meets_nominal_attributes() {
 }
 
 #[test]
-fn any_bytes_are_read_or_refused() {
+fn any_bytes_are_read_or_rejected() {
     let mut state = 20_240_607_u64;
     let mut below = move |limit: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -338,7 +337,7 @@ fn the_published_data_sets() {
     }
 }
 
-/// The blocks in which a file's rows come, put together, and how many there were.
+/// Return the blocks of a file joined together, and their number.
 fn blocks(path: &Path) -> (usize, Vec<f64>, Vec<f64>) {
     let (mut count, mut features, mut targets) = (0, Vec::new(), Vec::new());
     read_blocks(path, &Target::Last, |block| {
@@ -353,7 +352,7 @@ fn blocks(path: &Path) -> (usize, Vec<f64>, Vec<f64>) {
 }
 
 #[test]
-fn blocks_hold_what_the_whole_holds() {
+fn blocks_add_up_to_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let values: Vec<f64> = (0..600_000).map(f64::from).collect();
     let text: String = values.chunks(3).map(|row| format!("{},{},{}\n", row[0], row[1], row[2])).collect();
@@ -376,10 +375,10 @@ fn blocks_hold_what_the_whole_holds() {
 }
 
 #[test]
-fn what_the_receiver_refuses_ends_the_reading() {
+fn an_error_of_the_receiver_stops_reading() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
-    // The wrong field after the first block is never reached.
+    // The invalid field after the first block is never reached.
     std::fs::write(&path, "1,2\n".repeat(300_000) + "x,y\n").expect("writable");
     let mut received = 0;
     let refused = read_blocks(&path, &Target::Last, |_| {
@@ -391,7 +390,7 @@ fn what_the_receiver_refuses_ends_the_reading() {
 }
 
 #[test]
-fn a_target_that_comes_late_is_located() {
+fn a_target_missing_in_some_rows_is_located() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
     let wanted = ["a".to_owned()];

@@ -1,50 +1,41 @@
-//! Adaptive sampling from the columns chosen alone, in ten rounds of c/10 rows.
+//! Adaptive sampling from the selected columns alone, in ten rounds of c/10 rows.
 //!
-//! With `C` the columns of the rows R chosen so far, `W` their own matrix and `W_k` its best rank-k part, the
-//! Nyström approximation of rank k gives `C` back as `C W_k† W`; what it misses is `C U Uᵀ`, with `U` the eigenvectors
-//! of `W` that `W_k` lacks. Row `j` is drawn in proportion to the squared norm of its row of that, `‖C_j U‖²`.
-//! k is the least rank that holds [`ENERGY`] of the trace of `W`, and leaves out one at least. The first rows are
-//! uniform.
+//! Let `C` be the columns of the rows R selected so far, `W` their submatrix of K and `W_k` its best rank-k
+//! approximation. The Nyström approximation of rank k reproduces `C` as `C W_k† W`. The residual is `C U Uᵀ`, with `U`
+//! the eigenvectors of `W` that `W_k` omits. Row `j` is drawn in proportion to the squared norm of its row of the
+//! residual, `‖C_j U‖²`. k is the smallest rank that retains [`ENERGY`] of the trace of `W`, and omits at least one
+//! eigenvector. The first rows are drawn uniformly.
 
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{chosen, one, refused};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::methods::draw::{one, refused, selected};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::linalg::eigen::eigen;
-use crate::rng::{RngStream, stream};
+use crate::observer::go_on;
 use dpp_nystrom_core::{GroundSet, Landmarks};
 use faer::Mat;
 use rayon::prelude::*;
 
-/// Rounds of drawing.
+/// The number of rounds.
 const ROUNDS: usize = 10;
 
-/// The share of the trace that the rank keeps.
+/// The fraction of the trace that the rank-k approximation retains.
 const ENERGY: f64 = 0.8;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AdaptivePartial;
+/// Select as [`AdaptiveFull`](crate::selectors::AdaptiveFull), from the selected columns alone, in ten rounds (Kumar,
+/// Mohri and Talwalkar 2012). `N c` kernel evaluations and numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AdaptivePartial;
 
 impl Selector for AdaptivePartial {
     fn name(&self) -> &'static str {
         "adappart"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "As adapfull, from the columns chosen alone, in ten rounds",
-            source: "Kumar, Mohri and Talwalkar 2012",
-            evaluations: "N c",
-            memory: "N c",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (c, ground) = (task.c, task.gram.ground());
-        let mut random = stream(task.setting.seed, RngStream::Landmarks);
+        let mut random = task.random();
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
         let mut columns: Vec<Vec<f64>> = Vec::with_capacity(c);
@@ -56,6 +47,7 @@ impl Selector for AdaptivePartial {
                 one(&mut landmarks, c, &mut weights, &mut random)?;
             }
             task.observer.advance(1);
+            go_on(task.observer)?;
             if landmarks.len() == c {
                 break;
             }
@@ -63,15 +55,15 @@ impl Selector for AdaptivePartial {
                 columns
                     .push((0..ground.len()).into_par_iter().map(|row| ground.entry(row, member)).collect());
             }
-            weights = missed(&columns, landmarks.members())?;
+            weights = residuals(&columns, landmarks.members())?;
         }
         task.observer.end();
-        Ok(chosen(&landmarks))
+        Ok(selected(&landmarks))
     }
 }
 
-/// `‖C_j U‖²` of every row `j`; zero for the members.
-pub(crate) fn missed(columns: &[Vec<f64>], members: &[usize]) -> Result<Vec<f64>, Error> {
+/// Return `‖C_j U‖²` for every row `j`; zero for the members.
+pub(crate) fn residuals(columns: &[Vec<f64>], members: &[usize]) -> Result<Vec<f64>, Error> {
     let r = members.len();
     let own = Mat::from_fn(r, r, |i, j| columns[i.min(j)][members[i.max(j)]]);
     let eigen = eigen(&own)?;

@@ -1,293 +1,75 @@
-//! A start, and exchanges from it, by a budget and by what is seen of the spectrum.
-//!
-//! A pilot comes first: pivoted Cholesky's landmarks on [`PILOT_ROWS`] rows, drawn at random, and what they miss of these
-//! rows' trace. Where nothing is left, exchanges can gain nothing. Where the later half of the landmarks leaves more than
-//! [`FLAT`] of what the first half missed the spectrum is flat: the rows next to the centroids of k-means are the better
-//! start there, if the budget lets them be found too. The rest of the budget goes into sweeps: up to [`SWEEPS`], with
-//! more candidates where all of them fit, and with the error measured on fewer rows, or none made at all, where they do not.
-//!
-//! The budget is counted and not clocked: a second is [`RATE`] multiply-adds of [`Cost`]. So the choice is a function of
-//! the rows, the seed and the budget alone, and the same seed selects the same rows on a slower machine, which takes
-//! longer. No targets are looked at, so that cross-validation afterwards is honest, unless the objective asks for it.
+//! A start and a refinement, planned from a budget and the spectrum of a pilot sample: [`crate::landmarks::plan`].
 
-use crate::approximation::curve::{CurvePoint, trace_curve};
 use crate::error::Error;
-use crate::landmarks::chain::{Start, pivoted_rows, start_with};
+use crate::landmarks::methods::exchanged::Exchanged;
 use crate::landmarks::methods::kmeans_snapped::KmeansSnapped;
-use crate::landmarks::methods::lloyd::ROUNDS;
-use crate::landmarks::methods::refined::RefinedRows;
+use crate::landmarks::methods::refined::Refined;
 use crate::landmarks::methods::refined_ridge::RefinedRidge;
 use crate::landmarks::methods::rpcholesky::RpCholesky;
 use crate::landmarks::methods::uniform::Uniform;
-use crate::landmarks::selection::{Choice, Chosen};
-use crate::landmarks::selector::{About, Objective, Options, Selector, Task, selected};
-use crate::landmarks::swap_search::{Refinement, WHOLE_ROWS, WIDER};
-use crate::rng::{RngStream, stream};
-use crate::simd::lanes::Lanes;
-use dpp_nystrom_core::Error as CoreError;
-use rand::seq::index;
+use crate::landmarks::plan::{PlannedMethod, plan_for};
+use crate::landmarks::selection::{PlannedSelection, Selection};
+use crate::landmarks::selector::{Needs, RowAccess, Selector, Task};
+use crate::landmarks::swap_search::{Objective, Refinement, WHOLE_ROWS};
 use std::time::Duration;
 
-/// Rows that are pilot_rows at; four times the landmarks if these are more.
-const PILOT_ROWS: usize = 1_024;
+/// The number of rows of a row store among which landmarks are selected.
+const STORE_ROWS: usize = 1 << 17;
 
-/// Multiply-adds counted for a second: half of the least that a core with AVX-512 was measured to make of a pass, a
-/// sweep or a round of k-means.
-const RATE: f64 = 4e9;
-
-/// Multiply-adds that a kernel entry costs beside those of its features.
-const ENTRY: f64 = 10.0;
-
-/// Of what half the landmarks miss, what the others leave where the spectrum is flat.
-const FLAT: f64 = 0.6;
-
-/// Of the trace, what is rounding.
-const NOTHING: f64 = 1e-12;
-
-/// Sweeps at most: the next ones gain little.
-const SWEEPS: u64 = 10;
-
-/// Sweeps under which the error is measured on fewer rows instead.
-const FEW: u64 = 3;
-
-/// Candidates where all sweeps fit with so many.
-const MANY: usize = 1_000;
-
-/// Rows for each landmark under which a sample of rows is no place to look in.
-const LEAST: usize = 20;
-
+/// Select as [`Refined`], with the start and the number of sweeps planned from a budget and the spectrum;
+/// [`Selection::plan`] describes the plan.
+///
+/// The budget is counted in operations, so that the same seed selects the same rows on any machine.
+///
+/// ```
+/// use dpp_nystrom::selectors::Auto;
+/// use std::time::Duration;
+///
+/// let thorough = Auto::default().budget(Duration::from_secs(10));
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Auto;
-
-impl Selector for Auto {
-    fn name(&self) -> &'static str {
-        "auto"
-    }
-
-    fn about(&self) -> About {
-        About {
-            help: "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
-            source: "cost model and a pilot at the spectrum",
-            evaluations: "those of its choice",
-            memory: "that of its choice",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn refines(&self) -> bool {
-        true
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        if task.options.objective == Objective::Ridge {
-            let reason = "the objective is the regression's error, which no other method lowers".to_owned();
-            let choice = Choice { method: RefinedRidge.name(), options: String::new(), reason };
-            return Ok(Chosen { choice: Some(choice), ..RefinedRidge.select(task)? });
-        }
-        let (rows, d) = (task.gram.len(), task.gram.ground().features());
-        let cost = Cost { c: task.c as f64, d: d as f64 };
-        let budget =
-            Budget { time: task.options.budget, operations: task.options.budget.as_secs_f64() * RATE };
-        let pilot_rows = PILOT_ROWS.max(4 * task.c).min(rows);
-        let pilot = if 4.0 * cost.pass(pilot_rows) <= budget.operations {
-            Some(pilot(task, pilot_rows)?)
-        } else {
-            None
-        };
-        let spent = if pilot.is_some() { cost.pass(pilot_rows) } else { 0.0 };
-        let left = Budget { operations: budget.operations - spent, ..budget };
-        let plan = plan(Size { rows, c: task.c, d }, cost, left, pilot);
-        let options = plan.options(task.options);
-        let words = plan.words(task.options, &options);
-        let chosen = selected(plan.method, &Task { options: &options, ..*task })?;
-        let choice = Choice { method: plan.method.name(), options: words, reason: plan.reason };
-        Ok(Chosen { choice: Some(choice), ..chosen })
-    }
-}
-
-/// Multiply-adds for c landmarks of d features.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    c: f64,
-    d: f64,
-}
-
-impl Cost {
-    /// What landmarks miss of so many rows: as many as pivoted Cholesky takes to find them.
-    fn pass(self, rows: usize) -> f64 {
-        rows as f64 * self.c * (self.d + ENTRY + self.c / 2.0)
-    }
-
-    /// A sweep of so many candidates, without its pass over the rows.
-    fn sweep(self, candidates: usize) -> f64 {
-        let pairs = WIDER as f64 * (candidates as f64).powi(2);
-        pairs * (self.d + ENTRY + self.c + 2.0 * self.c)
-    }
-
-    /// K-means, its seeds, and the rows nearest to its centroids: a difference and its square.
-    fn snapped(self, rows: usize) -> f64 {
-        2.0 * rows as f64 * self.c * self.d * (ROUNDS + 2) as f64
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    time: Duration,
-    operations: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    rows: usize,
-    c: usize,
-    d: usize,
-}
-
-/// What pivoted Cholesky misses of the trace of some rows.
-#[derive(Clone, Copy, Debug)]
-struct Pilot {
-    rows: usize,
-    /// With half the landmarks.
-    half: f64,
-    /// With all.
-    all: f64,
-}
-
-fn pilot(task: &Task<'_>, rows: usize) -> Result<Pilot, Error> {
-    let data = task.gram.data();
-    let mut random = stream(task.setting.seed, RngStream::Pilot);
-    let features = data.gather(&index::sample(&mut random, data.len(), rows).into_vec())?;
-    let ground = task.gram.points(&features)?;
-    let lanes = Lanes::new(task.c, ground.features())?;
-    let start = Start::Pivoted { rows: None };
-    let order = match start_with(&ground, task.c, start, task.setting.seed, &lanes) {
-        Ok(order) => order,
-        Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => {
-            return Ok(Pilot { rows, half: 0.0, all: 0.0 });
-        }
-        Err(error) => return Err(error),
-    };
-    let curve = trace_curve(&ground, &order)?;
-    let missed =
-        |c: usize| curve.iter().find(|point: &&CurvePoint| point.landmarks == c).map_or(1.0, |p| p.error);
-    Ok(Pilot { rows, half: missed(task.c / 2), all: missed(task.c) })
-}
-
-#[derive(Clone, Debug)]
-struct Plan {
-    method: &'static dyn Selector,
+pub struct Auto {
+    budget: Duration,
+    objective: Objective,
     pivot_rows: Option<usize>,
     refinement: Option<Refinement>,
-    reason: String,
 }
 
-/// A function of the numbers it is given alone.
-fn plan(size: Size, cost: Cost, budget: Budget, pilot: Option<Pilot>) -> Plan {
-    let Size { rows, c, d } = size;
-    let time = budget.time;
-    let seen = match pilot {
-        None => format!("{time:?} leaves no time to look at the spectrum"),
-        Some(Pilot { rows: of, half, all }) => format!(
-            "of {of} rows, {c} landmarks of pivoted Cholesky miss {:.2e} of the trace and {} miss {:.2e}: the spectrum {}",
-            all,
-            c / 2,
-            half,
-            if all > FLAT * half { "is flat" } else { "decays" }
-        ),
-    };
-    let fitting = pivoted_rows(c, d).min(rows);
-    let refinement =
-        pilot.filter(|pilot| pilot.all > NOTHING).and_then(|_| sweeps(rows, fitting, cost, budget));
-    let Some((refinement, pivoted)) = refinement else {
-        return without_exchanges(size, cost, budget, fitting, pilot, &seen);
-    };
-    let Refinement { sweeps, sample, .. } = refinement;
-    let measured = refinement.rows.min(rows);
-    let over =
-        if measured >= rows { "all rows".to_owned() } else { format!("{measured} of the {rows} rows") };
-    let spent =
-        |start: f64| start + cost.pass(measured) + sweeps as f64 * (cost.sweep(sample) + cost.pass(measured));
-    let is_flat = pilot.is_some_and(|pilot| pilot.all > FLAT * pilot.half);
-    if is_flat && measured >= rows && spent(cost.snapped(rows)) <= budget.operations {
-        let reason = format!(
-            "{seen}, where the rows next to the centroids of k-means are the better start; {sweeps} sweeps of {sample} \
-             candidates fit into {time:?} beside it"
-        );
-        return Plan { method: &KmeansSnapped, pivot_rows: None, refinement: Some(refinement), reason };
+impl Default for Auto {
+    fn default() -> Self {
+        let budget = Duration::from_secs(1);
+        Self { budget, objective: Objective::Trace, pivot_rows: None, refinement: None }
     }
-    let reason =
-        format!("{seen}; {sweeps} sweeps of {sample} candidates, measured on {over}, fit into {time:?}");
-    let pivot_rows = (pivoted < fitting).then_some(pivoted);
-    Plan { method: &RefinedRows, pivot_rows, refinement: Some(refinement), reason }
 }
 
-/// The sweeps that fit, and the rows of their start; none where not even a few do.
-fn sweeps(rows: usize, fitting: usize, cost: Cost, budget: Budget) -> Option<(Refinement, usize)> {
-    let usual = Refinement::default();
-    let fit = |measured: usize, candidates: usize| {
-        let left = budget.operations - cost.pass(measured.min(fitting)) - cost.pass(measured);
-        (left / (cost.sweep(candidates) + cost.pass(measured))).floor().clamp(0.0, SWEEPS as f64) as u64
-    };
-    let all = rows.min(WHOLE_ROWS);
-    let with = |measured: usize, sample: usize| {
-        // As the default has it where that is all rows.
-        let measured = if measured == all { WHOLE_ROWS } else { measured };
-        Refinement { sweeps: fit(measured.min(all), sample), sample, budget: None, rows: measured }
-    };
-    if fit(all, MANY) == SWEEPS {
-        return Some((with(all, MANY), fitting));
-    }
-    if fit(all, usual.sample) >= FEW {
-        return Some((with(all, usual.sample), fitting));
-    }
-    // A few sweeps, their passes and the start's, over as many rows as that leaves.
-    let left = budget.operations - FEW as f64 * cost.sweep(usual.sample);
-    let measured = (left / (cost.pass(1) * (FEW + 2) as f64)).floor().max(0.0) as usize;
-    let enough = measured >= LEAST * cost.c as usize && measured > WIDER * usual.sample;
-    enough.then(|| (Refinement { sweeps: FEW, ..with(measured, usual.sample) }, measured.min(fitting)))
-}
-
-fn without_exchanges(
-    size: Size,
-    cost: Cost,
-    budget: Budget,
-    fitting: usize,
-    pilot: Option<Pilot>,
-    seen: &str,
-) -> Plan {
-    let (refinement, time) = (None, budget.time);
-    let pivoted = ((budget.operations / cost.pass(1)).floor().max(0.0) as usize).min(fitting);
-    if pivoted < (LEAST * size.c).min(size.rows) {
-        let reason = format!("{seen}; {time:?} is not enough to read {LEAST} rows for each landmark");
-        return Plan { method: &Uniform, pivot_rows: None, refinement, reason };
-    }
-    let why = match pilot {
-        Some(Pilot { all, .. }) if !(all > NOTHING) => "nothing is left for exchanges to gain".to_owned(),
-        _ => format!("{time:?} is enough for pivoted Cholesky on {pivoted} rows, and not for exchanges"),
-    };
-    let pivot_rows = (pivoted < size.rows).then_some(pivoted);
-    Plan { method: &RpCholesky, pivot_rows, refinement, reason: format!("{seen}; {why}") }
-}
-
-impl Plan {
-    /// What the method is told: what was asked for goes before what is planned.
-    fn options(&self, asked: &Options) -> Options {
-        Options {
-            pivot_rows: asked.pivot_rows.or(self.pivot_rows),
-            refinement: asked.refinement.or(self.refinement),
-            ..asked.clone()
-        }
+impl Auto {
+    /// Spend this much time on a core with AVX-512; slower cores take longer. Default: 1 second.
+    pub fn budget(self, budget: Duration) -> Self {
+        Self { budget, ..self }
     }
 
-    /// The same in words of the command line, but for what was asked for in words already.
-    fn words(&self, asked: &Options, told: &Options) -> String {
+    /// Reduce this error. Default: [`Objective::Trace`]. [`Objective::Ridge`] always selects [`RefinedRidge`].
+    pub fn objective(self, objective: Objective) -> Self {
+        Self { objective, ..self }
+    }
+
+    /// Pivot among this many rows drawn at random. Default: as planned.
+    pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { pivot_rows: rows.into(), ..self }
+    }
+
+    /// Refine with these options. Default: as planned.
+    pub fn refinement(self, refinement: impl Into<Option<Refinement>>) -> Self {
+        Self { refinement: refinement.into(), ..self }
+    }
+
+    /// Return the command-line options that describe the plan, without those set by the caller.
+    fn words(&self, pivot_rows: Option<usize>, refinement: Option<Refinement>) -> String {
         let mut words = Vec::new();
-        if let (None, Some(rows)) = (asked.pivot_rows, told.pivot_rows) {
+        if let (None, Some(rows)) = (self.pivot_rows, pivot_rows) {
             words.push(format!("--pivot-rows {rows}"));
         }
-        if let (None, Some(refinement)) = (asked.refinement, told.refinement) {
-            let Refinement { sweeps, sample, rows, .. } = refinement;
+        if let (None, Some(Refinement { sweeps, sample, rows, .. })) = (self.refinement, refinement) {
             words.push(format!("--refine {sweeps} --refine-sample {sample}"));
             if rows != WHOLE_ROWS {
                 words.push(format!("--refine-rows {rows}"));
@@ -297,76 +79,48 @@ impl Plan {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Budget, Cost, Pilot, Plan, RATE, SWEEPS, Size, WHOLE_ROWS, pivoted_rows, plan};
-    use std::time::Duration;
-
-    fn planned(rows: usize, c: usize, d: usize, seconds: f64, pilot: Option<(f64, f64)>) -> Plan {
-        let budget = Budget { time: Duration::from_secs_f64(seconds), operations: seconds * RATE };
-        let pilot = pilot.map(|(half, all)| Pilot { rows: 1_024, half, all });
-        plan(Size { rows, c, d }, Cost { c: c as f64, d: d as f64 }, budget, pilot)
+impl Selector for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
     }
 
-    const DECAYS: Option<(f64, f64)> = Some((0.04, 0.01));
-    const FLAT: Option<(f64, f64)> = Some((0.3, 0.25));
+    fn needs(&self) -> Needs {
+        let target = self.objective == Objective::Ridge;
+        Needs { rows: RowAccess::Sample(STORE_ROWS), target, points: false }
+    }
 
-    #[test]
-    fn more_time_is_never_less_work() {
-        for pilot in [DECAYS, FLAT] {
-            for (rows, c, d) in [(4_000, 50, 8), (100_000, 50, 8), (3_000_000, 100, 10), (500, 10, 2)] {
-                let mut before = (0, 0, 0);
-                for tenths in 0..200 {
-                    let plan = planned(rows, c, d, 0.001 * 1.06_f64.powi(tenths), pilot);
-                    let refinement = plan.refinement;
-                    let now = refinement.map_or((0, 0, 0), |r| (r.rows, r.sample, r.sweeps));
-                    // Rows first, then candidates, then sweeps.
-                    assert!(now >= before, "{rows}: {before:?} {now:?}");
-                    assert!(now.2 <= SWEEPS);
-                    before = now;
-                }
-                assert_eq!(before, (WHOLE_ROWS, 1_000, SWEEPS), "{rows}");
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        let (selector, options, reason): (Box<dyn Selector>, _, _) = match self.objective {
+            Objective::Ridge => {
+                let refinement = self.refinement.unwrap_or_default();
+                let selector = RefinedRidge::default().refinement(refinement).pivot_rows(self.pivot_rows);
+                let reason = "the objective is the regression's error, which no other method lowers";
+                (Box::new(selector), String::new(), reason.to_owned())
             }
-        }
-    }
-
-    #[test]
-    fn what_is_planned_fits() {
-        for (rows, c, d, seconds) in [
-            (4_000, 50, 8, 1.0),
-            (100_000, 50, 8, 1.0),
-            (1_000_000, 100, 10, 1.0),
-            (1_000_000, 100, 10, 30.0),
-        ] {
-            for pilot in [DECAYS, FLAT] {
-                let plan = planned(rows, c, d, seconds, pilot);
-                let cost = Cost { c: c as f64, d: d as f64 };
-                let refinement = plan.refinement.unwrap();
-                let measured = refinement.rows.min(rows);
-                let start = match plan.method.name() {
-                    "kmeans-snapped" => cost.snapped(rows),
-                    _ => cost.pass(plan.pivot_rows.unwrap_or(pivoted_rows(c, d)).min(rows)),
+            Objective::Trace => {
+                let plan = plan_for(task, self.budget)?;
+                let options = self.words(plan.pivot_rows, plan.refinement);
+                let pivot_rows = self.pivot_rows.or(plan.pivot_rows);
+                let refinement = self.refinement.or(plan.refinement);
+                let start: Box<dyn Selector> = match plan.method {
+                    PlannedMethod::Refined => {
+                        let refinement = refinement.unwrap_or_default();
+                        Box::new(Refined::default().refinement(refinement).pivot_rows(pivot_rows))
+                    }
+                    PlannedMethod::KmeansSnapped => Box::new(KmeansSnapped),
+                    PlannedMethod::RpCholesky => Box::new(RpCholesky::default().rows(pivot_rows)),
+                    PlannedMethod::Uniform => Box::new(Uniform),
                 };
-                let sweeps = refinement.sweeps as f64 * (cost.sweep(refinement.sample) + cost.pass(measured));
-                let total = start + cost.pass(measured) + sweeps;
-                assert!(total <= seconds * RATE, "{rows} {seconds}: {total:e}");
+                let selector = match refinement {
+                    Some(refinement) if plan.method != PlannedMethod::Refined => {
+                        Box::new(Exchanged::new(start, refinement))
+                    }
+                    _ => start,
+                };
+                (selector, options, plan.reason)
             }
-        }
-    }
-
-    #[test]
-    fn the_choice_follows_the_spectrum_and_the_budget() {
-        let chosen = |rows, seconds, pilot| planned(rows, 50, 8, seconds, pilot).method.name();
-        assert_eq!(chosen(4_000, 1.0, DECAYS), "refined");
-        assert_eq!(chosen(4_000, 10.0, FLAT), "kmeans-snapped");
-        assert_eq!(chosen(1_000_000, 1.0, FLAT), "refined");
-        assert_eq!(chosen(4_000, 1.0, Some((1e-14, 0.0))), "rpcholesky");
-        assert_eq!(chosen(4_000, 0.03, DECAYS), "rpcholesky");
-        assert_eq!(chosen(4_000, 0.0, None), "uniform");
-        for pilot in [DECAYS, FLAT] {
-            let plan = planned(4_000, 50, 8, 10.0, pilot);
-            let word = if pilot == FLAT { "is flat" } else { "decays" };
-            assert!(plan.reason.contains(word) && plan.reason.contains("10s"), "{}", plan.reason);
-        }
+        };
+        let plan = Some(PlannedSelection { method: selector.name(), options, reason });
+        Ok(Selection { plan, ..selector.select(task)? })
     }
 }

@@ -1,43 +1,33 @@
-//! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one
-//! and not kept, so that any number of rows will do.
+//! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one and not
+//! stored, so the number of rows is not limited.
 
 use crate::approximation::features::Ground;
 use crate::error::Error;
 use crate::landmarks::methods::draw::by_weight;
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::observer::Observer;
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::GroundSet;
 use rayon::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ColumnNorm;
+/// Select rows in proportion to the squared norm of their column of K (Drineas, Kannan and Mahoney 2006). `N²` kernel
+/// evaluations, `N + c²` numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ColumnNorm;
 
 impl Selector for ColumnNorm {
     fn name(&self) -> &'static str {
         "column-norm"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Rows in proportion to the squared norm of their column of K",
-            source: "Drineas, Kannan and Mahoney 2006",
-            evaluations: "N²",
-            memory: "N + c²",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let ground = task.gram.ground();
         let mut weights = weights(ground, task.observer);
-        by_weight(ground, task.c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
+        by_weight(ground, task.c, &mut weights, &mut task.random())
     }
 }
 
-/// `‖K_i‖² = Σ_j k(i, j)²`.
+/// Return `‖K_i‖² = Σ_j k(i, j)²` for every row.
 pub(crate) fn weights(ground: &Ground<'_>, observer: &dyn Observer) -> Vec<f64> {
     observer.begin("columns", ground.len() as u64);
     let norms = (0..ground.len())

@@ -1,34 +1,34 @@
-//! Rows drawn in proportion to weights, without replacement, and independent.
+//! Weighted sampling of linearly independent rows without replacement.
 //!
-//! Rows without weight, of which a sketch may know nothing at all, are drawn when all others are gone, uniformly.
+//! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
 
 use crate::approximation::features::Ground;
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::selection::Chosen;
+use crate::landmarks::selection::Selection;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand_core::Rng;
 
-/// Draws `c` rows one after the other, each in proportion to its weight among those left, and passes over
-/// those that depend on the ones before. Weights of what was drawn are zero afterwards. `N c` additions.
+/// Draw `c` rows one after the other, each in proportion to its weight among the remaining rows, and skip rows that
+/// depend on earlier ones. Sets the weights of drawn rows to zero. `N c` additions.
 ///
 /// # Errors
-/// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when no row is left that is independent.
+/// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains.
 pub(crate) fn by_weight(
     ground: &Ground<'_>,
     c: usize,
     weights: &mut [f64],
     random: &mut Random,
-) -> Result<Chosen, Error> {
+) -> Result<Selection, Error> {
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
     while landmarks.len() < c {
         one(&mut landmarks, c, weights, random)?;
     }
-    Ok(chosen(&landmarks))
+    Ok(selected(&landmarks))
 }
 
-/// One row more: drawn in proportion to its weight, independent of the landmarks, and now the last of them.
+/// Draw one more row in proportion to its weight, independent of the landmarks, and append it to them.
 pub(crate) fn one(
     landmarks: &mut Landmarks<'_, f64, Ground<'_>>,
     c: usize,
@@ -48,7 +48,7 @@ pub(crate) fn one(
     })
 }
 
-/// Whether the row was independent of the landmarks and no landmark, and now is one.
+/// Append the row to the landmarks. Return `false` if it is a landmark already or depends on the landmarks.
 pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, Ground<'_>>, row: usize) -> Result<bool, Error> {
     match landmarks.push(row) {
         Ok(()) => Ok(true),
@@ -57,7 +57,7 @@ pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, Ground<'_>>, row: usize) -
     }
 }
 
-/// A place drawn in proportion to its weight; none where no weight is positive.
+/// Draw an index in proportion to its weight; `None` if no weight is positive.
 pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
         return Err(refused(CoreError::NotFinite { row, column: row }));
@@ -77,9 +77,9 @@ pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize
     Ok(last)
 }
 
-/// These landmarks.
-pub(crate) fn chosen(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Chosen {
-    Chosen::rows(landmarks.members().to_vec(), landmarks.log_det())
+/// Return the landmarks as a selection.
+pub(crate) fn selected(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Selection {
+    Selection::rows(landmarks.members().to_vec(), landmarks.log_det())
 }
 
 pub(crate) fn deficient(rank: usize, landmarks: usize) -> Error {

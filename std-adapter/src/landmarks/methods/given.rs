@@ -1,35 +1,62 @@
-//! Rows of one's own choice, so that they can be compared.
+//! Given rows, for comparison with other methods.
 
 use crate::error::Error;
-use crate::landmarks::chain::{Method, select_rows};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Options, Selector, Task};
+use crate::landmarks::chain::select_rows;
+use crate::landmarks::procedure::Procedure;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
+use dpp_nystrom_core::Error as CoreError;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given;
+/// Select the given rows. `c²/2` kernel evaluations. Works in place.
+///
+/// ```
+/// use dpp_nystrom::selectors::Given;
+///
+/// let chosen = Given::new([3, 14, 15]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    rows: Vec<usize>,
+}
+
+impl Given {
+    /// Select these rows, numbered from 0 as in the file even if only some of its rows are used. Selection returns an
+    /// error for a row that is not among those used.
+    pub fn new(rows: impl Into<Vec<usize>>) -> Self {
+        Self { rows: rows.into() }
+    }
+}
+
+impl Given {
+    fn procedure(&self) -> Procedure {
+        Procedure::Given(self.rows.clone())
+    }
+}
 
 impl Selector for Given {
     fn name(&self) -> &'static str {
         "given"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "The rows of --given",
-            source: "",
-            evaluations: "c²/2",
-            memory: "c²",
-            reads_all: false,
-            rows: true,
-        }
+    fn in_place(&self) -> Option<Procedure> {
+        Some(self.procedure())
     }
 
-    fn fixed(&self, options: &Options) -> Option<usize> {
-        Some(options.given.len())
+    fn fixed(&self) -> Option<&[usize]> {
+        Some(&self.rows)
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        let method = Method::Given(task.options.given.clone());
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
+    fn on_ground(&self) -> Option<Procedure> {
+        Some(self.procedure())
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        let data = task.gram.data();
+        let place = |&index: &usize| {
+            let reason = CoreError::OutOfRange { index, len: data.len() };
+            data.row_of(index).ok_or(Error::Landmarks { reason })
+        };
+        let rows = self.rows.iter().map(place).collect::<Result<_, _>>()?;
+        select_rows(task, &Procedure::Given(rows))
     }
 }

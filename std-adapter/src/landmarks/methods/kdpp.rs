@@ -1,32 +1,67 @@
-//! The chain of a c-DPP: [`crate::landmarks::chain::select()`] and the core's chains.
+//! The chains of a c-DPP: [`crate::landmarks::chain`] and those of the core crate.
 
 use crate::error::Error;
-use crate::landmarks::chain::{Method, select_rows};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Options, Selector, Task};
+use crate::landmarks::chain::select_rows;
+use crate::landmarks::procedure::{ChainKind, Procedure, Start, Steps};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kdpp;
+/// Sample a c-DPP, with probability proportional to `det K_CC` over sets of c rows, by a Markov chain (Li, Jegelka and
+/// Sra 2016).
+///
+/// c kernel evaluations per proposal, in addition to those of the start; `c²` numbers. Works in place.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Start, Steps};
+/// use dpp_nystrom::selectors::Kdpp;
+///
+/// let short = Kdpp::default().start(Start::Uniform).steps(Steps::Count(1_000));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kdpp {
+    start: Start,
+    chain: ChainKind,
+    steps: Steps,
+}
+
+impl Kdpp {
+    /// Start the chain from these rows. Default: [`Start::KmeansPlusPlus`].
+    pub const fn start(self, start: Start) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Run this kind of chain. Default: [`ChainKind::Slot`].
+    pub const fn chain(self, chain: ChainKind) -> Self {
+        Self { chain, ..self }
+    }
+
+    /// Run this many steps. Default: [`Steps::Auto`].
+    pub const fn steps(self, steps: Steps) -> Self {
+        Self { steps, ..self }
+    }
+}
+
+impl Kdpp {
+    fn procedure(&self) -> Procedure {
+        let Self { start, chain, steps } = *self;
+        Procedure::Kdpp { start, chain, steps }
+    }
+}
 
 impl Selector for Kdpp {
     fn name(&self) -> &'static str {
         "kdpp"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "The chain of the c-DPP",
-            source: "Li, Jegelka and Sra 2016, Algorithm 1",
-            evaluations: "c a try, beside the start's",
-            memory: "c², beside the start's",
-            reads_all: false,
-            rows: true,
-        }
+    fn in_place(&self) -> Option<Procedure> {
+        Some(self.procedure())
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        let &Options { start, chain, steps, .. } = task.options;
-        let method = Method::Kdpp { start, chain, steps };
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
+    fn on_ground(&self) -> Option<Procedure> {
+        Some(self.procedure())
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        select_rows(task, &self.procedure())
     }
 }

@@ -1,30 +1,25 @@
-//! The centroids of k-means as landmarks: points of their own, which are no rows.
+//! The centroids of k-means as landmarks.
 
 use crate::error::Error;
 use crate::landmarks::methods::lloyd::centroids;
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Needs, Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kmeans;
+/// Select the centroids of k-means (Zhang, Tsang and Kwok 2008), which are points and not rows. `N c` distances per
+/// round, at most 100 rounds; `N + c d` numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kmeans;
 
 impl Selector for Kmeans {
     fn name(&self) -> &'static str {
         "kmeans"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Centroids of k-means, which are points and no rows",
-            source: "Zhang, Tsang and Kwok 2008",
-            evaluations: "N c distances a round",
-            memory: "N + c d",
-            reads_all: true,
-            rows: false,
-        }
+    fn needs(&self) -> Needs {
+        Needs { points: true, ..Needs::default() }
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        Chosen::points(task.gram, centroids(task)?)
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        Selection::points(task.gram, centroids(task)?)
     }
 }

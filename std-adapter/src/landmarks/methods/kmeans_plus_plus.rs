@@ -1,31 +1,32 @@
 //! The seeds of k-means++: [`dpp_nystrom_core::start::kmeans_plus_plus`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{Method, Start, select_rows};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::chain::select_rows;
+use crate::landmarks::procedure::{Procedure, Start};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KmeansPlusPlus;
+/// Select the seeds of k-means++ (Arthur and Vassilvitskii 2007): each row is drawn in proportion to its squared
+/// distance to the nearest seed before it. `N c` distances.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KmeansPlusPlus;
+
+impl KmeansPlusPlus {
+    fn procedure(&self) -> Procedure {
+        Procedure::Start(Start::KmeansPlusPlus)
+    }
+}
 
 impl Selector for KmeansPlusPlus {
     fn name(&self) -> &'static str {
         "kmeans++"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "The seeds of k-means++",
-            source: "Arthur and Vassilvitskii 2007",
-            evaluations: "N c distances",
-            memory: "N + c²",
-            reads_all: true,
-            rows: true,
-        }
+    fn on_ground(&self) -> Option<Procedure> {
+        Some(self.procedure())
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        let method = Method::Start(Start::KmeansPlusPlus);
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        select_rows(task, &self.procedure())
     }
 }

@@ -1,35 +1,26 @@
-//! The rows nearest to the centroids of k-means: for each centroid in turn the nearest that is not yet taken and is
-//! independent of those that are.
+//! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet selected
+//! and is linearly independent of those that are.
 
 use crate::error::Error;
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{chosen, deficient, push, refused};
+use crate::landmarks::methods::draw::{deficient, push, refused, selected};
 use crate::landmarks::methods::lloyd::{centroids, squared_distance};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use dpp_nystrom_core::Landmarks;
 use rayon::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KmeansSnapped;
+/// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much as
+/// [`Kmeans`](crate::selectors::Kmeans).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KmeansSnapped;
 
 impl Selector for KmeansSnapped {
     fn name(&self) -> &'static str {
         "kmeans-snapped"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "The distinct rows nearest to the centroids of k-means",
-            source: "Zhang, Tsang and Kwok 2008",
-            evaluations: "N c distances a round",
-            memory: "N + c d",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (data, ground) = (task.gram.data(), task.gram.ground());
         let centroids = centroids(task)?;
         let mut memory = Heap::new(task.c)?;
@@ -49,6 +40,6 @@ impl Selector for KmeansSnapped {
                 distances[row] = f64::INFINITY;
             }
         }
-        Ok(chosen(&landmarks))
+        Ok(selected(&landmarks))
     }
 }

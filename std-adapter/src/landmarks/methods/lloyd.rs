@@ -1,4 +1,4 @@
-//! Lloyd's k-means (Lloyd 1982) in the space of the features, from the seeds of k-means++.
+//! Lloyd's k-means (Lloyd 1982) in feature space, from the seeds of k-means++.
 
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::error::Error;
@@ -6,16 +6,16 @@ use crate::landmarks::methods::kmeans_plus_plus::KmeansPlusPlus;
 use crate::landmarks::selector::{Selector, Task};
 use rayon::prelude::*;
 
-/// Rows to a task: sums are taken block by block, so that they do not depend on the threads.
+/// Rows per parallel task. Sums are computed block by block, so that they do not depend on the number of threads.
 const BLOCK: usize = 1_024;
 
-/// Rounds at most: the last ones move little.
+/// The maximum number of rounds: the last ones move the centroids little.
 pub(crate) const ROUNDS: usize = 100;
 
-/// The centroids of the task's rows, `c` points one after the other.
+/// Return the centroids of the task's rows: `c` points, concatenated.
 pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
     let data = task.gram.data();
-    let seeds = match KmeansPlusPlus.select(task)?.places {
+    let seeds = match KmeansPlusPlus.select(task)?.landmarks {
         LandmarkSet::Indices(rows) => data.gather(&rows)?,
         LandmarkSet::Points(points) => points,
     };
@@ -25,9 +25,9 @@ pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
     Ok(centroids)
 }
 
-/// Rounds of moving every centroid to the mean of the rows nearest to it, until no row changes sides. A centroid
-/// without rows stays where it is. `each` is told the inertia `Σ min ‖x - m‖²` at the beginning of each round,
-/// which never rises. `N c` distances a round.
+/// Move every centroid to the mean of the rows nearest to it until no row changes its cluster. A centroid without rows
+/// does not move. Calls `each` at the beginning of every round with the inertia `Σ min ‖x - m‖²`, which never
+/// increases. `N c` distances per round.
 pub(crate) fn lloyd(
     rows: &[f64],
     dim: usize,
@@ -63,7 +63,7 @@ pub(crate) fn lloyd(
     centroids
 }
 
-/// What some rows add to the next centroids.
+/// The contribution of a block of rows to the next centroids.
 struct Part {
     sums: Vec<f64>,
     counts: Vec<usize>,
@@ -99,7 +99,7 @@ impl Part {
     }
 }
 
-/// The nearest of some points, the first where several are, and its squared distance.
+/// Return the index of the nearest point and its squared distance. Ties go to the first.
 fn nearest(row: &[f64], points: &[f64]) -> (usize, f64) {
     let mut best = (0, f64::INFINITY);
     for (at, point) in points.chunks_exact(row.len()).enumerate() {
@@ -111,7 +111,7 @@ fn nearest(row: &[f64], points: &[f64]) -> (usize, f64) {
     best
 }
 
-/// `‖x - y‖²`.
+/// Return `‖x - y‖²`.
 pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum()
 }

@@ -1,4 +1,43 @@
-//! TODO-DOC
+//! The registry of selectors by name, [`METHODS`], and their options on the command line.
+//!
+//! A new selector is a file in this folder, a line in [`crate::selectors`] and an entry in [`METHODS`]. It is then
+//! available by name in `select`, `fit` and `evaluate`, and listed in their help.
+//!
+//! | method | selects | kernel evaluations | numbers held | source |
+//! | --- | --- | --- | --- | --- |
+//! | `auto` | `refined`, `rpcholesky` or `uniform`, by budget and spectrum | as the choice | as the choice | |
+//! | `kdpp` | rows of a c-DPP, by a Markov chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
+//! | `kdpp-exact` | rows of a c-DPP, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
+//! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
+//! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
+//! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
+//! | `greedy` | greedily pivoted Cholesky | N c | N (c + d) | Fine, Scheinberg 2002 |
+//! | `diagonal` | rows by `k(i, i)` | N | N + c² | Drineas, Mahoney 2005 |
+//! | `column-norm` | rows by `‖K_i‖²` | N² | N + c² | Drineas, Kannan, Mahoney 2006 |
+//! | `lev` | rows by leverage score | N² | 2 N² | Gittens, Mahoney 2013 |
+//! | `reglev` | rows by ridge leverage score | N² | 2 N² | Alaoui, Mahoney 2015 |
+//! | `applev` | as `lev`, scores from p columns | N p | N p | Li, Jegelka, Sra 2016, §6.4 |
+//! | `appreglev` | as `reglev`, scores from p columns | N p | N p | Alaoui, Mahoney 2015 |
+//! | `adapfull` | rows by the residual of K's columns | N² | N² | Deshpande, Rademacher, Vempala, Wang 2006 |
+//! | `adappart` | rows by the residual of the selected columns | N c | N c | Kumar, Mohri, Talwalkar 2012 |
+//! | `recursive-rls` | ridge leverage scores, by halving | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
+//! | `refined` | rows exchanged while the trace error decreases | N c a sweep | N (c + d) | swap search |
+//! | `refined-ridge` | rows exchanged while the leave-one-out error decreases | N c a landmark | N c | swap search |
+//! | `kmeans` | k-means centroids: points, not rows | N c distances a round | N + c d | Zhang, Tsang, Kwok 2008 |
+//! | `kmeans-snapped` | the rows nearest to the k-means centroids | as `kmeans` | N + c d | Zhang, Tsang, Kwok 2008 |
+//! | `given` | given rows | c²/2 | c² | |
+//!
+//! Methods that store N² numbers return an error above [`crate::approximation::spectrum::SPECTRUM_ROWS`] rows. The
+//! error names a method that accepts more rows.
+//!
+//! # Drawing
+//!
+//! Rows are drawn one after the other without replacement, each with probability proportional to its weight among the
+//! remaining rows. A row that depends linearly on those already drawn is skipped. So the result is always c
+//! independent rows, or an error. The sources of `lev`, `reglev` and `column-norm` draw with replacement, as their
+//! proofs require; the experiments of the c-DPP paper and of this crate compare sets of c distinct rows.
+//!
+//! Weights are computed in `f64`. The precision of the task applies to the chains, the starts and `greedy`.
 
 pub(crate) mod adaptive_full;
 pub(crate) mod adaptive_partial;
@@ -8,6 +47,7 @@ pub(crate) mod auto;
 pub(crate) mod column_norm;
 pub(crate) mod diagonal;
 pub(crate) mod draw;
+pub(crate) mod exchanged;
 pub(crate) mod given;
 pub(crate) mod greedy;
 pub(crate) mod kdpp;
@@ -24,45 +64,244 @@ pub(crate) mod ridge_leverage;
 pub(crate) mod rpcholesky;
 pub(crate) mod scores;
 pub(crate) mod sketch;
-#[cfg(test)]
-mod tests;
 pub(crate) mod uniform;
 
-use crate::landmarks::selector::Selector;
+#[cfg(test)]
+mod tests;
 
-/// The methods, in the order in which help lists them.
-pub static METHODS: &[&dyn Selector] = &[
-    &auto::Auto,
-    &kdpp::Kdpp,
-    &kdpp_exact::KdppExact,
-    &uniform::Uniform,
-    &kmeans_plus_plus::KmeansPlusPlus,
-    &rpcholesky::RpCholesky,
-    &greedy::Greedy,
-    &diagonal::Diagonal,
-    &column_norm::ColumnNorm,
-    &leverage::Leverage,
-    &ridge_leverage::RidgeLeverage,
-    &approximate_leverage::ApproximateLeverage,
-    &approximate_ridge_leverage::ApproximateRidgeLeverage,
-    &adaptive_full::AdaptiveFull,
-    &adaptive_partial::AdaptivePartial,
-    &recursive_rls::RecursiveRls,
-    &refined::RefinedRows,
-    &refined_ridge::RefinedRidge,
-    &kmeans::Kmeans,
-    &kmeans_snapped::KmeansSnapped,
-    &given::Given,
+use crate::landmarks::procedure::{ChainKind, Start, Steps};
+use crate::landmarks::selector::Selector;
+use crate::landmarks::selectors::{
+    AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Auto, ColumnNorm, Diagonal,
+    Exchanged, Given, Greedy, Kdpp, KdppExact, Kmeans, KmeansPlusPlus, KmeansSnapped, Leverage, RecursiveRls,
+    Refined, RefinedRidge, RidgeLeverage, RpCholesky, Uniform,
+};
+use crate::landmarks::swap_search::{Objective, Refinement};
+use std::time::Duration;
+
+/// The parameters of all selectors, as set on a command line. Each method uses those in [`Method::listens_to`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SelectorOptions {
+    /// The first landmarks of a chain.
+    pub start: Start,
+    /// The kind of chain.
+    pub chain: ChainKind,
+    /// The number of steps of the chain.
+    pub steps: Steps,
+    /// The number of rows among which pivoted Cholesky pivots.
+    pub pivot_rows: Option<usize>,
+    /// The rank of the subspace that leverage scores refer to.
+    pub rank: Option<usize>,
+    /// The number of columns from which approximate scores are computed.
+    pub columns: Option<usize>,
+    /// The options of refinement. With a method that does not use them, they apply to an exchange of its rows.
+    pub refinement: Option<Refinement>,
+    /// The error that exchanges reduce.
+    pub objective: Objective,
+    /// The budget of `auto`.
+    pub budget: Option<Duration>,
+    /// The given rows, numbered as in the file.
+    pub given: Vec<usize>,
+}
+
+/// A field of [`SelectorOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are documented")]
+pub enum SelectorOption {
+    Start,
+    Chain,
+    Steps,
+    PivotRows,
+    Rank,
+    Columns,
+    Refinement,
+    Objective,
+    Budget,
+    Given,
+}
+
+/// A named selector.
+#[derive(Debug)]
+pub struct Method {
+    /// The name.
+    pub name: &'static str,
+    /// One line for the help.
+    pub help: &'static str,
+    /// The options that the selector uses.
+    pub listens_to: &'static [SelectorOption],
+    /// Creates the selector from the options.
+    build: fn(&SelectorOptions) -> Box<dyn Selector>,
+}
+
+impl Method {
+    /// Return whether the method uses this option.
+    pub fn uses(&self, option: SelectorOption) -> bool {
+        self.listens_to.contains(&option)
+    }
+
+    /// Create the selector. If refinement options are set and the method does not use them, the selector exchanges the
+    /// rows that the method selects.
+    pub fn selector(&self, options: &SelectorOptions) -> Box<dyn Selector> {
+        let selector = (self.build)(options);
+        match options.refinement {
+            Some(refinement) if !self.uses(SelectorOption::Refinement) => {
+                Box::new(Exchanged::new(selector, refinement))
+            }
+            _ => selector,
+        }
+    }
+}
+
+/// All methods, in the order of the help.
+pub static METHODS: &[Method] = &[
+    Method {
+        name: "auto",
+        help: "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
+        listens_to: &[
+            SelectorOption::Budget,
+            SelectorOption::Objective,
+            SelectorOption::PivotRows,
+            SelectorOption::Refinement,
+        ],
+        build: |options| {
+            let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
+            let auto = auto.refinement(options.refinement);
+            Box::new(options.budget.map_or(auto, |budget| auto.budget(budget)))
+        },
+    },
+    Method {
+        name: "kdpp",
+        help: "The chain of the c-DPP",
+        listens_to: &[SelectorOption::Steps, SelectorOption::Start, SelectorOption::Chain],
+        build: |options| {
+            Box::new(Kdpp::default().start(options.start).chain(options.chain).steps(options.steps))
+        },
+    },
+    Method {
+        name: "kdpp-exact",
+        help: "Rows of an exact sample of a c-DPP, from all eigenvectors",
+        listens_to: &[],
+        build: |_| Box::new(KdppExact),
+    },
+    Method { name: "uniform", help: "Rows drawn uniformly", listens_to: &[], build: |_| Box::new(Uniform) },
+    Method {
+        name: "kmeans++",
+        help: "The seeds of k-means++",
+        listens_to: &[],
+        build: |_| Box::new(KmeansPlusPlus),
+    },
+    Method {
+        name: "rpcholesky",
+        help: "Randomly pivoted Cholesky",
+        listens_to: &[SelectorOption::PivotRows],
+        build: |options| Box::new(RpCholesky::default().rows(options.pivot_rows)),
+    },
+    Method {
+        name: "greedy",
+        help: "Greedily pivoted Cholesky: the largest residual next",
+        listens_to: &[],
+        build: |_| Box::new(Greedy),
+    },
+    Method {
+        name: "diagonal",
+        help: "Rows in proportion to k(i, i)",
+        listens_to: &[],
+        build: |_| Box::new(Diagonal),
+    },
+    Method {
+        name: "column-norm",
+        help: "Rows in proportion to the squared norm of their column of K",
+        listens_to: &[],
+        build: |_| Box::new(ColumnNorm),
+    },
+    Method {
+        name: "lev",
+        help: "Rows by leverage score of the best rank-k space (--rank)",
+        listens_to: &[SelectorOption::Rank],
+        build: |options| Box::new(Leverage::default().rank(options.rank)),
+    },
+    Method {
+        name: "reglev",
+        help: "Rows by ridge leverage score, exact",
+        listens_to: &[],
+        build: |_| Box::new(RidgeLeverage),
+    },
+    Method {
+        name: "applev",
+        help: "As lev, with scores from a sample of columns (--columns)",
+        listens_to: &[SelectorOption::Rank, SelectorOption::Columns],
+        build: |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
+    },
+    Method {
+        name: "appreglev",
+        help: "As reglev, with scores from a sample of columns (--columns)",
+        listens_to: &[SelectorOption::Columns],
+        build: |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
+    },
+    Method {
+        name: "adapfull",
+        help: "Rows in proportion to the residual norms of their columns of K, one by one",
+        listens_to: &[],
+        build: |_| Box::new(AdaptiveFull),
+    },
+    Method {
+        name: "adappart",
+        help: "As adapfull, from the columns chosen alone, in ten rounds",
+        listens_to: &[],
+        build: |_| Box::new(AdaptivePartial),
+    },
+    Method {
+        name: "recursive-rls",
+        help: "Ridge leverage scores estimated on halves of the rows, recursively",
+        listens_to: &[],
+        build: |_| Box::new(RecursiveRls),
+    },
+    Method {
+        name: "refined",
+        help: "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
+        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
+        build: |options| {
+            let refined = Refined::default().refinement(options.refinement.unwrap_or_default());
+            Box::new(refined.pivot_rows(options.pivot_rows).objective(options.objective))
+        },
+    },
+    Method {
+        name: "refined-ridge",
+        help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
+        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
+        build: |options| {
+            let refined = RefinedRidge::default().refinement(options.refinement.unwrap_or_default());
+            Box::new(refined.pivot_rows(options.pivot_rows))
+        },
+    },
+    Method {
+        name: "kmeans",
+        help: "Centroids of k-means, which are points and no rows",
+        listens_to: &[],
+        build: |_| Box::new(Kmeans),
+    },
+    Method {
+        name: "kmeans-snapped",
+        help: "The distinct rows nearest to the centroids of k-means",
+        listens_to: &[],
+        build: |_| Box::new(KmeansSnapped),
+    },
+    Method {
+        name: "given",
+        help: "The rows of --given",
+        listens_to: &[SelectorOption::Given],
+        build: |options| Box::new(Given::new(options.given.clone())),
+    },
 ];
 
-/// The method of this name.
+/// Return the method of this name.
 ///
 /// ```
-/// use dpp_nystrom::landmarks;
+/// use dpp_nystrom::landmarks::methods;
 ///
 /// assert!(methods::find("rpcholesky").is_some());
 /// assert!(methods::find("magic").is_none());
 /// ```
-pub fn find(name: &str) -> Option<&'static dyn Selector> {
-    METHODS.iter().copied().find(|method| method.name() == name)
+pub fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
 }

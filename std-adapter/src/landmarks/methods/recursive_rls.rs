@@ -1,51 +1,42 @@
-//! Ridge leverage scores from a sample of a half of the rows, which is drawn by scores from a sample of a quarter, and
-//! so on down to c rows.
+//! Ridge leverage scores from a sample of half of the rows, which is itself drawn by scores from a sample of a quarter,
+//! and so on recursively down to c rows.
 //!
-//! With `S` a sample of which row `j` was kept with probability `p_j`, row `i` has the estimate
-//! `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ`, `P = diag(p_j)`. Where `S` is good enough, 3/2 of it is between
-//! the exact score and three times that (Musco and Musco 2017). A level keeps a row with the estimate times
-//! `ln c`; its λ is the tail of the sample beyond `k = c/(4 ln c)` eigenvalues over k, the source's choice for a given
-//! number of landmarks, and not the γ of the regression. The last level draws c rows.
+//! Let `S` be a sample in which row `j` was kept with probability `p_j`. The estimated score of row `i` is
+//! `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ`, `P = diag(p_j)`. If `S` is accurate enough, 3/2 of the estimate is
+//! between the exact score and three times the exact score (Musco and Musco 2017). Each level keeps a row with
+//! probability `ln c` times its estimate. Its λ is the sum of the eigenvalues of the sample beyond the first
+//! `k = c/(4 ln c)`, divided by k. This is the source's choice for a given number of landmarks, and not the γ of the
+//! regression. The last level draws c rows.
 //!
-//! No factor of the source's proof is kept in the probabilities (3/2, and 16 for its `ln`): with them a sample of
-//! these sizes would be all the rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
+//! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with them a sample
+//! of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
 use crate::approximation::features::Ground;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{by_weight, refused};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 use crate::linalg::eigen::eigenvalues;
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use faer::Mat;
 use rand::seq::SliceRandom;
 use rand_core::Rng;
 use rayon::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RecursiveRls;
+/// Select rows by ridge leverage scores, estimated recursively on halves of the rows (Musco and Musco 2017,
+/// Algorithm 3). About `2 N c` kernel evaluations, `N + c²` numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecursiveRls;
 
 impl Selector for RecursiveRls {
     fn name(&self) -> &'static str {
         "recursive-rls"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Ridge leverage scores estimated on halves of the rows, recursively",
-            source: "Musco and Musco 2017, Algorithm 3",
-            evaluations: "about 2 N c",
-            memory: "N + c²",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (c, ground) = (task.c, task.gram.ground());
-        let mut random = stream(task.setting.seed, RngStream::Landmarks);
+        let mut random = task.random();
         let (sample, lambda) = recurse(ground, c, oversampling(c), Lambda::Tail, &mut random)?;
         let rows: Vec<usize> = (0..ground.len()).collect();
         let mut weights = estimates(ground, &rows, &sample, lambda)?;
@@ -54,7 +45,7 @@ impl Selector for RecursiveRls {
     }
 }
 
-/// Rows, and the probability with which each was kept.
+/// A sample of rows, with the probability of keeping each.
 pub(crate) struct Sample {
     rows: Vec<usize>,
     kept: Vec<f64>,
@@ -67,10 +58,10 @@ impl Sample {
     }
 }
 
-/// How a level's λ is found.
+/// How to choose the λ of a level.
 #[derive(Clone, Copy)]
 pub(crate) enum Lambda {
-    /// This one at every level: Algorithm 2.
+    /// The same λ at every level: Algorithm 2.
     #[cfg_attr(not(test), expect(dead_code, reason = "what exact scores are compared with"))]
     Fixed(f64),
     /// The tail of the sample's spectrum: Algorithm 3.
@@ -78,7 +69,7 @@ pub(crate) enum Lambda {
 }
 
 impl Lambda {
-    /// `(tr SᵀKS - Σ_{i<=k} σ_i(SᵀKS)) / k`, with the sample scaled by `1/√p_j`.
+    /// Return `(tr SᵀKS - Σ_{i<=k} σ_i(SᵀKS)) / k`, with the sample scaled by `1/√p_j`.
     fn of(self, ground: &Ground<'_>, sample: &Sample, size: usize) -> Result<f64, Error> {
         let Sample { rows, kept } = sample;
         let count = rows.len();
@@ -92,18 +83,18 @@ impl Lambda {
         let values = eigenvalues(&scaled)?;
         let tail: f64 = values.iter().skip(k).sum();
         let trace: f64 = values.iter().sum();
-        // A sample of no more than k rows has no tail: what rounding lets one tell.
+        // The tail of a sample of at most k rows is zero: use the level of rounding instead.
         Ok((tail / k as f64).max(count as f64 * f64::EPSILON * trace).max(f64::MIN_POSITIVE))
     }
 }
 
-/// What a score is multiplied by for the probability of keeping its row: `ln c`, at least one.
+/// Return the factor between a score and the probability of keeping its row: `ln c`, at least 1.
 fn oversampling(size: usize) -> f64 {
     (size as f64).ln().max(1.0)
 }
 
-/// The sample of about `size` rows from a half of all, each kept with the probability `oversampling` times its
-/// estimate, and the λ for the scores of all from it.
+/// Draw a sample of about `size` rows from half of all rows, each kept with probability `oversampling` times its
+/// estimate. Return the sample and the λ for the scores of all rows.
 pub(crate) fn recurse(
     ground: &Ground<'_>,
     size: usize,
@@ -120,7 +111,7 @@ pub(crate) fn recurse(
         sizes.push(least);
     }
     let mut sample = Sample { rows: order[..least].to_vec(), kept: vec![1.0; least] };
-    // All rows are the caller's, and of the fewest all are kept.
+    // Skip the first level, all rows, which is left to the caller, and the last, which keeps all of its rows.
     for &level in sizes.iter().skip(1).rev().skip(1) {
         let rows = &order[..level];
         let scores = estimates(ground, rows, &sample, lambda.of(ground, &sample, size)?)?;
@@ -142,7 +133,7 @@ pub(crate) fn recurse(
     Ok((sample, lambda))
 }
 
-/// `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ` of these rows, not under zero.
+/// Return `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ` for these rows, at least zero.
 pub(crate) fn estimates(
     ground: &Ground<'_>,
     rows: &[usize],
@@ -158,7 +149,7 @@ pub(crate) fn estimates(
         ground.column(row, &members, column);
         match factor.append(column, ground.diagonal(row) + lambda * kept) {
             Ok(()) => members.push(row),
-            // λ is rounding beside the kernel, and the row adds nothing to those before it.
+            // λ is at the level of rounding, and the row depends on those before it.
             Err(CoreError::NotPositive { .. }) => {}
             Err(reason) => return Err(refused(reason)),
         }

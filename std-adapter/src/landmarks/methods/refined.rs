@@ -1,47 +1,89 @@
-//! Landmarks of randomly pivoted Cholesky, refined: exchanged one by one as long as the trace error falls.
+//! Landmarks from randomly pivoted Cholesky, exchanged while the trace error decreases.
 //!
-//! The start looks at as many rows, drawn at random, as fit in 32 MiB ([`pivoted_rows`]), if no number is asked
-//! for; refinement then draws from all of them, and measures on up to a million.
+//! The start pivots among a random sample of as many rows as fit in 32 MiB. Exchanges draw from all rows and measure
+//! the error on up to a million of them.
 
 use crate::error::Error;
-use crate::landmarks::chain::pivoted_rows;
+use crate::landmarks::methods::exchanged::exchanged;
 use crate::landmarks::methods::refined_ridge::RefinedRidge;
 use crate::landmarks::methods::rpcholesky::RpCholesky;
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Objective, Options, Selector, Task, refined_rows};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Needs, Selector, Task};
+use crate::landmarks::swap_search::{Objective, Refinement};
+use std::time::Duration;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RefinedRows;
+/// Select rows by pivoted Cholesky and exchange them while the error decreases: swap search over importance-sampled
+/// rows. `N c` kernel evaluations per sweep, `N (c + d)` numbers.
+///
+/// ```
+/// use dpp_nystrom::selectors::Refined;
+///
+/// let thorough = Refined::default().sweeps(10).sample(1_000);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Refined {
+    refinement: Refinement,
+    pivot_rows: Option<usize>,
+    objective: Objective,
+}
 
-impl Selector for RefinedRows {
+impl Refined {
+    /// Make at most this many sweeps over the landmarks. Default: 3.
+    pub fn sweeps(mut self, sweeps: u64) -> Self {
+        self.refinement.sweeps = sweeps;
+        self
+    }
+
+    /// Draw this many candidates per sweep. Default: 400.
+    pub fn sample(mut self, candidates: usize) -> Self {
+        self.refinement.sample = candidates;
+        self
+    }
+
+    /// Measure the error on at most this many rows. Default: 1,000,000.
+    pub fn rows(mut self, rows: usize) -> Self {
+        self.refinement.rows = rows;
+        self
+    }
+
+    /// Begin no sweep after this time. Default: no limit.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.refinement.budget = Some(budget);
+        self
+    }
+
+    /// Set sweeps, sample, rows and budget at once.
+    pub fn refinement(self, refinement: Refinement) -> Self {
+        Self { refinement, ..self }
+    }
+
+    /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB.
+    pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { pivot_rows: rows.into(), ..self }
+    }
+
+    /// Reduce this error. Default: [`Objective::Trace`]. With [`Objective::Ridge`] the selector is a [`RefinedRidge`].
+    pub fn objective(self, objective: Objective) -> Self {
+        Self { objective, ..self }
+    }
+}
+
+impl Selector for Refined {
     fn name(&self) -> &'static str {
         "refined"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
-            source: "swap search over importance-sampled rows",
-            evaluations: "N c a sweep",
-            memory: "N (c + d)",
-            reads_all: true,
-            rows: true,
-        }
+    fn needs(&self) -> Needs {
+        Needs { target: self.objective == Objective::Ridge, ..Needs::default() }
     }
 
-    fn refines(&self) -> bool {
-        true
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        if task.options.objective == Objective::Ridge {
-            return RefinedRidge.select(task);
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        let Self { refinement, pivot_rows, objective } = *self;
+        match objective {
+            Objective::Trace => exchanged(&RpCholesky::start_of(task, pivot_rows), task, refinement),
+            Objective::Ridge => {
+                RefinedRidge::default().refinement(refinement).pivot_rows(pivot_rows).select(task)
+            }
         }
-        // As many rows as fit; exchanges then look at all of them.
-        let fitting = pivoted_rows(task.c, task.gram.ground().features());
-        let rows = task.options.pivot_rows.unwrap_or(fitting).min(task.gram.len());
-        let options = Options { pivot_rows: Some(rows), ..task.options.clone() };
-        let start = RpCholesky.select(&Task { options: &options, ..*task })?;
-        refined_rows(self.name(), task, start, task.options.refinement.unwrap_or_default())
     }
 }

@@ -1,32 +1,32 @@
-//! The landmarks of `refined`, exchanged as long as ridge regression on them predicts better.
+//! The landmarks of `refined`, exchanged while the prediction error of ridge regression decreases.
 //!
-//! How well it predicts is its leave-one-out error on the rows and targets it is given
-//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. Each landmark in turn leaves; of 48 rows, a
-//! third of them drawn uniformly, a third in proportion to what the landmarks miss of their kernel and a third
-//! in proportion to their squared leave-one-out residuals, the one with the least error comes, if that is under the
-//! error with the landmark itself by more than a standard error of the difference: the least of many noisy numbers
-//! looks better than it is. The ridge is the one given, or of [`ridge_grid`] the one with the least leave-one-out
-//! error, chosen before each sweep. A sweep is kept where the error, each set at its own ridge, is lower: the outcome
-//! is never worse than the start.
+//! The prediction error is the leave-one-out error on the given rows and targets
+//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. Each landmark in turn is removed,
+//! and 48 rows are tried in its place: a third drawn uniformly, a third in proportion to their residuals, and a third
+//! in proportion to their squared leave-one-out residuals. The row with the smallest error replaces the landmark if
+//! its error is lower by more than one standard error of the difference: the minimum of many noisy estimates is biased
+//! downwards. The ridge is the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error, chosen
+//! before each sweep. A sweep is kept if it reduces the error, each set at its best ridge, so the result is never
+//! worse than the start.
 //!
-//! For n rows and q candidates a landmark costs `n (c + q)` kernel entries, `n c (c + 3 q)` multiply-adds and an
-//! eigendecomposition of order c; `n (2 c + 2 q)` numbers are held.
+//! For n rows and q candidates, a landmark costs `n (c + q)` kernel entries, `n c (c + 3 q)` multiply-adds and an
+//! eigendecomposition of order c. The search stores `n (2 c + 2 q)` numbers.
 //!
 //! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares (Chen, Hong,
-//! Harris and Sharkey 2004); here columns are exchanged and not added.
+//! Harris and Sharkey 2004). Here columns are exchanged instead of added.
 
 use crate::approximation::features::{Ground, features_of};
 use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{place, refused};
-use crate::landmarks::methods::refined::RefinedRows;
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Objective, Options, Selector, Task};
-use crate::landmarks::swap_search::{Gain, Refinement};
+use crate::landmarks::methods::exchanged::exchanged;
+use crate::landmarks::methods::rpcholesky::RpCholesky;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Needs, Selector, Task};
+use crate::landmarks::swap_search::{Objective, Refinement, RefinementOutcome};
 use crate::linalg::eigen::PARTS;
-use crate::observer::Observer;
+use crate::observer::{Observer, go_on};
 use crate::regression::leave_one_out::{Axes, Fitted};
 use crate::regression::ridge::ridge_grid;
 use crate::rng::{RngStream, stream};
@@ -37,41 +37,54 @@ use rand::seq::index;
 use rayon::prelude::*;
 use std::time::Instant;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RefinedRidge;
+/// Select as [`Refined`](crate::selectors::Refined), then exchange rows while the leave-one-out error of ridge
+/// regression decreases. Requires a target. `N c` kernel evaluations per landmark, `N c` numbers.
+///
+/// ```
+/// use dpp_nystrom::selectors::RefinedRidge;
+///
+/// let selector = RefinedRidge::default().sweeps(2);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RefinedRidge {
+    refinement: Refinement,
+    pivot_rows: Option<usize>,
+}
+
+impl RefinedRidge {
+    /// Make at most this many sweeps of either kind. Default: 3.
+    pub fn sweeps(mut self, sweeps: u64) -> Self {
+        self.refinement.sweeps = sweeps;
+        self
+    }
+
+    /// Set the options of the search. Its sample and rows apply to the first exchanges, by trace error.
+    pub fn refinement(self, refinement: Refinement) -> Self {
+        Self { refinement, ..self }
+    }
+
+    /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB.
+    pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { pivot_rows: rows.into(), ..self }
+    }
+}
 
 impl Selector for RefinedRidge {
     fn name(&self) -> &'static str {
         "refined-ridge"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
-            source: "swap search on the leave-one-out error",
-            evaluations: "N c a landmark",
-            memory: "N c",
-            reads_all: true,
-            rows: true,
-        }
+    fn needs(&self) -> Needs {
+        Needs { target: true, ..Needs::default() }
     }
 
-    fn refines(&self) -> bool {
-        true
-    }
-
-    fn needs_target(&self) -> bool {
-        true
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let begin = Instant::now();
         let target = task.gram.data().learnable()?;
-        let options = Options { objective: Objective::Trace, ..task.options.clone() };
-        let start = RefinedRows.select(&Task { options: &options, ..*task })?;
-        let LandmarkSet::Indices(landmarks) = &start.places else { return Ok(start) };
+        let from = exchanged(&RpCholesky::start_of(task, self.pivot_rows), task, self.refinement)?;
+        let Some(landmarks) = from.landmarks.rows() else { return Ok(from) };
         let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
-        let Refinement { sweeps, budget, .. } = options.refinement.unwrap_or_default();
+        let Refinement { sweeps, budget, .. } = self.refinement;
         let search = Search {
             ridges: &ridges,
             rows: ROWS,
@@ -80,9 +93,9 @@ impl Selector for RefinedRidge {
             candidates: CANDIDATES,
             noise: NOISE,
         };
-        let mut random = stream(task.setting.seed, RngStream::Supervised);
+        let mut random = stream(task.seed, RngStream::Supervised);
         let found = among(task.gram, &target.values, landmarks, search, &mut random, task.observer)?;
-        let gain = Some(Gain {
+        let refinement = Some(RefinementOutcome {
             objective: Objective::Ridge,
             sweeps: found.sweeps,
             exchanges: found.exchanges,
@@ -91,55 +104,55 @@ impl Selector for RefinedRidge {
             after: found.after,
         });
         if found.exchanges == 0 {
-            return Ok(Chosen { gain, ..start });
+            return Ok(Selection { refinement, ..from });
         }
         let mut memory = Heap::new(task.c)?;
         let mut set = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
         start::given(&mut set, &found.landmarks).map_err(refused)?;
-        Ok(Chosen { gain, ..Chosen::rows(found.landmarks, set.log_det()) })
+        Ok(Selection { refinement, ..Selection::rows(found.landmarks, set.log_det()) })
     }
 }
 
-/// Rows up to which the leave-one-out error is that of all of them.
+/// The maximum number of rows on which the leave-one-out error is measured.
 const ROWS: usize = 8_192;
 
-/// Rows tried for each landmark.
+/// The number of rows tried per landmark.
 const CANDIDATES: usize = 48;
 
-/// A gain within its own standard error may be luck.
+/// The number of standard errors by which a gain must exceed zero, since a smaller one may be noise.
 const NOISE: f64 = 1.0;
 
-/// How exchanges are looked for.
+/// The options of the exchange search.
 #[derive(Clone, Copy, Debug)]
 struct Search<'a> {
-    /// Ridges γ to choose from, by the leave-one-out error, before each sweep.
+    /// The ridges γ, of which the one with the smallest leave-one-out error is chosen before each sweep.
     ridges: &'a [f64],
-    /// Rows to measure the leave-one-out error on; of more, so many are drawn, once.
+    /// The maximum number of rows on which the leave-one-out error is measured. With more rows, a sample is drawn once.
     rows: usize,
-    /// Sweeps over the landmarks.
+    /// The maximum number of sweeps over the landmarks.
     sweeps: u64,
-    /// No sweep begins later.
+    /// Begin no sweep after this instant.
     until: Option<Instant>,
-    /// Rows tried for each.
+    /// The number of rows tried per landmark.
     candidates: usize,
-    /// Standard errors of its mean that a gain must have.
+    /// The number of standard errors that a gain must exceed.
     noise: f64,
 }
 
-/// What the exchanges came to.
+/// The result of the search.
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     landmarks: Vec<usize>,
     exchanges: u64,
     sweeps: u64,
-    /// Rows that the errors are of.
+    /// The number of rows on which the errors were measured.
     measured: usize,
-    /// Leave-one-out errors, means of squares, before and after, each at its best ridge.
+    /// Mean squared leave-one-out errors before and after, each at its best ridge.
     before: f64,
     after: f64,
 }
 
-/// Exchanges landmarks, looking at all rows or at some that are drawn.
+/// Exchange landmarks among all rows, or among a sample of them.
 fn among(
     gram: &Gram<'_>,
     targets: &[f64],
@@ -164,7 +177,7 @@ fn among(
     Ok(found)
 }
 
-/// Exchanges landmarks.
+/// Exchange landmarks among the rows of the ground set.
 fn exchange(
     ground: &Ground<'_>,
     targets: &[f64],
@@ -189,6 +202,7 @@ fn exchange(
             moved += u64::from(entering != leaving);
             current.push(entering);
             observer.advance(1);
+            go_on(observer)?;
         }
         best.sweeps += 1;
         if moved == 0 {
@@ -206,12 +220,12 @@ fn exchange(
     Ok(best)
 }
 
-/// The regression on all landmarks but one.
+/// The regression on all landmarks except one.
 struct Slot<'a> {
     ground: &'a Ground<'a>,
     targets: &'a [f64],
     others: &'a [usize],
-    /// A column a row.
+    /// Features of the Nyström approximation, one column per row.
     features: Mat<f64>,
     fitted: Fitted,
 }
@@ -229,17 +243,17 @@ impl<'a> Slot<'a> {
         Ok(Self { ground, targets, others, features, fitted })
     }
 
-    /// What the others miss of the row's own kernel.
+    /// Return the residual of the row given the others.
     fn residual(&self, row: usize) -> f64 {
         let diagonal = self.ground.diagonal(row);
         let own = self.features.col(row).squared_norm_l2();
-        // At the level of rounding there is nothing to choose.
+        // A residual at the level of rounding counts as zero.
         let floor = 16.0 * (self.others.len() + 1) as f64 * f64::EPSILON * diagonal;
         if diagonal - own > floor { diagonal - own } else { 0.0 }
     }
 
-    /// Rows to try: a third uniformly, a third in proportion to what the others miss of them, a third in
-    /// proportion to the squared leave-one-out residuals. `present` is the first.
+    /// Return the rows to try: `present` first, then a third each drawn uniformly, in proportion to the residuals, and
+    /// in proportion to the squared leave-one-out residuals.
     fn candidates(&self, present: usize, count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
         let n = self.ground.len();
         let residuals: Vec<f64> = (0..n).map(|row| self.residual(row)).collect();
@@ -262,11 +276,11 @@ impl<'a> Slot<'a> {
         Ok(rows)
     }
 
-    /// The candidate with the least leave-one-out error, if that is under `present`'s by more than its noise.
+    /// Return the candidate with the smallest leave-one-out error, or `present` if the gain is within the noise.
     fn best(&self, present: usize, search: Search<'_>, random: &mut Random) -> Result<usize, Error> {
         let n = self.ground.len();
         let rows = self.candidates(present, search.candidates, random)?;
-        // What the others miss of the candidates' kernel columns, over its root at the candidates themselves.
+        // Residuals of the candidates' kernel columns, divided by the square roots of the candidates' own residuals.
         let mut entering = Mat::<f64>::zeros(n, rows.len());
         entering.par_col_iter_mut().zip(&rows).for_each(|(mut column, &row)| {
             for i in 0..n {
@@ -309,7 +323,7 @@ impl<'a> Slot<'a> {
         }
         let squares = extended[0].residuals().zip(extended[at].residuals());
         let spread: f64 = squares.map(|(one, other)| (one * one - other * other - gain).powi(2)).sum();
-        // The standard error of a mean of n.
+        // The standard error of a mean of n values.
         let noise = search.noise * spread.sqrt() / n as f64;
         Ok(if gain > noise { rows[at] } else { present })
     }
@@ -321,7 +335,7 @@ mod tests {
     use crate::approximation::features::features_of;
     use crate::approximation::gram::Gram;
     use crate::data::prepared::Prepared;
-    use crate::data::table::reader::Table;
+    use crate::data::table::input::Table;
     use crate::kernel::kind::KernelKind;
     use crate::kernel::spec::KernelSpec;
     use crate::observer::NoObserver;
@@ -329,7 +343,7 @@ mod tests {
     use crate::rng::{RngStream, stream};
     use rand_core::Rng;
 
-    /// A bump that few rows show, and noise.
+    /// A target with noise and a bump that few rows show.
     fn data(rows: usize) -> Prepared {
         let mut random = stream(rows as u64, RngStream::Rows);
         let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
@@ -362,12 +376,12 @@ mod tests {
         noise: 1.0,
     };
 
-    /// At one load, by fitting all sets anew.
+    /// Compare with a new fit of every set, at a fixed load.
     #[test]
     fn the_row_that_comes_is_the_best_of_all() {
         let data = data(40);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
-        // A load over the features' own size tells how large they have to be.
+        // With a load larger than the features, the result depends on their scale.
         for (load, others) in
             [1e-3, 2.0].into_iter().flat_map(|load| [vec![], vec![7], vec![3, 11, 25, 38]].map(|o| (load, o)))
         {
@@ -383,7 +397,7 @@ mod tests {
                 let free = (0..40).filter(|row| !others.contains(row));
                 let least = free.clone().min_by(|&one, &other| error(one).total_cmp(&error(other))).unwrap();
                 assert_eq!(found, least, "{others:?}");
-                // Nothing gains more than so many standard errors.
+                // No gain exceeds this many standard errors.
                 let search = Search { noise: 1e9, ..search };
                 assert_eq!(
                     slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap(),

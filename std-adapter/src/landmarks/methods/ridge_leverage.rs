@@ -1,33 +1,23 @@
-//! Rows by exact ridge leverage score: the diagonal of `K (K + NγI)⁻¹`, with the γ of the regression where it is
-//! given, and otherwise the one that makes their sum, the effective dimension, c.
+//! Rows by exact ridge leverage scores: the diagonal of `K (K + NγI)⁻¹`. γ is that of the regression if given, and
+//! otherwise the one at which the sum of the scores, the effective dimension, is c.
 
 use crate::error::Error;
 use crate::landmarks::methods::draw::by_weight;
 use crate::landmarks::methods::scores::{leverage, ridge, ridge_of_dimension};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
-use crate::rng::{RngStream, stream};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RidgeLeverage;
+/// Select rows by exact ridge leverage scores (Alaoui and Mahoney 2015), at the task's ridge if set. `N²` kernel
+/// evaluations, `O(N³)` operations, `2 N²` numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RidgeLeverage;
 
 impl Selector for RidgeLeverage {
     fn name(&self) -> &'static str {
         "reglev"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Rows by ridge leverage score, exact",
-            source: "Alaoui and Mahoney 2015",
-            evaluations: "N²",
-            memory: "2 N²",
-            reads_all: true,
-            rows: true,
-        }
-    }
-
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (gram, c) = (task.gram, task.c);
         gram.check_whole(self.name(), "appreglev")?;
         task.observer.begin("eigenvectors", 1);
@@ -38,6 +28,6 @@ impl Selector for RidgeLeverage {
             None => ridge_of_dimension(&eigen.values, c),
         };
         let mut weights = leverage(eigen.vectors.as_ref(), &ridge(&eigen.values, mu));
-        by_weight(gram.ground(), c, &mut weights, &mut stream(task.setting.seed, RngStream::Landmarks))
+        by_weight(gram.ground(), c, &mut weights, &mut task.random())
     }
 }

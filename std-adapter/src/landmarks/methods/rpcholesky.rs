@@ -1,36 +1,65 @@
 //! Randomly pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{Method, Start, select_rows, start_in_order};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::chain::{pivoted_rows, select_rows, start_in_order};
+use crate::landmarks::procedure::{Procedure, Start};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RpCholesky;
+/// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
+/// residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
+///
+/// ```
+/// use dpp_nystrom::selectors::RpCholesky;
+///
+/// let on_a_sample = RpCholesky::default().rows(10_000);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RpCholesky {
+    rows: Option<usize>,
+}
+
+impl RpCholesky {
+    /// Pivot among this many rows drawn at random. Default: among all.
+    pub fn rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { rows: rows.into() }
+    }
+
+    /// Pivot among `rows`, or among as many as fit in 32 MiB: the start of refinement, which then draws from all rows.
+    pub(crate) fn start_of(task: &Task<'_>, rows: Option<usize>) -> Self {
+        let fitting = pivoted_rows(task.c, task.gram.ground().features());
+        Self { rows: Some(rows.unwrap_or(fitting).min(task.gram.len())) }
+    }
+
+    fn start(self) -> Start {
+        Start::Pivoted { rows: self.rows }
+    }
+}
+
+impl RpCholesky {
+    fn procedure(&self) -> Procedure {
+        Procedure::Start(self.start())
+    }
+}
 
 impl Selector for RpCholesky {
     fn name(&self) -> &'static str {
         "rpcholesky"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Randomly pivoted Cholesky",
-            source: "Chen, Epperly, Tropp and Webber 2022",
-            evaluations: "N c",
-            memory: "N (c + d)",
-            reads_all: true,
-            rows: true,
-        }
+    fn in_place(&self) -> Option<Procedure> {
+        self.rows.map(|_| self.procedure())
     }
 
     fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        let start = Start::Pivoted { rows: task.options.pivot_rows };
-        start_in_order(task.gram.data(), task.c, start, task.setting).map(Some)
+        start_in_order(task, self.start()).map(Some)
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        let method = Method::Start(Start::Pivoted { rows: task.options.pivot_rows });
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
+    fn on_ground(&self) -> Option<Procedure> {
+        Some(self.procedure())
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        select_rows(task, &self.procedure())
     }
 }

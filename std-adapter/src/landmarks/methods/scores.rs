@@ -1,27 +1,27 @@
-//! Leverage scores from eigenvalues and eigenvectors, exact or of a sketch.
+//! Leverage scores from eigenvalues and eigenvectors, of the kernel matrix or of a sketch.
 //!
-//! With `K = Σ λ_j u_j u_jᵀ`, row `i` has the score `l_i = Σ_j w_j u_ij²`: `w_j` is 1 for the first k and 0 for
-//! the others (leverage scores of the best rank-k space, which sum to k), or `λ_j/(λ_j + μ)` (ridge leverage
-//! scores, the diagonal of `K (K + μI)⁻¹`, which sum to the effective dimension).
+//! With `K = Σ λ_j u_j u_jᵀ`, row `i` has the score `l_i = Σ_j w_j u_ij²`. Leverage scores of the best rank-k space
+//! have the weights `w_j = 1` for the first k and 0 for the others, and sum to k. Ridge leverage scores, the diagonal
+//! of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
 
 use crate::linalg::eigen::rank;
 use faer::MatRef;
 use rayon::prelude::*;
 
-/// Rows to a task.
+/// Rows per parallel task.
 const BLOCK: usize = 256;
 
-/// `w_j`: one for each of the first `k` that are eigenvalues at all.
+/// Return the weights `w_j`: 1 for each of the first `k` eigenvalues above rounding.
 pub(crate) fn best_rank(eigenvalues: &[f64], k: usize) -> Vec<f64> {
     vec![1.0; k.min(rank(eigenvalues))]
 }
 
-/// `w_j = λ_j/(λ_j + μ)` of what are eigenvalues at all.
+/// Return the weights `w_j = λ_j/(λ_j + μ)` for the eigenvalues above rounding.
 pub(crate) fn ridge(eigenvalues: &[f64], mu: f64) -> Vec<f64> {
     eigenvalues[..rank(eigenvalues)].iter().map(|value| value / (value + mu)).collect()
 }
 
-/// `l_i = Σ_j w_j u_ij²`, with as many columns of `vectors` as there are weights.
+/// Return the scores `l_i = Σ_j w_j u_ij²`, over as many columns of `vectors` as there are weights.
 pub(crate) fn leverage(vectors: MatRef<'_, f64>, weights: &[f64]) -> Vec<f64> {
     let mut scores = vec![0.0; vectors.nrows()];
     scores.par_chunks_mut(BLOCK).enumerate().for_each(|(block, scores)| {
@@ -35,18 +35,18 @@ pub(crate) fn leverage(vectors: MatRef<'_, f64>, weights: &[f64]) -> Vec<f64> {
     scores
 }
 
-/// The μ at which the effective dimension `Σ λ_j/(λ_j + μ)` is `c`; where the rank is at most `c`, the least
-/// that rounding lets one tell from none.
+/// Return the μ at which the effective dimension `Σ λ_j/(λ_j + μ)` is `c`. If the rank is at most `c`, return the
+/// smallest μ above rounding.
 pub(crate) fn ridge_of_dimension(eigenvalues: &[f64], c: usize) -> f64 {
     let dimension = |mu| ridge(eigenvalues, mu).iter().sum::<f64>();
     let largest = eigenvalues.first().copied().unwrap_or(0.0);
-    // At this one the dimension is at most tr K / μ = c.
+    // At this μ the dimension is at most tr K / μ = c.
     let mut above = eigenvalues.iter().sum::<f64>() / c as f64;
     let mut below = largest * eigenvalues.len() as f64 * f64::EPSILON;
     if !(below < above) || dimension(below) <= c as f64 {
         return below.max(f64::MIN_POSITIVE);
     }
-    // Halves an interval of at most 53 doublings to a relative 10⁻¹².
+    // Bisect an interval of at most 53 doublings to a relative width of 10⁻¹².
     while above / below > 1.0 + 1e-12 {
         let middle = (above * below).sqrt();
         if !(middle > below && middle < above) {

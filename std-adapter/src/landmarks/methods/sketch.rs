@@ -1,9 +1,9 @@
 //! The spectrum of a Nyström approximation from p columns, for approximate scores.
 //!
-//! The columns are drawn in proportion to `k(i, i)`, as the paper does (uniformly where the kernel is of a
-//! distance). With the features `Φ` of [`dpp_nystrom_core::Nystrom`], `K̃ = ΦᵀΦ`, and the eigenvectors `v_j`
-//! and eigenvalues `s_j` of the small `ΦΦᵀ` give those of `K̃`: `s_j` and `Φᵀ v_j / √s_j`. `N p` kernel
-//! evaluations, `O(N p² + p³)`, `2 N p` numbers.
+//! The columns are drawn in proportion to `k(i, i)`, as in the paper (uniformly if the kernel is a function of a
+//! distance). With the features `Φ` of [`dpp_nystrom_core::Nystrom`], `K̃ = ΦᵀΦ`. The eigenvectors `v_j` and
+//! eigenvalues `s_j` of the small matrix `ΦΦᵀ` give those of `K̃`: `Φᵀ v_j / √s_j` and `s_j`. `N p` kernel
+//! evaluations, `O(N p² + p³)` operations, `2 N p` numbers.
 
 use crate::approximation::features::features;
 use crate::error::Error;
@@ -16,29 +16,29 @@ use dpp_nystrom_core::{Landmarks, Random};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-/// Columns for each landmark, where nobody says how many.
+/// The default number of columns per landmark.
 const COLUMNS: usize = 4;
 
-/// Eigenvalues and eigenvectors of `K̃`, of those that are above rounding.
+/// The eigenvalues of `K̃` above rounding, and their eigenvectors.
 pub(crate) struct Sketch {
-    /// Descending.
+    /// Eigenvalues in descending order.
     pub(crate) values: Vec<f64>,
-    /// N rows, an eigenvector a column.
+    /// Eigenvectors as columns, with N rows.
     pub(crate) vectors: Mat<f64>,
 }
 
 impl Sketch {
-    pub(crate) fn new(task: &Task<'_>, random: &mut Random) -> Result<Self, Error> {
+    pub(crate) fn new(task: &Task<'_>, columns: Option<usize>, random: &mut Random) -> Result<Self, Error> {
         let ground = task.gram.ground();
         let count = task.gram.len();
-        let p = match task.options.columns {
+        let p = match columns {
             Some(columns) => within("--columns", columns, count)?,
             None => (COLUMNS * task.c).min(count),
         };
         let mut memory = Heap::new(p)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
         let mut weights = diagonal::weights(ground);
-        // Columns that depend on others add nothing: fewer than p will do.
+        // Columns that depend on others add nothing: fewer than p are enough.
         while landmarks.len() < p
             && let Some(row) = place(&weights, random)?
         {

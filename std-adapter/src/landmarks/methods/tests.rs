@@ -1,26 +1,29 @@
-//! Laws of the draws against formulas of their own on matrices small enough to enumerate.
+//! Tests of the sampling distributions against independent formulas, on matrices small enough to enumerate.
 
 use crate::approximation::gram::Gram;
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::approximation::spectrum::SPECTRUM_ROWS;
 use crate::data::prepared::Prepared;
-use crate::data::table::reader::{Table, Target, read};
+use crate::data::table::input::{Table, Target};
+use crate::data::table::reader::read;
 use crate::error::Error;
-use crate::kernel::bandwidth::Bandwidth;
+use crate::kernel::bandwidth::Sigma;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
 use crate::landmarks::methods::adaptive_full::Columns;
-use crate::landmarks::methods::adaptive_partial::missed;
-use crate::landmarks::methods::find;
+use crate::landmarks::methods::adaptive_partial::residuals;
+use crate::landmarks::methods::given::Given;
+use crate::landmarks::methods::greedy::Greedy;
+use crate::landmarks::methods::kmeans::Kmeans;
 use crate::landmarks::methods::lloyd::lloyd;
 use crate::landmarks::methods::recursive_rls::{Lambda, estimates, recurse};
 use crate::landmarks::methods::scores::{best_rank, leverage, ridge, ridge_of_dimension};
-use crate::landmarks::selector::{Options, Selector, Task, run};
+use crate::landmarks::methods::{SelectorOptions, find};
+use crate::landmarks::selector::{RowAccess, Selector, Task, run};
 use crate::linalg::eigen::rank;
 use crate::observer::NoObserver;
 use crate::regression::sigma_search::choose_bandwidth;
-use crate::regression::train::Setting;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 use rand_core::Rng;
@@ -30,7 +33,7 @@ use std::path::Path;
 const SMALL: usize = 8;
 const DRAWS: u64 = 20_000;
 
-/// Rows of different lengths, so that the diagonal of a polynomial kernel varies.
+/// Return rows of different norms, so that the diagonal of a polynomial kernel varies.
 fn data(rows: usize, dim: usize) -> Prepared {
     let mut random = stream(rows as u64, RngStream::Rows);
     let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX);
@@ -48,24 +51,20 @@ fn data(rows: usize, dim: usize) -> Prepared {
 
 const POLYNOMIAL: KernelKind = KernelKind::Polynomial { degree: 3, offset: 1.0 };
 
-fn setting(kernel: KernelKind, seed: u64) -> Setting {
-    Setting { kernel: KernelSpec { kind: kernel, sigma: 1.0 }, precision: Precision::F64, seed }
-}
-
-fn method(name: &str) -> &'static dyn Selector {
-    find(name).unwrap()
+fn selector(name: &str, options: &SelectorOptions) -> Box<dyn Selector> {
+    find(name).unwrap().selector(options)
 }
 
 fn rows(
     gram: &Gram<'_>,
     name: &str,
     c: usize,
-    setting: Setting,
+    seed: u64,
     ridge: Option<f64>,
-    options: &Options,
+    options: &SelectorOptions,
 ) -> Vec<usize> {
-    let task = Task { gram, c, setting, ridge, options, observer: &NoObserver };
-    match run(method(name), &task).unwrap().0.places {
+    let task = Task { seed, ridge, ..Task::new(gram, c) };
+    match run(selector(name, options).as_ref(), &task).unwrap().landmarks {
         LandmarkSet::Indices(rows) => rows,
         LandmarkSet::Points(_) => panic!("{name} selects rows"),
     }
@@ -76,7 +75,7 @@ fn matrix(gram: &Gram<'_>) -> Vec<Vec<f64>> {
     (0..n).map(|i| (0..n).map(|j| gram.ground().entry(i, j)).collect()).collect()
 }
 
-/// `A⁻¹ B` by elimination with pivots.
+/// Return `A⁻¹ B` by Gaussian elimination with pivoting.
 fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let n = a.len();
     for k in 0..n {
@@ -97,7 +96,7 @@ fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     b
 }
 
-/// Eigenvalues, descending, each with its vector: Jacobi's rotations.
+/// Return the eigenvalues in descending order, each with its eigenvector, by Jacobi rotations.
 fn jacobi(mut a: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     let n = a.len();
     let mut v: Vec<Vec<f64>> =
@@ -127,7 +126,7 @@ fn naive_leverage(matrix: &[Vec<f64>], k: usize) -> Vec<f64> {
     (0..matrix.len()).map(|i| pairs[..k].iter().map(|(_, vector)| vector[i] * vector[i]).sum()).collect()
 }
 
-/// The diagonal of `K (K + μI)⁻¹`.
+/// Return the diagonal of `K (K + μI)⁻¹`.
 fn naive_ridge(matrix: &[Vec<f64>], mu: f64) -> Vec<f64> {
     let mut shifted = matrix.to_vec();
     (0..matrix.len()).for_each(|i| shifted[i][i] += mu);
@@ -135,7 +134,7 @@ fn naive_ridge(matrix: &[Vec<f64>], mu: f64) -> Vec<f64> {
     (0..matrix.len()).map(|i| product[i][i]).collect()
 }
 
-/// `‖K_j - QQᵀK_j‖²` for the columns `drawn`, by the normal equations.
+/// Return `‖K_j - QQᵀK_j‖²` given the columns `drawn`, by the normal equations.
 fn naive_missed(matrix: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let gram: Vec<Vec<f64>> =
@@ -153,15 +152,14 @@ fn naive_missed(matrix: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
         .collect()
 }
 
-/// Counts against weights: under this with probability 0.999 for so many degrees of freedom (Wilson and
-/// Hilferty 1931).
+/// Assert that counts match weights, by a chi-squared test against the 0.999 quantile (Wilson and Hilferty 1931).
 #[track_caller]
 fn assert_law<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, u64>, weights: &BTreeMap<K, f64>) {
     let total: f64 = weights.values().sum();
     assert!(counts.keys().all(|key| weights.contains_key(key)), "{counts:?}");
     let draws = counts.values().sum::<u64>() as f64;
     let mut cells: Vec<(f64, f64)> = Vec::new();
-    // Cells that expect few are one.
+    // Merge cells with small expected counts.
     let mut few = (0.0, 0.0);
     for (key, weight) in weights {
         let cell = (counts.get(key).copied().unwrap_or(0) as f64, draws * weight / total);
@@ -179,14 +177,13 @@ fn assert_law<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, u64>, weights: &BTr
 
 fn first_draws(
     gram: &Gram<'_>,
-    kernel: KernelKind,
     name: &str,
     ridge: Option<f64>,
-    options: &Options,
+    options: &SelectorOptions,
 ) -> BTreeMap<usize, u64> {
     let mut counts = BTreeMap::new();
     for seed in 0..DRAWS {
-        *counts.entry(rows(gram, name, 1, setting(kernel, seed), ridge, options)[0]).or_default() += 1;
+        *counts.entry(rows(gram, name, 1, seed, ridge, options)[0]).or_default() += 1;
     }
     counts
 }
@@ -195,7 +192,7 @@ fn by_row(weights: Vec<f64>) -> BTreeMap<usize, f64> {
     weights.into_iter().enumerate().collect()
 }
 
-/// The first draw follows the formula of each method, and each law is told from the uniform one.
+/// The first draw follows the formula of each method.
 #[test]
 fn first_draws_follow_the_scores() {
     let data = data(SMALL, 2);
@@ -204,12 +201,12 @@ fn first_draws_follow_the_scores() {
         let matrix = matrix(&gram);
         let gamma = 0.02;
         let mu = gamma * SMALL as f64;
-        let rank = Options { rank: Some(3), ..Options::default() };
-        // From all columns a sketch is exact.
-        let whole = Options { columns: Some(SMALL), ..rank.clone() };
+        let rank = SelectorOptions { rank: Some(3), ..SelectorOptions::default() };
+        // A sketch from all columns is exact.
+        let whole = SelectorOptions { columns: Some(SMALL), ..rank.clone() };
         let diagonal: Vec<f64> = (0..SMALL).map(|i| matrix[i][i]).collect();
         let norms: Vec<f64> = matrix.iter().map(|row| row.iter().map(|x| x * x).sum()).collect();
-        let cases: [(&str, Option<f64>, &Options, Vec<f64>); 8] = [
+        let cases: [(&str, Option<f64>, &SelectorOptions, Vec<f64>); 8] = [
             ("uniform", None, &rank, vec![1.0; SMALL]),
             ("diagonal", None, &rank, diagonal),
             ("column-norm", None, &rank, norms.clone()),
@@ -220,12 +217,12 @@ fn first_draws_follow_the_scores() {
             ("adapfull", None, &rank, norms),
         ];
         for (name, ridge, options, weights) in cases {
-            assert_law(&first_draws(&gram, kernel, name, ridge, options), &by_row(weights));
+            assert_law(&first_draws(&gram, name, ridge, options), &by_row(weights));
         }
     }
 }
 
-/// Counts of pairs of rows under a law of the first and one of the second given the first.
+/// Return the law of pairs of rows, from the law of the first and that of the second given the first.
 fn pairs(first: &[f64], second: impl Fn(usize) -> Vec<f64>) -> BTreeMap<Vec<usize>, f64> {
     let mut law = BTreeMap::new();
     let total: f64 = first.iter().sum();
@@ -249,15 +246,13 @@ fn second_draws_are_without_replacement_and_adapt() {
     let laws: [(&str, BTreeMap<Vec<usize>, f64>); 3] = [
         ("column-norm", pairs(&norms, |_| norms.clone())),
         ("adapfull", pairs(&norms, |i| naive_missed(&matrix, &[i]))),
-        // One column leaves no rank to keep: all of it is missed.
+        // With one column the retained rank is zero: the whole column is residual.
         ("adappart", pairs(&[1.0; SMALL], |i| matrix[i].iter().map(|x| x * x).collect())),
     ];
     for (name, law) in laws {
         let mut counts = BTreeMap::new();
         for seed in 0..DRAWS {
-            *counts
-                .entry(rows(&gram, name, 2, setting(kernel, seed), None, &Options::default()))
-                .or_default() += 1;
+            *counts.entry(rows(&gram, name, 2, seed, None, &SelectorOptions::default())).or_default() += 1;
         }
         assert_law(&counts, &law);
     }
@@ -276,14 +271,14 @@ fn what_columns_miss_is_what_a_projection_leaves() {
         let expected = naive_missed(&matrix, &drawn);
         let largest = expected.iter().copied().fold(0.0, f64::max);
         for (row, expected) in expected.iter().enumerate() {
-            // The squares of the condition of a few columns.
-            assert!((columns.missed[row] - expected).abs() < 1e-8 * largest, "{drawn:?} {row}");
+            // The tolerance allows for the squared condition number of a few columns.
+            assert!((columns.residuals[row] - expected).abs() < 1e-8 * largest, "{drawn:?} {row}");
         }
-        assert_eq!(columns.missed[j], 0.0);
+        assert_eq!(columns.residuals[j], 0.0);
     }
 }
 
-/// `C - C W_k† W` by dense matrices.
+/// Compare with `C - C W_k† W` by dense matrices.
 #[test]
 fn what_a_partial_approximation_misses_of_its_columns() {
     let data = data(30, 2);
@@ -296,7 +291,7 @@ fn what_a_partial_approximation_misses_of_its_columns() {
     let eigen = jacobi(own.clone());
     let trace: f64 = eigen.iter().map(|pair| pair.0).sum();
     let k = (1..5).find(|&k| eigen[..k].iter().map(|pair| pair.0).sum::<f64>() >= 0.8 * trace).unwrap_or(4);
-    let found = missed(&columns, &members).unwrap();
+    let found = residuals(&columns, &members).unwrap();
     for row in 0..30 {
         let mut expected = 0.0;
         for a in 0..5 {
@@ -323,7 +318,7 @@ fn scores_sum_to_the_rank_and_to_the_effective_dimension() {
         let scores = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
         assert!((scores.iter().sum::<f64>() - k as f64).abs() < 1e-10);
         assert!(scores.iter().all(|score| (0.0..1.0 + 1e-12).contains(score)));
-        // Largest first, and the vectors are the values' own.
+        // Eigenvalues are in descending order and match their eigenvectors.
         let turned: Vec<f64> =
             (0..120).map(|i| (0..120).map(|j| matrix[i][j] * eigen.vectors[(j, k)]).sum()).collect();
         assert!((0..120).all(|i| (turned[i] - eigen.values[k] * eigen.vectors[(i, k)]).abs() < 1e-10));
@@ -337,7 +332,7 @@ fn scores_sum_to_the_rank_and_to_the_effective_dimension() {
         }
         let dimension: f64 = eigen.values.iter().map(|value| value / (value + mu)).sum();
         assert!((scores.iter().sum::<f64>() - dimension).abs() < 1e-9);
-        // A projection: as the ridge goes, the scores of a matrix of rank k are those of its column space.
+        // The effective dimension is below the number of rows.
         assert!(scores.iter().sum::<f64>() < 120.0);
     }
     for c in [1, 20, 60] {
@@ -347,7 +342,7 @@ fn scores_sum_to_the_rank_and_to_the_effective_dimension() {
     }
 }
 
-/// Where `K` has rank k, ridge leverage scores tend to those of its column space, the diagonal of a projection.
+/// If `K` has rank k, ridge leverage scores tend to those of its column space, the diagonal of a projection.
 #[test]
 fn ridge_scores_of_a_low_rank_tend_to_a_projection() {
     let data = data(50, 3);
@@ -374,18 +369,16 @@ fn a_sketch_gives_no_score_more_than_it_has() {
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.7 }).unwrap();
     let mu = 0.5;
     let exact = leverage(gram.eigen().unwrap().vectors.as_ref(), &ridge(&gram.eigen().unwrap().values, mu));
-    let options = Options { columns: Some(60), ..Options::default() };
-    let setting = setting(KernelKind::Gaussian, 4);
-    let task = Task { gram: &gram, c: 10, setting, ridge: None, options: &options, observer: &NoObserver };
-    let sketch = super::sketch::Sketch::new(&task, &mut stream(4, RngStream::Landmarks)).unwrap();
+    let task = Task { seed: 4, ..Task::new(&gram, 10) };
+    let sketch = super::sketch::Sketch::new(&task, Some(60), &mut stream(4, RngStream::Landmarks)).unwrap();
     let scores = leverage(sketch.vectors.as_ref(), &ridge(&sketch.values, mu));
-    // K̃ <= K, and x/(x + μ) keeps the order of matrices.
+    // K̃ <= K, and x/(x + μ) is operator monotone.
     assert!(scores.iter().zip(&exact).all(|(score, exact)| *score < exact + 1e-9));
     let share = scores.iter().sum::<f64>() / exact.iter().sum::<f64>();
     assert!((0.8..1.0).contains(&share), "{share}");
 }
 
-/// The largest residual of elimination with complete pivoting, one after the other.
+/// Each landmark is the pivot of elimination with complete pivoting: the row with the largest residual.
 #[test]
 fn greedy_is_elimination_with_complete_pivoting() {
     let data = data(70, 3);
@@ -404,17 +397,11 @@ fn greedy_is_elimination_with_complete_pivoting() {
             let mut expected = chosen.clone();
             expected.sort_unstable();
             for precision in [Precision::F64, Precision::F32] {
-                let setting = Setting { precision, ..setting(kernel, c as u64) };
-                assert_eq!(rows(&gram, "greedy", c, setting, None, &Options::default()), expected);
+                let task = Task { precision, seed: c as u64, ..Task::new(&gram, c) };
+                assert_eq!(run(&Greedy, &task).unwrap().landmarks.rows(), Some(&expected[..]));
             }
-            let plain = crate::landmarks::chain::select(
-                gram.ground(),
-                c,
-                &crate::landmarks::chain::Method::Start(crate::landmarks::chain::Start::Greedy),
-                0,
-                &NoObserver,
-            );
-            assert_eq!(plain.unwrap().landmarks, expected);
+            let plain = crate::landmarks::chain::select(gram.ground(), c, &Greedy, 0, &NoObserver);
+            assert_eq!(plain.unwrap().landmarks.rows(), Some(&expected[..]));
         }
     }
 }
@@ -427,7 +414,7 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
     let centroids = lloyd(&data.rows, 4, seeds, |value| inertia.push(value));
     assert!(inertia.len() > 5 && inertia.is_sorted_by(|one, next| one >= next), "{inertia:?}");
     assert!(inertia[inertia.len() - 1] < 0.9 * inertia[0]);
-    // Each is the mean of the rows nearest to it.
+    // Each centroid is the mean of the rows nearest to it.
     let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
     let side = |row: &[f64]| {
         let points = centroids.chunks_exact(4).enumerate();
@@ -453,12 +440,8 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
 fn snapped_centroids_are_the_nearest_rows() {
     let data = data(400, 2);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let setting = setting(KernelKind::Gaussian, 9);
-    let options = Options::default();
-    let task = Task { gram: &gram, c: 9, setting, ridge: None, options: &options, observer: &NoObserver };
-    let LandmarkSet::Points(points) = run(method("kmeans"), &task).unwrap().0.places else {
-        panic!("points")
-    };
+    let task = Task { seed: 9, ..Task::new(&gram, 9) };
+    let LandmarkSet::Points(points) = run(&Kmeans, &task).unwrap().landmarks else { panic!("points") };
     let mut expected: Vec<usize> = points
         .chunks_exact(2)
         .map(|point| {
@@ -470,12 +453,13 @@ fn snapped_centroids_are_the_nearest_rows() {
         .collect();
     expected.sort_unstable();
     expected.dedup();
-    let snapped = rows(&gram, "kmeans-snapped", 9, setting, None, &options);
+    let snapped = rows(&gram, "kmeans-snapped", 9, 9, None, &SelectorOptions::default());
     assert_eq!(snapped.len(), 9);
     assert!(expected.iter().all(|row| snapped.contains(row)), "{snapped:?} {expected:?}");
 }
 
-/// The folder that `DPP_NYSTROM_DATA` names, else `../shared/data` from the root of the workspace.
+/// Read a data set from the folder `DPP_NYSTROM_DATA`, or else from `../shared/data` relative to the workspace root.
+/// `None` if the file does not exist.
 fn real(test: &str, set: &str) -> Option<Prepared> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .filter(|folder| !folder.is_empty())
@@ -488,20 +472,20 @@ fn real(test: &str, set: &str) -> Option<Prepared> {
     Some(Prepared::new(read(&path, &Target::Last).unwrap(), Some(1_500), 0).unwrap())
 }
 
-/// Musco and Musco 2017: with a sample that is good enough 3/2 of the estimate is at least the score and at
-/// most three times it.
+/// Musco and Musco 2017: if the sample is accurate enough, 3/2 of the estimate is at least the score and at most three
+/// times the score.
 #[test]
 fn recursive_scores_are_within_the_factor_that_is_stated() {
     for set in ["ailerons", "cal.housing"] {
         let Some(data) = real("recursive_scores_are_within_the_factor_that_is_stated", set) else { continue };
         let kernel = KernelKind::Gaussian;
-        let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, 0, &NoObserver).unwrap().sigma;
-        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma }).unwrap();
+        let sigma = choose_bandwidth(Sigma::Median(1.0), kernel, &data, 0, &NoObserver).unwrap().sigma;
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma }).unwrap();
         let eigen = gram.eigen().unwrap();
         let dimension = 3;
         let lambda = ridge_of_dimension(&eigen.values, dimension);
         let exact = leverage(eigen.vectors.as_ref(), &ridge(&eigen.values, lambda));
-        // Algorithm 2's own: 3/2 and 16 ln(d/δ), δ = 1/8.
+        // The constants of Algorithm 2: 3/2 and 16 ln(d/δ), δ = 1/8.
         let oversampling = 1.5 * 16.0 * (8.0 * dimension as f64).ln();
         for seed in 0..5 {
             let mut random = stream(seed, RngStream::Landmarks);
@@ -511,7 +495,7 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
             let rows: Vec<usize> = (0..gram.len()).collect();
             let found = estimates(gram.ground(), &rows, &sample, lambda).unwrap();
             let kept = sample.len();
-            assert!(kept < gram.len() / 4, "{kept} rows are no sample");
+            assert!(kept < gram.len() / 4, "{kept} rows are not a sample");
             for (estimate, exact) in found.iter().zip(&exact) {
                 let over = 1.5 * estimate;
                 assert!(over >= *exact && over <= 3.0 * exact, "{set} {seed}: {over} {exact}, {kept} rows");
@@ -524,12 +508,8 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
 fn seconds_count_what_another_computed() {
     let data = data(600, 3);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let options = Options::default();
-    let seconds = |name: &str| {
-        let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
-        run(method(name), &task).unwrap().1
-    };
+    let options = SelectorOptions::default();
+    let seconds = |name: &str| run(selector(name, &options).as_ref(), &Task::new(&gram, 5)).unwrap().seconds;
     let first = seconds("lev");
     let second = seconds("reglev");
     assert!(second > 0.5 * first, "{first} {second}");
@@ -540,39 +520,64 @@ fn seconds_count_what_another_computed() {
 fn a_whole_matrix_is_refused_for_too_many_rows() {
     let data = data(SPECTRUM_ROWS + 1, 1);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    let options = Options::default();
+    let options = SelectorOptions::default();
     for (name, other) in [("lev", "applev"), ("reglev", "appreglev"), ("adapfull", "adappart")] {
-        let setting = setting(KernelKind::Gaussian, 0);
-        let task = Task { gram: &gram, c: 5, setting, ridge: None, options: &options, observer: &NoObserver };
-        match run(method(name), &task) {
+        match run(selector(name, &options).as_ref(), &Task::new(&gram, 5)) {
             Err(Error::WholeMatrix { method, instead, .. }) => assert_eq!((method, instead), (name, other)),
             other => panic!("{other:?}"),
         }
-        // And the one that is named can.
-        assert_eq!(rows(&gram, other, 5, setting, None, &options).len(), 5);
+        // The suggested method accepts as many rows.
+        assert_eq!(rows(&gram, other, 5, 0, None, &options).len(), 5);
     }
 }
 
-/// A kernel so narrow that columns say nothing of other rows: all rows are independent, and c of them come.
+/// The kernel is so narrow that K is nearly diagonal: all rows are independent, and c of them are selected.
 #[test]
 fn rows_without_weight_are_drawn_when_no_others_are_left() {
     let data = data(40, 2);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1e-3 }).unwrap();
-    let few = Options { columns: Some(3), rank: Some(1), ..Options::default() };
+    let few = SelectorOptions { columns: Some(3), rank: Some(1), ..SelectorOptions::default() };
     for name in ["applev", "appreglev", "adappart", "lev"] {
-        let setting = setting(KernelKind::Gaussian, 1);
-        assert_eq!(rows(&gram, name, 40, setting, None, &few), (0..40).collect::<Vec<_>>());
+        assert_eq!(rows(&gram, name, 40, 1, None, &few), (0..40).collect::<Vec<_>>());
     }
-    // Five different rows, eight times each.
+    // Five distinct rows, eight times each.
     let five: Vec<f64> = (0..8).flat_map(|_| data.rows[..10].to_vec()).collect();
     let data = Prepared { rows: five, ..data };
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "kmeans-snapped"] {
-        let setting = setting(KernelKind::Gaussian, 1);
-        let task = Task { gram: &gram, c: 6, setting, ridge: None, options: &few, observer: &NoObserver };
-        let refused = run(method(name), &task);
+        let task = Task { seed: 1, ..Task::new(&gram, 6) };
+        let refused = run(selector(name, &few).as_ref(), &task);
         let Err(Error::Landmarks { reason: CoreError::RankDeficient { rank: 5, .. } }) = refused else {
             panic!("{name}: {refused:?}")
         };
     }
+}
+
+/// A selector created by name has that name, with and without refinement.
+#[test]
+fn methods_make_selectors_of_their_names() {
+    let refinement = Some(crate::landmarks::swap_search::Refinement::default());
+    for method in super::METHODS {
+        for options in
+            [SelectorOptions::default(), SelectorOptions { refinement, ..SelectorOptions::default() }]
+        {
+            let selector = method.selector(&options);
+            assert_eq!(selector.name(), method.name);
+            assert_eq!(selector.in_place().is_some(), selector.needs().rows == RowAccess::InPlace);
+        }
+    }
+}
+
+/// Given rows are numbered as in the file, also if some of its rows are not used.
+#[test]
+fn given_rows_are_those_of_the_file() {
+    let data = Prepared { numbers: Some((0..40).map(|row| 3 * row + 1).collect()), ..data(40, 2) };
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
+    let task = Task::new(&gram, 2);
+    let selection = run(&Given::new([7, 1]), &task).unwrap();
+    assert_eq!(selection.landmarks, LandmarkSet::Indices(vec![0, 2]));
+    let reason = CoreError::OutOfRange { index: 2, len: 40 };
+    assert!(
+        matches!(run(&Given::new([1, 2]), &task), Err(Error::Landmarks { reason: found }) if found == reason)
+    );
 }

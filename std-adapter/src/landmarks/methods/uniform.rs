@@ -1,31 +1,35 @@
 //! Rows drawn uniformly: [`dpp_nystrom_core::start::uniform`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{Method, Start, select_rows};
-use crate::landmarks::selection::Chosen;
-use crate::landmarks::selector::{About, Selector, Task};
+use crate::landmarks::chain::select_rows;
+use crate::landmarks::procedure::{Procedure, Start};
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Selector, Task};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Uniform;
+/// Select rows drawn uniformly (Williams and Seeger 2001). `c²/2` kernel evaluations, works in place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uniform;
+
+impl Uniform {
+    fn procedure(&self) -> Procedure {
+        Procedure::Start(Start::Uniform)
+    }
+}
 
 impl Selector for Uniform {
     fn name(&self) -> &'static str {
         "uniform"
     }
 
-    fn about(&self) -> About {
-        About {
-            help: "Rows drawn uniformly",
-            source: "Williams and Seeger 2001",
-            evaluations: "c²/2",
-            memory: "c²",
-            reads_all: false,
-            rows: true,
-        }
+    fn in_place(&self) -> Option<Procedure> {
+        Some(self.procedure())
     }
 
-    fn select(&self, task: &Task<'_>) -> Result<Chosen, Error> {
-        let method = Method::Start(Start::Uniform);
-        select_rows(task.gram.data(), task.c, &method, task.setting, task.observer).map(Chosen::from)
+    fn on_ground(&self) -> Option<Procedure> {
+        Some(self.procedure())
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        select_rows(task, &self.procedure())
     }
 }

@@ -1,12 +1,12 @@
-//! Refinement as a whole: never worse, unbiased sums, the exact sweep, and the ends of its ranges.
+//! Tests of refinement: monotone error, unbiased sums, the exact sweep, and the limits of its options.
 
 use crate::approximation::errors::trace_error;
 use crate::kernel::kind::KernelKind;
 use crate::landmarks::swap_search::{Refinement, WIDER, draw, refine};
-use crate::linalg::elimination::{missed, trace_missed};
+use crate::linalg::elimination::{residuals, trace_residual};
 use crate::observer::NoObserver;
 use crate::rng::{RngStream, stream};
-use crate::simd::lanes::Ground;
+use crate::simd::lane::Ground;
 use dpp_nystrom_core::{GroundSet, Points, Scalar};
 use rand_core::Rng;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn sums_over_drawn_rows_are_unbiased() {
     let mean = sums.iter().sum::<f64>() / DRAWS as f64;
     let variance = sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / (DRAWS - 1) as f64;
     let deviation = (variance / DRAWS as f64).sqrt();
-    // A normal number is beyond four deviations once in 16,000 times.
+    // A normal variable is beyond four standard deviations once in 16,000 times.
     assert!((mean - whole).abs() < 4.0 * deviation, "{mean} of {whole}, deviation {deviation}");
     assert!(deviation < 0.01 * whole, "too wide a net to catch anything");
     let (candidates, rows) = (candidates as f64 / DRAWS as f64, drawn_rows as f64 / DRAWS as f64);
@@ -50,7 +50,7 @@ fn sums_over_drawn_rows_are_unbiased() {
     assert!(rows > 1.5 * candidates && rows < WIDER as f64 * 20.5, "{rows}");
 }
 
-/// A row that carries half of what is missed is in for certain, and others are no less often than their share.
+/// A row with half of the total residual is always drawn, and the others at least in proportion to their residuals.
 #[test]
 fn rows_that_carry_the_error_are_drawn() {
     const DRAWS: u64 = 2_000;
@@ -85,7 +85,7 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
         let mut exchanges = 0;
         for _ in 0..set.len() {
             let leaving = set.remove(0);
-            let open = missed(&ground, &set);
+            let open = residuals(&ground, &set);
             let drop = |v: usize| open.iter().map(|row| row[v] * row[v]).sum::<f64>() / open[v][v];
             let free = (0..ground.len()).filter(|v| !set.contains(v));
             let best = free.max_by(|&v, &w| drop(v).total_cmp(&drop(w))).unwrap();
@@ -97,13 +97,17 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
         let refined =
             refine(&ground, &start, once, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
         assert_eq!(refined.landmarks, set);
-        assert_eq!((refined.gain.sweeps, refined.gain.exchanges), (1, exchanges));
-        assert!((refined.gain.before - trace_missed(&ground, &start)).abs() < 1e-9);
-        assert!((refined.gain.after - trace_missed(&ground, &set)).abs() < 1e-9);
-        // Until nothing is left to gain, and no longer.
+        assert_eq!((refined.outcome.sweeps, refined.outcome.exchanges), (1, exchanges));
+        assert!((refined.outcome.before - trace_residual(&ground, &start)).abs() < 1e-9);
+        assert!((refined.outcome.after - trace_residual(&ground, &set)).abs() < 1e-9);
+        // Sweeps stop once no exchange reduces the error.
         let long = Refinement { sweeps: 1_000, ..once };
         let rest = refine(&ground, &start, long, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap();
-        assert!(rest.gain.after <= refined.gain.after && rest.gain.sweeps < 100, "{:?}", rest.gain);
+        assert!(
+            rest.outcome.after <= refined.outcome.after && rest.outcome.sweeps < 100,
+            "{:?}",
+            rest.outcome
+        );
         let again =
             refine(&ground, &rest.landmarks, once, &mut stream(0, RngStream::Refinement), &NoObserver)
                 .unwrap();
@@ -114,7 +118,7 @@ fn with_all_rows_drawn_a_sweep_is_the_greedy_exchange() {
 #[test]
 fn the_outcome_is_never_worse_than_the_start() {
     let mut rows = numbers(300 * WIDTH);
-    // Copies of rows, and rows next to them.
+    // Duplicates of rows, and perturbed duplicates.
     for at in 0..60 {
         for feature in 0..WIDTH {
             rows[(at + 100) * WIDTH + feature] = rows[at * WIDTH + feature];
@@ -140,7 +144,7 @@ fn the_outcome_is_never_worse_than_the_start() {
                 );
                 let refined = match refined {
                     Ok(refined) => refined,
-                    // So wide a kernel that no eight rows are independent.
+                    // The kernel is so wide that no eight rows are independent.
                     Err(error) => {
                         assert!(sigma > 10.0, "{sigma} {start:?}: {error}");
                         continue;
@@ -150,15 +154,16 @@ fn the_outcome_is_never_worse_than_the_start() {
                     trace_error(&ground, &start).unwrap().error,
                     trace_error(&ground, &refined.landmarks).unwrap().error,
                 );
-                // Entries of another exponential differ by 1e-16, times the condition of the landmarks' matrix: a
-                // row 1e-4 from another leaves pivots down to 1e-12, and a residual's fourth digit.
+                // Two implementations of the exponential differ by 1e-16, multiplied by the condition number of the
+                // landmarks' matrix: a row 1e-4 from another leaves pivots down to 1e-12, and changes the fourth digit
+                // of a residual.
                 let rounding = 1e-8 + 1e-3 * after;
-                assert!(refined.gain.after <= refined.gain.before, "{sigma} {start:?}");
+                assert!(refined.outcome.after <= refined.outcome.before, "{sigma} {start:?}");
                 assert!(after <= before + rounding, "{sigma} {start:?}: {before:e} {after:e}");
                 assert!(
-                    (refined.gain.after - after).abs() <= rounding,
+                    (refined.outcome.after - after).abs() <= rounding,
                     "{sigma} {start:?}: {after:e} and not {:e}, {:?}",
-                    refined.gain.after,
+                    refined.outcome.after,
                     refined.landmarks
                 );
                 assert!(refined.landmarks.is_sorted() && refined.landmarks.len() == start.len());
@@ -177,11 +182,11 @@ fn the_ends_of_the_ranges() {
     let all: Vec<usize> = (0..60).collect();
     let usual = Refinement::default();
     assert_eq!(run(&all, usual).landmarks, all);
-    assert_eq!(run(&all, usual).gain.exchanges, 0);
-    // The row that is left out of the best N - 1 is the one that the others miss least of.
+    assert_eq!(run(&all, usual).outcome.exchanges, 0);
+    // The row omitted from the best N - 1 landmarks is the one with the smallest residual given the others.
     let missed_of = |v: usize| {
         let others: Vec<usize> = all.iter().copied().filter(|&row| row != v).collect();
-        missed(&ground, &others)[v][v]
+        residuals(&ground, &others)[v][v]
     };
     let least = all.iter().copied().min_by(|&v, &w| missed_of(v).total_cmp(&missed_of(w))).unwrap();
     let one_less = run(&all[1..], Refinement { sweeps: 100, ..usual }).landmarks;
@@ -189,20 +194,20 @@ fn the_ends_of_the_ranges() {
     assert_eq!(left_out.len(), 1);
     assert!(missed_of(left_out[0]) <= missed_of(0));
     assert!(missed_of(left_out[0]) >= missed_of(least));
-    // One landmark: the best row of all.
-    let columns = missed(&ground, &[]);
+    // One landmark: the best single row.
+    let columns = residuals(&ground, &[]);
     let drop = |v: usize| columns[v].iter().map(|entry| entry * entry).sum::<f64>();
     let best = all.iter().copied().max_by(|&v, &w| drop(v).total_cmp(&drop(w))).unwrap();
     assert_eq!(run(&[40], usual).landmarks, [best]);
-    // No time, no sweep.
+    // A zero budget allows no sweep.
     let none = run(&[1, 2, 3], Refinement { budget: Some(Duration::ZERO), ..usual });
-    assert_eq!((none.landmarks, none.gain.sweeps), (vec![1, 2, 3], 0));
-    assert_eq!(none.gain.before.to_bits(), none.gain.after.to_bits());
-    // A budget ends what sweeps do not: sampled sweeps never know that they are at the end.
+    assert_eq!((none.landmarks, none.outcome.sweeps), (vec![1, 2, 3], 0));
+    assert_eq!(none.outcome.before.to_bits(), none.outcome.after.to_bits());
+    // A budget ends a search that sweeps do not: sampled sweeps have no exact stopping criterion.
     let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)), ..usual };
     let stopped = run(&[1, 2, 3], brief);
-    assert!(stopped.gain.sweeps > 0 && stopped.gain.after <= stopped.gain.before);
-    // The same seed, the same rows.
+    assert!(stopped.outcome.sweeps > 0 && stopped.outcome.after <= stopped.outcome.before);
+    // The same seed selects the same rows.
     let few = Refinement { sample: 8, ..usual };
     assert_eq!(run(&[1, 2, 3], few), run(&[1, 2, 3], few));
 }
@@ -217,15 +222,15 @@ fn a_sample_of_the_rows_stands_for_all() {
         refine(&ground, &start, refinement, &mut stream(2, RngStream::Refinement), &NoObserver).unwrap()
     };
     let some = run(refinement);
-    assert_eq!(some.gain.measured, 300);
-    // A third of the rows miss a third of what all do, give or take.
-    let trace = trace_missed(&ground, &start);
-    assert!((some.gain.before / trace - 1.0 / 3.0).abs() < 0.05, "{} of {trace}", some.gain.before);
-    assert!(trace_missed(&ground, &some.landmarks) < 0.9 * trace);
+    assert_eq!(some.outcome.measured, 300);
+    // A third of the rows has about a third of the total residual.
+    let trace = trace_residual(&ground, &start);
+    assert!((some.outcome.before / trace - 1.0 / 3.0).abs() < 0.05, "{} of {trace}", some.outcome.before);
+    assert!(trace_residual(&ground, &some.landmarks) < 0.9 * trace);
     let all = run(Refinement { rows: 900, ..refinement });
-    assert_eq!(all.gain.measured, 900);
-    assert!((all.gain.before / trace - 1.0).abs() < 1e-9);
-    // No fewer than the landmarks.
+    assert_eq!(all.outcome.measured, 900);
+    assert!((all.outcome.before / trace - 1.0).abs() < 1e-9);
+    // At least as many rows as landmarks are measured.
     let few = run(Refinement { rows: 1, ..refinement });
-    assert_eq!((few.gain.measured, few.landmarks.len()), (10, 10));
+    assert_eq!((few.outcome.measured, few.landmarks.len()), (10, 10));
 }

@@ -1,20 +1,22 @@
-//! The curve against selections of every number, and the search for the fewest.
+//! Tests of the error curve against separate selections, and of the search for the fewest landmarks.
 
 use crate::approximation::curve::trace_curve;
 use crate::approximation::gram::Gram;
 use crate::data::prepared::Prepared;
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::methods::find;
-use crate::landmarks::selector::{Options, Task, run};
+use crate::landmarks::methods::greedy::Greedy;
+use crate::landmarks::methods::{SelectorOptions, find};
+use crate::landmarks::selector::{Selector, Task, run};
 use crate::landmarks::swap_search::Refinement;
-use crate::landmarks::tolerance::{Criterion, FIRST, Fewest, Tolerance, fewest};
+use crate::landmarks::tolerance::{Criterion, FIRST, Tolerance, ToleranceSearch, fewest};
 use crate::observer::NoObserver;
+use crate::regression::fit::{fit, validation_error};
+use crate::regression::params::FitParams;
 use crate::regression::ridge::Ridge;
-use crate::regression::train::{Setting, train_at, validation_error};
 use crate::rng::{RngStream, stream};
 use rand_core::Rng;
 
@@ -38,17 +40,19 @@ fn gram(data: &Prepared, kernel: KernelKind) -> Gram<'_> {
     Gram::new(data, KernelSpec { kind: kernel, sigma: 1.2 }).unwrap()
 }
 
-fn task<'a>(gram: &'a Gram<'a>, options: &'a Options, precision: Precision) -> Task<'a> {
-    let setting =
-        Setting { kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.2 }, precision, seed: 3 };
-    Task { gram, c: 0, setting, ridge: None, options, observer: &NoObserver }
+fn task<'a>(gram: &'a Gram<'a>, precision: Precision) -> Task<'a> {
+    Task { precision, seed: 3, ..Task::new(gram, 0) }
+}
+
+fn selector(name: &str) -> Box<dyn Selector> {
+    find(name).unwrap().selector(&SelectorOptions::default())
 }
 
 fn trace(error: f64, most: usize) -> Tolerance {
     Tolerance { error, criterion: Criterion::Trace, most }
 }
 
-/// The first of many landmarks are those that fewer would be, and the curve is what each number of them misses.
+/// The first landmarks of a longer run equal those of a shorter one, and the curve is the error of each prefix.
 #[test]
 fn nested_methods_are_nested_and_their_curve_is_the_error() {
     const MOST: usize = 45;
@@ -56,10 +60,10 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
     let gram = gram(&data, KernelKind::Gaussian);
     for precision in [Precision::F64, Precision::F32] {
         for (name, rows) in [("rpcholesky", None), ("rpcholesky", Some(150)), ("greedy", None)] {
-            let options = Options { pivot_rows: rows, ..Options::default() };
-            let task = task(&gram, &options, precision);
-            let method = find(name).unwrap();
-            let order = method.order(&Task { c: MOST, ..task }).unwrap().unwrap();
+            let options = SelectorOptions { pivot_rows: rows, ..SelectorOptions::default() };
+            let task = task(&gram, precision);
+            let selector = find(name).unwrap().selector(&options);
+            let order = selector.order(&Task { c: MOST, ..task }).unwrap().unwrap();
             let curve = trace_curve(gram.ground(), &order).unwrap();
             assert_eq!(curve.len(), MOST);
             assert!(
@@ -67,23 +71,22 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
                     .is_sorted_by(|one, next| one.error >= next.error && one.landmarks + 1 == next.landmarks)
             );
             for c in 1..=MOST {
-                let (chosen, _) = run(method, &Task { c, ..task }).unwrap();
+                let selection = run(selector.as_ref(), &Task { c, ..task }).unwrap();
                 let mut first = order[..c].to_vec();
                 first.sort_unstable();
                 assert_eq!(
-                    chosen.places,
+                    selection.landmarks,
                     crate::approximation::landmark_set::LandmarkSet::Indices(first),
                     "{name} {c}"
                 );
-                let error = gram.trace_error(&chosen.places).unwrap().fraction;
+                let error = gram.trace_error(&selection.landmarks).unwrap().fraction;
                 assert!((curve[c - 1].error - error).abs() < 1e-12, "{name} {c}: {error}");
             }
         }
     }
     for name in ["uniform", "kdpp", "refined", "kmeans"] {
-        let options = Options::default();
-        let task = task(&gram, &options, Precision::F64);
-        assert_eq!(find(name).unwrap().order(&Task { c: 5, ..task }).unwrap(), None);
+        let task = task(&gram, Precision::F64);
+        assert_eq!(selector(name).order(&Task { c: 5, ..task }).unwrap(), None);
     }
 }
 
@@ -91,9 +94,11 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
 fn what_is_found_is_within_and_one_less_is_not() {
     let data = data(400, 3);
     let gram = gram(&data, KernelKind::Gaussian);
-    let plain = Options::default();
-    let refined =
-        Options { refinement: Some(Refinement { sweeps: 1, ..Refinement::default() }), ..Options::default() };
+    let plain = SelectorOptions::default();
+    let refined = SelectorOptions {
+        refinement: Some(Refinement { sweeps: 1, ..Refinement::default() }),
+        ..SelectorOptions::default()
+    };
     for (name, options) in [
         ("rpcholesky", &plain),
         ("greedy", &plain),
@@ -103,26 +108,27 @@ fn what_is_found_is_within_and_one_less_is_not() {
         ("kdpp", &plain),
         ("kmeans", &plain),
     ] {
-        let task = task(&gram, options, Precision::F64);
-        // One landmark, as many as the first run of a nested method has, and more.
+        let task = task(&gram, Precision::F64);
+        let selector = find(name).unwrap().selector(options);
+        // One landmark, as many as in the first run of a nested method, and more.
         for tolerance in [0.9, 0.05, 2e-3] {
-            let Fewest { chosen, landmarks, curve, .. } =
-                fewest(find(name).unwrap(), &task, trace(tolerance, 200)).unwrap();
-            assert_eq!(chosen.places.count(3), landmarks);
-            let error = gram.trace_error(&chosen.places).unwrap().fraction;
+            let ToleranceSearch { selection, landmarks, curve } =
+                fewest(selector.as_ref(), &task, trace(tolerance, 200)).unwrap();
+            assert_eq!(selection.landmarks.count(3), landmarks);
+            let error = gram.trace_error(&selection.landmarks).unwrap().fraction;
             assert!(error <= tolerance * (1.0 + 1e-12), "{name} {tolerance}: {error}");
             let at = |c: usize| curve.iter().find(|point| point.landmarks == c).map(|point| point.error);
             assert!((at(landmarks).unwrap() - error).abs() < 1e-12, "{name}");
             assert!(landmarks == 1 || at(landmarks - 1).unwrap() > tolerance, "{name} {tolerance} {curve:?}");
             assert!(curve.is_sorted_by(|one, next| one.landmarks < next.landmarks), "{name}");
-            // Nothing that was tried and was enough is smaller.
+            // No smaller number that was tried is within the tolerance.
             let mut within = curve.iter().filter(|point| point.error <= tolerance);
             assert_eq!(within.next().unwrap().landmarks, landmarks, "{name}");
             if tolerance == 2e-3 {
                 assert!(landmarks > FIRST, "{name}: {landmarks} do not test the longer runs");
             }
-            let again = fewest(find(name).unwrap(), &task, trace(tolerance, 200)).unwrap();
-            assert_eq!((&again.chosen, &again.curve), (&chosen, &curve), "{name}");
+            let again = fewest(selector.as_ref(), &task, trace(tolerance, 200)).unwrap();
+            assert_eq!((&again.selection.landmarks, &again.curve), (&selection.landmarks, &curve), "{name}");
         }
     }
 }
@@ -131,42 +137,42 @@ fn what_is_found_is_within_and_one_less_is_not() {
 fn what_is_out_of_reach_is_an_error_that_says_how_far() {
     let data = data(400, 3);
     let gram = gram(&data, KernelKind::Gaussian);
-    let options = Options::default();
-    let task = task(&gram, &options, Precision::F64);
+    let task = task(&gram, Precision::F64);
     for name in ["greedy", "uniform"] {
-        match fewest(find(name).unwrap(), &task, trace(1e-6, 10)) {
+        match fewest(selector(name).as_ref(), &task, trace(1e-6, 10)) {
             Err(Error::Tolerance { tolerance, most: 10, least, landmarks, method, .. }) => {
                 assert_eq!((tolerance, method), (1e-6, name));
-                let (chosen, _) = run(find(name).unwrap(), &Task { c: landmarks, ..task }).unwrap();
-                assert!((gram.trace_error(&chosen.places).unwrap().fraction - least).abs() < 1e-12);
+                let selection = run(selector(name).as_ref(), &Task { c: landmarks, ..task }).unwrap();
+                assert!((gram.trace_error(&selection.landmarks).unwrap().fraction - least).abs() < 1e-12);
                 assert!(least > 1e-6 && landmarks <= 10);
             }
             other => panic!("{name}: {other:?}"),
         }
-        assert!(matches!(fewest(find(name).unwrap(), &task, trace(0.5, 0)), Err(Error::Landmarks { .. })));
+        assert!(matches!(
+            fewest(selector(name).as_ref(), &task, trace(0.5, 0)),
+            Err(Error::Landmarks { .. })
+        ));
     }
-    // What is no matter of the number stays what it is.
-    let options = Options { rank: Some(0), ..Options::default() };
-    let refused = fewest(find("lev").unwrap(), &Task { options: &options, ..task }, trace(0.5, 10));
-    assert!(matches!(refused, Err(Error::Knob { .. })), "{refused:?}");
+    // An error that does not depend on the number of landmarks is returned unchanged.
+    let options = SelectorOptions { rank: Some(0), ..SelectorOptions::default() };
+    let lev = find("lev").unwrap().selector(&options);
+    let refused = fewest(lev.as_ref(), &task, trace(0.5, 10));
+    assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
 }
 
-/// Three features have three independent rows: these are all, and they miss nothing.
+/// Three features give three independent rows, with which the error is 0.
 #[test]
 fn no_more_than_the_independent_rows_are_asked_for() {
     let data = data(100, 3);
     let gram = gram(&data, KernelKind::Linear);
-    let options = Options::default();
     for name in ["greedy", "rpcholesky", "uniform", "kdpp", "refined"] {
-        let task = task(&gram, &options, Precision::F64);
-        let linear = KernelSpec { kind: KernelKind::Linear, ..task.setting.kernel };
-        let task = Task { setting: Setting { kernel: linear, ..task.setting }, ..task };
-        let found = fewest(find(name).unwrap(), &task, trace(1e-9, 50)).unwrap();
+        let task = task(&gram, Precision::F64);
+        let found = fewest(selector(name).as_ref(), &task, trace(1e-9, 50)).unwrap();
         assert_eq!(found.landmarks, 3, "{name} {:?}", found.curve);
-        let refused = fewest(find(name).unwrap(), &task, trace(1e-300, 50));
+        let refused = fewest(selector(name).as_ref(), &task, trace(1e-300, 50));
         match refused {
             Err(Error::Tolerance { most: 3, landmarks: 3, .. }) => {}
-            // Elimination may leave exactly nothing.
+            // Elimination may leave a residual of exactly zero.
             Ok(found) => assert_eq!(found.landmarks, 3, "{name}"),
             other => panic!("{name}: {other:?}"),
         }
@@ -177,12 +183,17 @@ fn no_more_than_the_independent_rows_are_asked_for() {
 fn the_error_of_prediction_is_that_of_training() {
     let data = data(300, 2);
     let gram = gram(&data, KernelKind::Gaussian);
-    let options = Options::default();
-    let task = task(&gram, &options, Precision::F64);
+    let task = task(&gram, Precision::F64);
+    let setting = FitParams {
+        kernel: gram.kernel(),
+        ridge: Ridge::CrossValidated,
+        precision: task.precision,
+        seed: task.seed,
+    };
     for ridge in [Ridge::CrossValidated, Ridge::Value(1e-5)] {
         let tolerance = Tolerance { error: 0.12, criterion: Criterion::Prediction(ridge), most: 60 };
         for name in ["rpcholesky", "uniform"] {
-            let found = fewest(find(name).unwrap(), &task, tolerance).unwrap();
+            let found = fewest(selector(name).as_ref(), &task, tolerance).unwrap();
             let at =
                 |c: usize| found.curve.iter().find(|point| point.landmarks == c).map(|point| point.error);
             assert!(
@@ -190,14 +201,16 @@ fn the_error_of_prediction_is_that_of_training() {
                 "{name}"
             );
             if ridge == Ridge::CrossValidated {
-                let places = &found.chosen.places;
-                let training = train_at(&data, places, ridge, task.setting, &NoObserver).unwrap();
+                let landmarks = &found.selection.landmarks;
+                let training =
+                    fit(&data, landmarks, FitParams { ridge, ..setting }, None, &NoObserver).unwrap();
                 assert_eq!(training.validation_nrmse, at(found.landmarks), "{name}");
             }
         }
     }
-    // Too large a ridge misses more than the best of many.
-    let (chosen, _) = run(find("greedy").unwrap(), &Task { c: 20, ..task }).unwrap();
-    let error = |ridge| validation_error(&data, &chosen.places, ridge, task.setting).unwrap();
+    // A ridge that is too large has a larger error than the cross-validated one.
+    let selection = run(&Greedy, &Task { c: 20, ..task }).unwrap();
+    let error =
+        |ridge| validation_error(&data, &selection.landmarks, setting.kernel, ridge, setting.seed).unwrap();
     assert!(error(Ridge::Value(1.0)) > 1.5 * error(Ridge::CrossValidated));
 }

@@ -1,18 +1,18 @@
-//! A model as bytes: what [`dpp_nystrom_core::Model::from_bytes`] reads, whose module says what stands where.
+//! A model as bytes, in the layout documented at [`dpp_nystrom_core::Model::from_bytes`].
 
 use crate::error::Error;
 use crate::error::export::ExportProblem;
+use crate::model::export::device::MAGIC;
 use crate::model::export::exported::Exported;
 use crate::model::export::quantised::{Quantised, Stored};
 use crate::model::export::single::SingleKernel;
 
-pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
 const VERSION: u32 = 1;
 /// Bytes before the arrays.
 const HEADER: usize = 60;
 
 impl Exported {
-    /// The bytes, to lie in flash at a multiple of 4.
+    /// Return the bytes, to be stored in flash at a multiple of 4.
     ///
     /// # Errors
     /// [`Error::Export`] for 4 GiB or more.
@@ -51,7 +51,7 @@ impl Exported {
         self.framed(kind, kernel, [model.target_mean, model.target_scale], arrays)
     }
 
-    /// The header before the arrays.
+    /// The part of the header before the arrays.
     fn framed(
         &self,
         kind: u32,

@@ -1,8 +1,7 @@
-//! A model in single precision as a C99 header: one function, constant data, `expf` and nothing else.
+//! A model in single precision as a C99 header: one function and constant data; its only dependency is `expf`.
 //!
-//! The sums have the order of the core's but for the kernels of the inner product; `expf` is the C library's, and a
-//! compiler that is allowed to may fuse multiplications with additions. So a prediction differs from the core's by
-//! rounding.
+//! Sums have the order of the core's, except in the inner-product kernels. `expf` is the C library's, and a
+//! compiler may fuse multiply-adds if allowed to. So a prediction differs from the core's by rounding.
 
 use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
@@ -11,7 +10,7 @@ use crate::model::export::single::{Single, SingleKernel};
 use crate::model::trained::Model;
 use std::fmt::{Debug, Write};
 
-/// The header's text.
+/// Return the header's text.
 pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &Name) -> String {
     let (small, big) = (name.as_str(), name.capitals());
     let (d, c) = (single.means.len(), single.weights.len());
@@ -21,8 +20,8 @@ pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &N
         SingleKernel::Polynomial(..) | SingleKernel::Linear => "",
     };
     let mut text = head(exported, model, name, includes);
-    for (array, numbers) in [("means", &single.means), ("scales", &single.scales)] {
-        write_array(&mut text, "float", &format!("{small}_{array}[{d}]"), numbers.iter().map(float));
+    for (array, values) in [("means", &single.means), ("scales", &single.scales)] {
+        write_array(&mut text, "float", &format!("{small}_{array}[{d}]"), values.iter().map(float));
     }
     let landmarks = format!("{small}_landmarks[{}]", c * d);
     write_array(&mut text, "float", &landmarks, single.landmarks.iter().map(float));
@@ -56,7 +55,7 @@ pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &N
     text
 }
 
-/// The remarks, the guard, the includes, and the two sizes.
+/// Return the comments, the include guard, the includes and the two sizes.
 pub(crate) fn head(exported: &Exported, model: &Model, name: &Name, includes: &str) -> String {
     let (small, big) = (name.as_str(), name.capitals());
     let mut text = String::from("/*\n");
@@ -74,7 +73,7 @@ pub(crate) fn head(exported: &Exported, model: &Model, name: &Name, includes: &s
     text
 }
 
-/// The body of the loop over the landmarks.
+/// Return the body of the loop over the landmarks.
 fn kernel(kernel: SingleKernel, small: &str) -> String {
     let sum = |term: &str, declare: &str| {
         format!(
@@ -137,7 +136,7 @@ fn matern(squares: &str, small: &str, rate: f32, polynomial: &str) -> String {
     )
 }
 
-/// The square root without the mathematics library's: half the exponent for a first guess, then Newton's steps.
+/// A square root without the mathematics library: half the exponent as first guess, then Newton's iteration.
 const ROOT: &str = "
 /* The square root, to a unit in the last place. */
 static inline float NAME_root(float square)
@@ -149,7 +148,7 @@ static inline float NAME_root(float square)
     int step;
 
     if (!(square > 1e-37f)) {
-        /* Under this, numbers lose digits; not a number stays one. */
+        /* Under this, values lose digits; not a number stays one. */
         return square < 0.0f || square >= 0.0f ? 0.0f : square;
     }
     if (square > 3e38f) {
@@ -164,20 +163,20 @@ static inline float NAME_root(float square)
 }
 ";
 
-/// A number as C writes it: the shortest text that reads back as the same bits.
+/// Format a C `float` literal: the shortest text that parses to the same bits.
 pub(crate) fn float(value: &f32) -> String {
     format!("{value:?}f")
 }
 
-/// A constant array.
+/// Append a constant array.
 pub(crate) fn write_array(
     text: &mut String,
     kind: &str,
     declarator: &str,
-    numbers: impl Iterator<Item = impl ToString + Debug>,
+    values: impl Iterator<Item = impl ToString + Debug>,
 ) {
-    let rows = lines("    ", numbers.map(|number| number.to_string()));
-    // A comma after the last number is C99 too, but reads like a slip.
+    let rows = lines("    ", values.map(|number| number.to_string()));
+    // A comma after the last value is valid C99, but looks like a mistake.
     let rows = rows.trim_end_matches(',');
     let _ = write!(text, "\nstatic const {kind} {declarator} = {{\n{rows}\n}};\n");
 }

@@ -1,6 +1,6 @@
-//! A quantised model as a C99 header: integers, and single precision for the last multiplication and addition alone.
+//! A quantised model as a C99 header, in integers except for the last multiplication and addition.
 //!
-//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and so is the prediction, bit for bit,
+//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step. The prediction is equal bit for bit,
 //! unless the compiler fuses that last multiplication with the addition.
 
 use crate::model::export::c::{float, head, write_array};
@@ -11,7 +11,7 @@ use crate::model::trained::Model;
 use dpp_nystrom_core::{FALL, POWERS};
 use std::fmt::Debug;
 
-/// The header's text.
+/// Return the header's text.
 pub(crate) fn text<L: Stored + Debug>(
     quantised: &Quantised<L>,
     exported: &Exported,
@@ -21,12 +21,12 @@ pub(crate) fn text<L: Stored + Debug>(
     let small = name.as_str();
     let (d, c, bits) = (quantised.centres.len(), quantised.weights.len(), L::BITS);
     let mut text = head(exported, model, name, "#include <stdint.h>\n\n");
-    for (array, numbers) in [
+    for (array, values) in [
         ("centres", &quantised.centres),
         ("factors", &quantised.factors),
         ("exponents", &quantised.exponents),
     ] {
-        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), numbers.iter());
+        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), values.iter());
     }
     let landmarks = format!("{small}_landmarks[{}]", c * d);
     write_array(&mut text, &format!("int{bits}_t"), &landmarks, quantised.landmarks.iter());
@@ -34,7 +34,7 @@ pub(crate) fn text<L: Stored + Debug>(
     let powers = POWERS.iter().map(|power| format!("{power}u"));
     write_array(&mut text, "uint32_t", &format!("{small}_powers[64]"), powers);
     let [c1, c2] = FALL;
-    // The names come last: one of them may be called like a number here.
+    // Names are replaced last, because one may contain another placeholder.
     let body = BODY
         .replace("STEP", &quantised.step.to_string())
         .replace("KIND", &format!("int{bits}_t"))

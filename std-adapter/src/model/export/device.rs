@@ -1,6 +1,6 @@
-//! A model as bytes, read back: what a device will answer, before it is flashed.
+//! A model in bytes, read back to predict as the device will, before it is flashed.
 
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::error::export::ExportProblem;
 use crate::error::table::TableError;
@@ -9,7 +9,9 @@ use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel};
 use std::fs;
 use std::path::Path;
 
-/// The bytes that `export --to bytes` wrote, at a multiple of 4, checked by the core that will check them on the device.
+pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
+
+/// The bytes that `export --to bytes` wrote, at a multiple of 4, validated by the core as on the device.
 #[derive(Clone, Debug)]
 pub struct DeviceModel {
     words: Vec<u32>,
@@ -24,18 +26,18 @@ enum Kind {
 }
 
 impl DeviceModel {
-    /// Whether a file begins as these bytes do. A file that cannot be read does not.
+    /// Whether a file begins like an exported model; false if it cannot be read.
     pub fn is_one(path: &Path) -> bool {
         use std::io::Read;
         let mut magic = [0; 8];
         let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-        read.is_ok() && &magic == super::bytes::MAGIC
+        read.is_ok() && &magic == MAGIC
     }
 
-    /// Reads a file.
+    /// Read a file.
     ///
     /// # Errors
-    /// [`Error::Table`] when it cannot be read, [`Error::DeviceModel`] with what is wrong with it.
+    /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let open = |source| TableError::Open { path: path.to_owned(), source };
         let bytes = fs::read(path).map_err(open)?;
@@ -46,7 +48,7 @@ impl DeviceModel {
         }
         let refuse = |problem| Error::DeviceModel { path: path.to_owned(), problem };
         if !rest.is_empty() {
-            // The length is a multiple of 4, so the end is missing, or what came after it is cut.
+            // The length is a multiple of 4, so a file of another length is truncated or has extra bytes.
             words.truncate(whole.len());
         }
         let other_kind = CoreError::ModelBytes(BytesProblem::Kind);
@@ -75,10 +77,10 @@ impl DeviceModel {
         Model::from_bytes(self.bytes())
     }
 
-    /// The number of features of a row.
+    /// Return the number of features of a row.
     ///
     /// # Errors
-    /// None that reading has not told.
+    /// None beyond those that reading already reported.
     pub fn features(&self) -> Result<usize, Error> {
         Ok(match self.kind {
             Kind::Single => self.single()?.features(),
@@ -87,10 +89,10 @@ impl DeviceModel {
         })
     }
 
-    /// The prediction for each raw row, which is rounded to single precision first: bit for bit the device's.
+    /// Return the prediction for each raw row, rounded to single precision first: bit for bit the device's.
     ///
     /// # Errors
-    /// [`Error::Export`] for a row that single precision does not hold, [`Error::Prediction`].
+    /// [`Error::Export`] for a row out of the range of single precision, [`Error::Prediction`].
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         let bytes = self.bytes();
         match self.kind {
@@ -113,7 +115,7 @@ impl DeviceModel {
     }
 }
 
-/// Predicts each row of a table in single precision.
+/// Predict each row of a table in single precision.
 pub(crate) fn predict_rows(
     table: &Table,
     mut predict: impl FnMut(&[f32]) -> Result<f32, CoreError>,

@@ -1,18 +1,21 @@
-//! A trained model on its way to a device: as Rust, as C, or as bytes.
+//! A trained model in the form of a device: as Rust, as C, or as bytes.
 //!
-//! Whatever the precision of the training, a device computes in single precision ([`Single`]), or in integers where it
-//! has no floating-point hardware ([`Quantised`]). Both standardise raw rows themselves. What that costs against the model
-//! on this side is measured on rows, not promised: [`Exported::cost`].
+//! Whatever the precision of training, a device computes in single precision ([`Single`]), or in integers if it has no
+//! floating-point hardware ([`Quantised`]). Both standardise raw rows themselves. The loss of accuracy relative to the
+//! model is measured on rows: [`Exported::cost`].
 //!
 //! ```
 //! use dpp_nystrom::model::export::{Bits, Exported};
-//! # use dpp_nystrom::{KernelKind, Model, Coefficients, Scaler, AnyCoefficients};
+//! # use dpp_nystrom::data::Scaler;
+//! # use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+//! # use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 //! # let model = Model {
 //! #     feature_names: vec!["x".into()], target_name: "y".into(),
-//! #     features: Scaler { means: vec![2.0], deviations: vec![0.5] },
-//! #     target_mean: 1.0, target_deviation: 3.0, kernel: KernelKind::Gaussian, sigma: 1.0, ridge: 0.1,
+//! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5] },
+//! #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
+//! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
-//! #     numbers: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+//! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -24,16 +27,14 @@
 //! # Ok::<(), dpp_nystrom::Error>(())
 //! ```
 
-use crate::data::table::reader::Table;
+use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::model::export::device::predict_rows;
-use crate::model::export::name::Name;
 use crate::model::export::quantised::Quantised;
 use crate::model::export::single::Single;
-use crate::model::export::{c, c_quantised, rust};
-use crate::model::trained::Model;
+use crate::model::trained::{AnyCoefficients, Model};
 
-/// How many bits a quantised landmark's feature has.
+/// The width of a quantised landmark's feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bits {
     /// 16, of which 15 are used.
@@ -42,18 +43,7 @@ pub enum Bits {
     Eight,
 }
 
-/// What a model is made into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A file of Rust with a static in it.
-    Rust,
-    /// A C99 header.
-    C,
-    /// Bytes for a part of the flash of their own.
-    Bytes,
-}
-
-/// The numbers that a device holds.
+/// The constants stored on a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exported {
     /// In single precision.
@@ -64,24 +54,24 @@ pub enum Exported {
     Bits8(Quantised<i8>),
 }
 
-/// What a device's arithmetic costs against the model's own, on some rows.
+/// The accuracy of a device's arithmetic relative to the model's own, measured on some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// The rows.
+    /// Number of rows.
     pub rows: usize,
-    /// The largest difference of two predictions, in the target's units.
+    /// The largest difference between two predictions, in the target's units.
     pub largest: f64,
-    /// The root mean square of the differences, in the target's units.
+    /// The root mean square difference, in the target's units.
     pub rms: f64,
-    /// The error of the model itself and of the exported one, where the rows have targets: root mean squares.
+    /// The root mean square errors of the model and of the exported one, if the rows have targets.
     pub errors: Option<[f64; 2]>,
 }
 
 impl Exported {
-    /// The numbers for a device: in single precision, or quantised to so many bits.
+    /// Convert a model to single precision, or quantise it to the given width.
     ///
     /// # Errors
-    /// [`Error::Export`] with what cannot be brought there.
+    /// [`Error::Export`] if a value is out of range or the model cannot be quantised.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
         match quantise {
             None => Single::of(model).map(Self::Single),
@@ -90,10 +80,10 @@ impl Exported {
         }
     }
 
-    /// Exactly what the device answers for a raw row, if its arithmetic is the core's.
+    /// Predict for a raw row exactly as a device with the core's arithmetic does.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row of another length or of numbers that are not finite.
+    /// [`Error::Core`] for a row of another length or with values that are not finite.
     pub fn predict_row(&self, raw: &[f32]) -> Result<f32, Error> {
         let predicted = match self {
             Self::Single(model) => model.lend()?.predict(raw, &mut vec![0.0; raw.len()]),
@@ -103,10 +93,10 @@ impl Exported {
         Ok(predicted?)
     }
 
-    /// [`Exported::predict_row`] for each row of a table, which is rounded to single precision first.
+    /// Apply [`Exported::predict_row`] to each row of a table, rounded to single precision first.
     ///
     /// # Errors
-    /// [`Error::Export`] for a row that single precision does not hold, and those of one row.
+    /// [`Error::Export`] for a row out of the range of single precision, and those of one row.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         match self {
             Self::Single(model) => {
@@ -124,25 +114,26 @@ impl Exported {
         }
     }
 
-    /// How far the exported model's predictions are from the model's own.
+    /// Compare the exported model's predictions with the model's own.
     ///
     /// # Errors
-    /// Those of either's predictions.
+    /// Those of either model's predictions.
     pub fn cost(&self, model: &Model, table: &Table) -> Result<Cost, Error> {
-        let (own, exported) = (model.predict(table)?, self.predict(table)?);
+        let (own, exported) = (model.predict_table(table)?, self.predict(table)?);
         let differences = own.iter().zip(&exported).map(|(own, exported)| (own - exported).abs());
         let squares: f64 = differences.clone().map(|difference| difference * difference).sum();
         Ok(Cost {
             rows: table.rows(),
             largest: differences.fold(0.0, f64::max),
             rms: (squares / table.rows().max(1) as f64).sqrt(),
-            errors: table.target.is_some().then(|| {
-                [&own, &exported].map(|predictions| crate::benchmark::root_mean_square(predictions, table))
-            }),
+            errors: table
+                .target
+                .is_some()
+                .then(|| [&own, &exported].map(|predictions| table.root_mean_square(predictions))),
         })
     }
 
-    /// The number of landmarks: fewer than the model's where quantised ones fell together.
+    /// Return the number of landmarks: fewer than the model's if quantised landmarks coincide.
     pub fn landmarks(&self) -> usize {
         match self {
             Self::Single(model) => model.weights.len(),
@@ -151,7 +142,7 @@ impl Exported {
         }
     }
 
-    /// The number of features.
+    /// Return the number of features.
     pub fn features(&self) -> usize {
         match self {
             Self::Single(model) => model.means.len(),
@@ -160,7 +151,7 @@ impl Exported {
         }
     }
 
-    /// Bytes of constant data: arrays, without code.
+    /// Return the bytes of constant data: arrays, without code.
     pub fn flash_bytes(&self) -> usize {
         let (c, d) = (self.landmarks(), self.features());
         match self {
@@ -170,39 +161,20 @@ impl Exported {
         }
     }
 
-    /// Bytes of RAM that a prediction needs room for: a standardised row, or its levels.
+    /// Return the bytes of RAM for a prediction: a standardised or quantised row.
     pub fn ram_bytes(&self) -> usize {
         match self {
             Self::Single(_) => 4 * self.features(),
             Self::Bits16(_) | Self::Bits8(_) => 2 * self.features(),
         }
     }
-
-    /// The file of this form. Bytes carry no name and no remarks.
-    ///
-    /// # Errors
-    /// [`Error::Export`] for a model of 4 GiB or more.
-    pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
-        match form {
-            Form::Rust => Ok(rust::text(self, model, name).into_bytes()),
-            Form::C => Ok(match self {
-                Self::Single(single) => c::text(single, self, model, name),
-                Self::Bits16(quantised) => c_quantised::text(quantised, self, model, name),
-                Self::Bits8(quantised) => c_quantised::text(quantised, self, model, name),
-            }
-            .into_bytes()),
-            Form::Bytes => self.to_bytes(),
-        }
-    }
 }
 
-/// The model's landmarks as raw rows: what a cost can be measured on when there is no data.
+/// Return the model's landmarks as raw rows, on which to measure the cost when no data are given.
 pub fn landmark_rows(model: &Model) -> Table {
     let mut features: Vec<f64> = match &model.coefficients {
-        crate::model::trained::AnyCoefficients::F32(numbers) => {
-            numbers.landmarks.iter().copied().map(f64::from).collect()
-        }
-        crate::model::trained::AnyCoefficients::F64(numbers) => numbers.landmarks.clone(),
+        AnyCoefficients::F32(coefficients) => coefficients.landmarks.iter().copied().map(f64::from).collect(),
+        AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
     };
     model.scaler.undo(&mut features);
     Table {

@@ -1,10 +1,11 @@
-//! TODO-DOC
+//! A trained model for a device: Rust, C or bytes, in single precision or integers.
 
 pub(crate) mod bytes;
 pub(crate) mod c;
 pub(crate) mod c_quantised;
 pub(crate) mod device;
 pub(crate) mod exported;
+pub(crate) mod form;
 pub(crate) mod name;
 pub(crate) mod numbers;
 pub(crate) mod quantised;
@@ -12,7 +13,8 @@ pub(crate) mod rust;
 pub(crate) mod single;
 
 pub use device::DeviceModel;
-pub use exported::{Bits, Cost, Exported, Form, landmark_rows};
+pub use exported::{Bits, Cost, Exported, landmark_rows};
+pub use form::Form;
 pub use name::Name;
 pub use quantised::{Quantised, Stored};
 pub use single::{Single, SingleKernel};

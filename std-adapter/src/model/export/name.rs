@@ -1,6 +1,6 @@
-//! Names that a program can hold.
+//! Identifiers for exported files.
 
-/// The stem of the names in an exported file: ASCII letters, digits and underscores, and no digit or underscore first.
+/// The stem of the identifiers in an exported file: ASCII letters, digits and underscores, beginning with a letter.
 ///
 /// ```
 /// use dpp_nystrom::model::export::Name;
@@ -14,8 +14,8 @@
 pub struct Name(String);
 
 impl Name {
-    /// The nearest usable name: other characters become underscores. Keywords need no care, since every name in a file is
-    /// this stem with something after it, or in capitals.
+    /// Return the nearest valid stem: other characters become underscores. Keywords need no special case, since every
+    /// identifier in a file is this stem with a suffix, or in capitals.
     pub fn new(wish: &str) -> Self {
         let plain: String = wish
             .chars()
@@ -29,18 +29,18 @@ impl Name {
         })
     }
 
-    /// In small letters.
+    /// Return the stem in lower case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// In capitals.
+    /// Return the stem in upper case.
     pub fn capitals(&self) -> String {
         self.0.to_ascii_uppercase()
     }
 }
 
-/// Text from a file for a remark in a program: nothing in it ends the remark, the line, or turns the text around.
+/// Sanitise text from a file for a comment: nothing in it ends the comment or the line, or reverses the text.
 pub(crate) fn remark(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || c == ' ' || (c.is_ascii_graphic() && !"*\\?".contains(c));
     text.chars().map(|c| if plain(c) { c } else { '_' }).collect()
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_stays_a_remark() {
+    fn text_cannot_end_a_comment() {
         assert_eq!(remark("a*/b\nc\u{202e}d??/\\ é"), "a_/b_c_d__/_ é");
     }
 }

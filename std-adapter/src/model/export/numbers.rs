@@ -1,18 +1,18 @@
-//! Arrays and remarks as text.
+//! Arrays and comments as text.
 
 use crate::model::export::exported::Exported;
 use crate::model::export::name::remark;
 use crate::model::trained::{AnyCoefficients, Model};
 use std::fmt::Write;
 
-/// Width of a line.
+/// Maximum line width.
 const LINE: usize = 100;
 
-/// Numbers separated by commas, in lines that begin with `indent`.
-pub(crate) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> String {
+/// Format values separated by commas, in lines that begin with `indent`.
+pub(crate) fn lines(indent: &str, values: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     let mut length = 0;
-    for number in numbers {
+    for number in values {
         if length > 0 && length + number.len() + 2 > LINE {
             text.push('\n');
             length = 0;
@@ -24,7 +24,7 @@ pub(crate) fn lines(indent: &str, numbers: impl Iterator<Item = String>) -> Stri
     text
 }
 
-/// What the file is, for whoever opens it: a line each.
+/// Describe the file, one line each.
 pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
     let precision = match model.coefficients {
         AnyCoefficients::F32(_) => "single",
@@ -51,7 +51,7 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
         format!(
             "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM on the stack.",
             exported.landmarks(),
-            remark(&format!("{:?}", model.kernel).to_lowercase()),
+            remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
             exported.flash_bytes() + exported.table_bytes(),
             exported.ram_bytes()
         ),
@@ -63,7 +63,7 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
 }
 
 impl Exported {
-    /// Bytes of the table of powers, which a quantised model reads.
+    /// Bytes of the table of powers of a quantised model.
     pub(crate) fn table_bytes(&self) -> usize {
         match self {
             Self::Single(_) => 0,

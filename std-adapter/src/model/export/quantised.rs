@@ -1,12 +1,12 @@
-//! A Gaussian model in integers.
+//! A model with a Gaussian kernel in integers.
 //!
-//! The landmarks move to the nearest levels, so the model's function, `f = Σ_a w_a k(x_a, ·)`, is no longer in the span
-//! of what the device has. The weights are therefore solved anew: those of the function in the span of the moved landmarks
-//! `x'_a` that is nearest to `f` in the kernel's own norm, `K(x', x') w' = K(x', x) w`. Landmarks that fell together under
-//! the factor's floor are left out.
+//! The landmarks are rounded to the nearest levels, so the model's function, `f = Σ_a w_a k(x_a, ·)`, is no longer in
+//! the span of the device's kernel functions. The weights are therefore recomputed: they are those of the projection
+//! of `f` onto the span of the rounded landmarks `x'_a` in the kernel's RKHS norm, `K(x', x') w' = K(x', x) w`.
+//! Landmarks whose pivot falls below the factor's floor, because rounded landmarks coincide, are dropped.
 //!
-//! One step δ serves all features, so that distances stay distances: the farthest landmark's coordinate and
-//! [`MARGIN`] bandwidths beyond it are 2^14 - 1 levels. A row beyond that is taken to the border, where no landmark sees it.
+//! One step δ is used for all features, so that distances are preserved: the largest coordinate of a landmark plus
+//! [`MARGIN`] bandwidths is 2^14 - 1 levels. A row beyond that is clamped, where every landmark's kernel is negligible.
 
 use crate::approximation::features::independent_points;
 use crate::error::Error;
@@ -22,16 +22,16 @@ use std::f64::consts::LOG2_E;
 
 /// Levels on either side of the mean.
 const LEVELS: f64 = 16_383.0;
-/// Bandwidths beyond the farthest landmark: there its kernel is `exp(-8)`.
+/// Bandwidths beyond the largest coordinate; the kernel is `exp(-8)` there.
 const MARGIN: f64 = 4.0;
-/// The most that a level may be of a bandwidth.
+/// Maximum size of a level, in bandwidths.
 const COARSEST: f64 = 1.0 / 32.0;
-/// What fixed-point features and their centres are kept under.
+/// Bound on fixed-point features and their centres.
 const FIXED: f64 = (1_u32 << 30) as f64 - 1.0;
-/// `log₂` of 1 over the kernel that counts as zero.
+/// `log₂` of the inverse of the largest kernel value that counts as zero.
 const NEGLIGIBLE: f64 = 31.0;
 
-/// The numbers of a [`core::QuantisedModel`], on the heap. What they are is said at [`core::QuantisedParts`].
+/// The constants of a [`core::QuantisedModel`], on the heap. [`core::QuantisedParts`] documents them.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Quantised<L> {
@@ -48,13 +48,13 @@ pub struct Quantised<L> {
     pub target_scale: f32,
 }
 
-/// A landmark's number: how it is made and shown, beside what the core asks of it.
+/// The integer type of a landmark: its conversion and formatting.
 pub trait Stored: Level + std::fmt::Display + PartialEq {
-    /// Its bits.
+    /// Its width in bits.
     const BITS: u32;
-    /// Levels to a unit, when the farthest landmark is so many levels out.
+    /// Levels per unit, when the largest coordinate is this many levels.
     fn step(reach: f64) -> i32;
-    /// The nearest one.
+    /// The nearest integer.
     fn nearest(units: f64) -> Self;
 }
 
@@ -79,16 +79,20 @@ impl Stored for i8 {
 }
 
 impl<L: Stored> Quantised<L> {
-    /// Quantises a model.
+    /// Quantise a model.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
         if model.kernel.kind != KernelKind::Gaussian {
-            let kernel = format!("{:?}", model.kernel).to_lowercase();
+            let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
             return Err(ExportProblem::Kernel { kernel }.into());
         }
         let dim = model.feature_names.len();
         let (landmarks, weights) = match &model.coefficients {
-            AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
-            AnyCoefficients::F32(numbers) => (double(&numbers.landmarks), double(&numbers.weights)),
+            AnyCoefficients::F64(coefficients) => {
+                (coefficients.landmarks.clone(), coefficients.weights.clone())
+            }
+            AnyCoefficients::F32(coefficients) => {
+                (double(&coefficients.landmarks), double(&coefficients.weights))
+            }
         };
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
         let step = (reach + MARGIN * model.kernel.sigma) / LEVELS;
@@ -124,7 +128,7 @@ impl<L: Stored> Quantised<L> {
         Ok(quantised)
     }
 
-    /// The centre, the factor and the exponent of a feature.
+    /// Return the centre, the factor and the exponent of a feature.
     fn push_feature(&mut self, model: &Model, feature: usize, step: f64) -> Result<(), Error> {
         let (mean, deviation) = (model.scaler.means[feature], model.scaler.deviations[feature]);
         let (mut centre, mut factor, mut exponent) = (0, 0, 0);
@@ -132,7 +136,7 @@ impl<L: Stored> Quantised<L> {
             let name = &model.feature_names[feature];
             let range = mean.abs() + LEVELS * step * deviation;
             single(|| format!("the range of the feature {name:?}"), range)?;
-            // A level must be far above the numbers that single precision holds with fewer digits.
+            // A level must be well above the subnormal numbers of single precision.
             let level = step * deviation;
             if level < f64::from(f32::MIN_POSITIVE) * 64.0 {
                 let what = format!("the spread of the feature {name:?}");
@@ -158,16 +162,16 @@ impl<L: Stored> Quantised<L> {
         Ok(())
     }
 
-    /// What turns squared levels into the power of two, from the level in bandwidths.
+    /// Return the constants that map squared levels to a power of two, from the size of a level in bandwidths.
     fn set_decay(&mut self, level: f64) {
         let rate = level * level * LOG2_E / 2.0;
-        // The margin keeps the level over 4/2^14 bandwidths, and this far under 2^32.
+        // The margin keeps a level over 4/2^14 bandwidths, and hence this below 2^32.
         self.limit = (NEGLIGIBLE / rate).ceil() as u32;
         self.shift = self.limit.leading_zeros();
         self.multiplier = (rate * 2.0_f64.powi(58 - self.shift as i32)).round() as u32;
     }
 
-    /// Integer weights whose magnitudes sum to at most 2^31, and the scale back.
+    /// Return integer weights whose absolute values sum to at most 2^31, and the scale to undo that.
     fn set_weights(&mut self, model: &Model, weights: &[f64]) -> Result<(), Error> {
         let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
         // Each weight may round up by a half.
@@ -179,7 +183,7 @@ impl<L: Stored> Quantised<L> {
         Ok(())
     }
 
-    /// The core's parts over these numbers.
+    /// Borrow the values as the core's parts.
     pub fn parts(&self) -> core::QuantisedParts<'_, L> {
         core::QuantisedParts {
             centres: &self.centres,
@@ -198,20 +202,20 @@ impl<L: Stored> Quantised<L> {
 }
 
 impl Quantised<i16> {
-    /// The core's model over these numbers.
+    /// Borrow the values as the core's model.
     ///
     /// # Errors
-    /// [`Error::Core`] when the parts do not fit each other.
+    /// [`Error::Core`] if the parts are inconsistent.
     pub fn lend(&self) -> Result<core::QuantisedModel<'_, i16>, Error> {
         Ok(core::QuantisedModel::<i16>::new(self.parts())?)
     }
 }
 
 impl Quantised<i8> {
-    /// The core's model over these numbers.
+    /// Borrow the values as the core's model.
     ///
     /// # Errors
-    /// [`Error::Core`] when the parts do not fit each other.
+    /// [`Error::Core`] if the parts are inconsistent.
     pub fn lend(&self) -> Result<core::QuantisedModel<'_, i8>, Error> {
         Ok(core::QuantisedModel::<i8>::new(self.parts())?)
     }
@@ -221,7 +225,7 @@ fn double(values: &[f32]) -> Vec<f64> {
     values.iter().copied().map(f64::from).collect()
 }
 
-/// Which of the moved landmarks are independent, and the weights of the function nearest to the model's.
+/// Return which of the rounded landmarks are independent, and the weights of the projection onto their span.
 fn weights_of_moved(
     model: &Model,
     landmarks: &[f64],

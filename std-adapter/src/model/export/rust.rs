@@ -1,4 +1,4 @@
-//! A model as a file of Rust: statics that the core uses in place.
+//! A model as a Rust file: statics that the core uses in place.
 
 use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
@@ -8,7 +8,7 @@ use crate::model::export::single::{Single, SingleKernel};
 use crate::model::trained::Model;
 use std::fmt::{Debug, Write};
 
-/// The file's text. Nothing in it clashes with another exported file in the same module.
+/// Return the file's text. Its items do not clash with those of another exported file in the same module.
 pub(crate) fn text(exported: &Exported, model: &Model, name: &Name) -> String {
     let big = name.capitals();
     let mut text = String::new();
@@ -70,13 +70,13 @@ fn write_single(text: &mut String, model: &Single, big: &str) {
          }};\n",
         model.target_mean, model.target_scale
     );
-    for (array, numbers) in [
+    for (array, values) in [
         ("MEANS", &model.means),
         ("SCALES", &model.scales),
         ("LANDMARKS", &model.landmarks),
         ("WEIGHTS", &model.weights),
     ] {
-        write_array(text, &format!("{big}_{array}"), "f32", numbers);
+        write_array(text, &format!("{big}_{array}"), "f32", values);
     }
 }
 
@@ -106,22 +106,22 @@ fn write_quantised<L: Stored + Debug>(text: &mut String, model: &Quantised<L>, b
          }};\n",
         model.limit, model.multiplier, model.shift, model.step, model.target_mean, model.target_scale
     );
-    for (array, numbers) in [
+    for (array, values) in [
         ("CENTRES", &model.centres),
         ("FACTORS", &model.factors),
         ("EXPONENTS", &model.exponents),
         ("WEIGHTS", &model.weights),
     ] {
-        write_array(text, &format!("{big}_{array}"), "i32", numbers);
+        write_array(text, &format!("{big}_{array}"), "i32", values);
     }
     write_array(text, &format!("{big}_LANDMARKS"), &format!("i{bits}"), &model.landmarks);
 }
 
-fn write_array<T: Debug>(text: &mut String, name: &str, kind: &str, numbers: &[T]) {
-    let rows = lines("    ", numbers.iter().map(|number| format!("{number:?}")));
+fn write_array<T: Debug>(text: &mut String, name: &str, kind: &str, values: &[T]) {
+    let rows = lines("    ", values.iter().map(|number| format!("{number:?}")));
     let _ = write!(
         text,
         "\n#[allow(clippy::approx_constant)]\n#[rustfmt::skip]\nstatic {name}: [{kind}; {}] = [\n{rows}\n];\n",
-        numbers.len()
+        values.len()
     );
 }

@@ -6,7 +6,7 @@ use crate::model::trained::{AnyCoefficients, Model};
 use dpp_nystrom_core as core;
 use dpp_nystrom_core::kernel::ChosenKernel;
 
-/// The numbers of a [`core::Model`] in single precision, on the heap.
+/// The constants of a [`core::Model`] in single precision, on the heap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Single {
     /// The features' means.
@@ -15,17 +15,17 @@ pub struct Single {
     pub scales: Vec<f32>,
     /// Standardised landmarks, one row after the other.
     pub landmarks: Vec<f32>,
-    /// A weight for each.
+    /// One weight per landmark.
     pub weights: Vec<f32>,
     /// The target's mean.
     pub target_mean: f32,
     /// The target's standard deviation.
     pub target_scale: f32,
-    /// The kernel's number, by which it is told apart.
+    /// The kernel with its precomputed parameter.
     pub kernel: SingleKernel,
 }
 
-/// A kernel and the number that its type holds: no arithmetic is left for the device.
+/// A kernel and its precomputed parameter, which leaves no arithmetic to the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SingleKernel {
     /// `-1/(2σ²)`.
@@ -38,14 +38,14 @@ pub enum SingleKernel {
     Matern52(f32),
     /// Degree and offset.
     Polynomial(u32, f32),
-    /// Nothing.
+    /// No parameter.
     Linear,
 }
 
 impl Single {
-    /// Rounds a model.
+    /// Round a model to single precision.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
-        let numbers = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
+        let rounded = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
             values.iter().enumerate().map(|(i, &value)| single(|| format!("{what} {i}"), value)).collect()
         };
         let named = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
@@ -63,7 +63,7 @@ impl Single {
         let (landmarks, weights) = match &model.coefficients {
             AnyCoefficients::F32(trained) => (trained.landmarks.clone(), trained.weights.clone()),
             AnyCoefficients::F64(trained) => {
-                (numbers("coordinate", &trained.landmarks)?, numbers("weight", &trained.weights)?)
+                (rounded("coordinate", &trained.landmarks)?, rounded("weight", &trained.weights)?)
             }
         };
         Ok(Self {
@@ -86,10 +86,10 @@ impl Single {
         })
     }
 
-    /// The core's model over these numbers.
+    /// Borrow the values as the core's model.
     ///
     /// # Errors
-    /// [`Error::Core`] when the parts do not fit each other.
+    /// [`Error::Core`] if the parts are inconsistent.
     pub fn lend(&self) -> Result<core::Model<'_, f32, ChosenKernel<f32>>, Error> {
         use core::kernel::{Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
         let kernel = match self.kernel {
@@ -114,10 +114,10 @@ impl Single {
     }
 }
 
-/// The nearest number in single precision.
+/// Round to single precision.
 pub(crate) fn single(what: impl FnOnce() -> String, value: f64) -> Result<f32, Error> {
     let rounded = value as f32;
-    // What rounds to zero or loses digits under the smallest normal number scales nothing back.
+    // An inverse that is zero or subnormal cannot undo a scaling.
     let lost = value != 0.0 && rounded == 0.0;
     if rounded.is_finite() && !lost {
         Ok(rounded)

@@ -1,8 +1,8 @@
-//! Drops and exchanges against elimination on the whole kernel matrix.
+//! Error reductions and swaps compared with elimination on the whole kernel matrix.
 
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
-use crate::linalg::elimination::missed;
+use crate::linalg::elimination::residuals;
 use crate::simd::lanes::Lanes;
 use crate::simd::subset::Subset;
 use dpp_nystrom_core::{Landmarks, Points, start};
@@ -11,7 +11,7 @@ const ROWS: usize = 70;
 const WIDTH: usize = 3;
 const C: usize = 6;
 
-fn numbers(count: usize) -> Vec<f64> {
+fn uniforms(count: usize) -> Vec<f64> {
     let mut state = 1_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -21,11 +21,11 @@ fn numbers(count: usize) -> Vec<f64> {
 }
 
 #[test]
-fn drops_and_what_is_missed_agree_with_elimination() {
+fn drops_and_residuals_agree_with_elimination() {
     for kind in
         [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Polynomial { degree: 3, offset: 1.0 }]
     {
-        let rows = numbers(ROWS * WIDTH);
+        let rows = uniforms(ROWS * WIDTH);
         let ground = Points::new(&rows, WIDTH, kind.build::<f64>(0.6).unwrap()).unwrap();
         let lanes = Lanes::new(C, WIDTH).unwrap();
         let mut memory = Heap::new(C).unwrap();
@@ -33,7 +33,7 @@ fn drops_and_what_is_missed_agree_with_elimination() {
         start::given(&mut set, &[3, 60, 11, 44, 5, 27]).unwrap();
         let others: Vec<usize> =
             (0..ROWS).filter(|row| row % 7 != 6 && !set.members().contains(row)).collect();
-        let weights: Vec<f64> = numbers(others.len()).iter().map(|u| 1.0 + 3.0 * u).collect();
+        let weights: Vec<f64> = uniforms(others.len()).iter().map(|u| 1.0 + 3.0 * u).collect();
         let candidates: Vec<usize> = (0..others.len()).step_by(2).collect();
         let mut subset = Subset::new(&lanes, &set, &others, &weights, &candidates).unwrap();
         let weight = |row: usize| others.iter().position(|&other| other == row).map(|at| weights[at]);
@@ -43,21 +43,21 @@ fn drops_and_what_is_missed_agree_with_elimination() {
             let before: Vec<usize> = subset.landmarks().collect();
             let mut opened = subset.clone();
             opened.open();
-            opened.look();
+            opened.update_drops();
             let moved = subset.improve();
-            // The first of them was up for exchange.
+            // `improve` considers the first of them for removal.
             let rest = &before[1..];
-            let open = missed(&ground, rest);
+            let open = residuals(&ground, rest);
             let drop = |v: usize| -> f64 {
                 all.iter()
                     .map(|&j| if j == v { 1.0 } else { weight(j).unwrap_or(1.0) } * open[j][v] * open[j][v])
                     .sum::<f64>()
                     / open[v][v]
             };
-            // The drop is a difference of traces.
+            // The reduction is a difference of traces.
             let v = others[0];
             if !before.contains(&v) {
-                let closed = missed(&ground, &[rest, &[v]].concat());
+                let closed = residuals(&ground, &[rest, &[v]].concat());
                 let difference: f64 = all
                     .iter()
                     .map(|&j| {
@@ -81,19 +81,19 @@ fn drops_and_what_is_missed_agree_with_elimination() {
                 assert!((found - expected).abs() <= 1e-3 * expected, "{kind:?}, {row}: {found} {expected}");
             }
             assert!(drop(after[C - 1]) >= best * (1.0 - 1e-3), "{kind:?}, step {step}");
-            // R of the new set, once the exchange is carried out.
+            // R of the new set, once the swap is applied.
             let mut copy = subset.clone();
             copy.leaving.fill(0.0);
-            copy.look();
-            let closed = missed(&ground, &after);
+            copy.update_drops();
+            let closed = residuals(&ground, &after);
             let scale = all.iter().map(|&j| closed[j][j]).fold(0.0, f64::max);
-            for (line, &at) in copy.missed.chunks_exact(copy.stride).zip(&copy.candidates) {
+            for (line, &at) in copy.residuals.chunks_exact(copy.stride).zip(&copy.candidates) {
                 for (&entry, &row) in line.iter().zip(&copy.rows) {
                     let expected = closed[copy.rows[at]][row];
                     assert!((f64::from(entry) - expected).abs() <= 1e-4 * scale, "{kind:?}, step {step}");
                 }
             }
         }
-        assert!(came > 2, "{kind:?}: {came} exchanges");
+        assert!(came > 2, "{kind:?}: {came} swaps");
     }
 }

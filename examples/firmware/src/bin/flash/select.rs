@@ -1,17 +1,17 @@
-//! The flash that selecting landmarks takes. `tests/budgets` reads the size of the image, which is not run.
+//! The flash of selection. `tests/budgets` reads the size of the image, which is not run.
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
 use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace};
-use dpp_nystrom_firmware::sets::{WIDTH, select};
+use dpp_nystrom_firmware::sets::{DIM, select};
 use dpp_nystrom_firmware::{Failure, entry, finish};
 use static_cell::ConstStaticCell;
 
 const LANDMARKS: usize = 32;
 
 // Zeros, which take no flash.
-static ROWS: ConstStaticCell<[f32; 64 * WIDTH]> = ConstStaticCell::new([0.0; 64 * WIDTH]);
+static ROWS: ConstStaticCell<[f32; 64 * DIM]> = ConstStaticCell::new([0.0; 64 * DIM]);
 static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
 static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
 static WEIGHTS: ConstStaticCell<[f32; LANDMARKS]> = ConstStaticCell::new([0.0; LANDMARKS]);
@@ -24,7 +24,7 @@ fn main() -> ! {
 fn run() -> Result<(), Failure> {
     let taken = (ROWS.try_take(), MEMORY.try_take(), RIDGE.try_take(), WEIGHTS.try_take());
     let (Some(rows), Some(memory), Some(ridge), Some(weights)) = black_box(taken) else {
-        return Err(Failure::Wrong("the statics were taken before"));
+        return Err(Failure::Wrong("the statics are already in use"));
     };
     select(memory, rows, &mut Random::seeded(7))?;
     black_box((rows, memory, ridge, weights));

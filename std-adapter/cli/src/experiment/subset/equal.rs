@@ -1,4 +1,4 @@
-//! How few refined rows do for the error of pivoted Cholesky's.
+//! How few refined landmarks reach the error of pivoted Cholesky.
 
 use crate::experiment::trials::Trials;
 use crate::experiment::{Context, Regime, Set, write_csv};
@@ -8,23 +8,22 @@ use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
+use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::methods::find;
 use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Setting;
+use dpp_nystrom::selectors::{Refined, RpCholesky};
 use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// What one set, bandwidth and seed gave.
+/// The result for one data set, bandwidth and seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Matched {
-    /// Pivoted Cholesky's landmarks, and their trace fraction.
+    /// The number of pivoted Cholesky's landmarks, and their trace fraction.
     c: usize,
     error: f64,
-    /// The fewest refined ones that are within it, and theirs; none where twice as many are not.
+    /// The smallest number of refined landmarks within that error, and their trace fraction; none if twice as many do
+    /// not reach it.
     refined: Option<(usize, f64)>,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct Equal {
     matched: Matched,
 }
 
-/// At the bandwidths of the trials, on rows drawn anew.
+/// Run at the bandwidths of the trials, on newly drawn rows.
 pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Result<Vec<Equal>, Error> {
     let mut all = Vec::new();
     for set in sets {
@@ -57,32 +56,29 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Res
     Ok(all)
 }
 
-/// None where there are not so many independent rows.
+/// Return none if there are not that many independent rows.
 fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option<Matched>, Error> {
     let (rows, test) = context.plan.split(&set.table);
     let Some(&c) = context.plan.landmarks.iter().filter(|&&c| c < rows - test).max() else { return Ok(None) };
-    let (Some(pivoted), Some(refined)) = (find("rpcholesky"), find("refined")) else { return Ok(None) };
     let data = Prepared::new(set.table.clone(), Some(rows - test), seed)?;
-    let kernel = KernelKind::Gaussian;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
-    let chosen = match landmarks::run(pivoted, &task) {
-        Ok((chosen, _)) => chosen,
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma })?;
+    let task = Task { seed, ..Task::new(&gram, c) };
+    let pivoted = match landmarks::run(&RpCholesky::default(), &task) {
+        Ok(selection) => selection,
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let error = gram.trace_error(&chosen.places)?.fraction;
+    let error = gram.trace_error(&pivoted.landmarks)?.fraction;
     let tolerance = Tolerance { error, criterion: Criterion::Trace, most: 2 * c };
-    let refined = match fewest(refined, &task, tolerance) {
-        Ok(found) => Some((found.landmarks, gram.trace_error(&found.chosen.places)?.fraction)),
+    let refined = match fewest(&Refined::default(), &task, tolerance) {
+        Ok(found) => Some((found.landmarks, gram.trace_error(&found.selection.landmarks)?.fraction)),
         Err(Error::Tolerance { .. }) => None,
         Err(error) => return Err(error),
     };
     Ok(Some(Matched { c, error, refined }))
 }
 
-/// `subset-equal.csv`.
+/// Write `subset-equal.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Equal]) -> Result<(), Error> {
     let header = [
         "dataset",
@@ -110,7 +106,7 @@ pub(super) fn write(context: &Context<'_>, all: &[Equal]) -> Result<(), Error> {
     write_csv(&context.out.join("subset-equal.csv"), &header, &rows)
 }
 
-/// A line a set and bandwidth: means over the seeds.
+/// Format one line per data set and bandwidth: means over the seeds.
 pub(super) fn table(all: &[Equal]) -> String {
     let mut keys: Vec<(&str, Regime)> = all.iter().map(|one| (one.set.as_str(), one.regime)).collect();
     keys.dedup();

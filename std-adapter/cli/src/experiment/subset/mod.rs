@@ -1,20 +1,19 @@
-//! Exchanged rows against every other way of choosing rows: what they miss, how few do for an equal error, what
-//! they predict, and the time they take.
+//! Landmarks refined by swaps compared with every other row selection: approximation error, landmarks for an equal
+//! error, prediction error, and time.
 
 use super::page::Section;
 use super::trials::Trials;
 use super::{Context, Plan, Set, trials, write_csv};
 use crate::output::{aligned, short, short_or_dash};
 use dpp_nystrom::Error;
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::find;
+use dpp_nystrom::landmarks::methods::{Method, find};
 use verdict::Cell;
 
 mod equal;
 mod times;
 mod verdict;
 
-/// The methods whose landmarks are rows, and that others are measured by.
+/// The methods that select rows, with which refinement is compared.
 const RIVALS: &[&str] = &[
     "uniform",
     "lev",
@@ -30,18 +29,18 @@ const RIVALS: &[&str] = &[
 ];
 const QUICK: &[&str] = &["uniform", "adapfull", "kmeans-snapped", "kdpp", "rpcholesky"];
 
-/// What exchanges lower: the trace error, and the leave-one-out error.
+/// Refinement of the trace error, and of the leave-one-out error.
 const OURS: &[&str] = &["refined", "refined-ridge"];
 
-/// The plan of this part: its own methods and numbers of landmarks, where none are asked for.
+/// Return the plan of this experiment: its own methods and numbers of landmarks unless the user gave some.
 pub(super) fn plan(plan: &Plan, quick: bool, methods: bool, landmarks: bool) -> Plan {
     let mut own = plan.clone();
     let known = |names: &[&str]| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>();
     if !methods {
         own.methods = known(if quick { QUICK } else { RIVALS });
     }
-    let ours: Vec<&'static dyn Selector> =
-        known(OURS).into_iter().filter(|method| !own.methods.contains(method)).collect();
+    let is_new = |ours: &&Method| !own.methods.iter().any(|method| std::ptr::eq(*method, *ours));
+    let ours: Vec<&Method> = known(OURS).into_iter().filter(is_new).collect();
     own.methods.extend(ours);
     if !landmarks {
         own.landmarks = if quick { vec![10, 20] } else { vec![20, 50, 100] };
@@ -49,13 +48,14 @@ pub(super) fn plan(plan: &Plan, quick: bool, methods: bool, landmarks: bool) -> 
     own
 }
 
-/// Runs it with a plan of [`plan`].
+/// Run with a plan from [`plan`].
 pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Section, Error> {
     let all = trials::run(context, sets, "subset")?;
     trials::write(context, &all, "subset")?;
     let equal = equal::run(context, sets, &all)?;
     let times = times::run(context, sets, quick)?;
-    let mut section = Section::new("subset", "Rows exchanged one by one, against every other choice of rows");
+    let mut section =
+        Section::new("subset", "Landmarks refined by swaps, compared with other row selections");
     trials::figures(
         context,
         &all,
@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Se
     }
     section.text =
         vec![table(&cells), verdict::predictions(&all), equal::table(&equal), times::table(&times)];
-    let methods: Vec<&str> = context.plan.methods.iter().map(|method| method.name()).collect();
+    let methods: Vec<&str> = context.plan.methods.iter().map(|method| method.name).collect();
     section.summary = vec![format!("Methods: {}.", methods.join(", "))];
     section.summary.extend(verdict::sentences(&cells, &all));
     section.summary.extend(equal::sentences(&equal));
@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Se
     Ok(section)
 }
 
-/// `subset-cells.csv`: a line for each set, bandwidth and number of landmarks, means over the seeds.
+/// Write `subset-cells.csv`: one line per data set, bandwidth and number of landmarks, means over the seeds.
 fn write_cells(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let header = [
         "dataset",
@@ -117,10 +117,10 @@ fn write_cells(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     write_csv(&context.out.join("subset-cells.csv"), &header, &rows)
 }
 
-/// The same for people.
+/// Format the same as text.
 fn table(cells: &[Cell]) -> String {
     let header =
-        ["data set", "sigma", "c", "refined", "best rival", "", "ratio", "Frobenius", "best rival", ""];
+        ["data set", "sigma", "c", "refined", "best other", "", "ratio", "Frobenius", "best other", ""];
     let rows: Vec<Vec<String>> = cells
         .iter()
         .map(|cell| {
@@ -145,7 +145,7 @@ fn table(cells: &[Cell]) -> String {
     )
 }
 
-/// Trials of all sets at both bandwidths, for what is told of them.
+/// Trials of all sets at both bandwidths, for tests.
 fn flat(all: &[Trials]) -> impl Iterator<Item = (super::Regime, &dpp_nystrom::benchmark::Trial)> {
     all.iter().flat_map(|Trials { regime, trials }| trials.iter().map(|trial| (*regime, trial)))
 }

@@ -1,4 +1,4 @@
-//! The time of refinement over that of the pivoted Cholesky that it starts from.
+//! The time of refinement relative to that of the pivoted Cholesky from which it starts.
 
 use crate::bar::Bar;
 use crate::experiment::{Context, Set, write_csv};
@@ -9,33 +9,32 @@ use dpp_nystrom::core::Scalar;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{Bandwidth, KernelKind, Precision};
-use dpp_nystrom::landmarks::Task;
-use dpp_nystrom::landmarks::methods::find;
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Setting, choose_bandwidth};
+use dpp_nystrom::kernel::{KernelKind, Sigma};
+use dpp_nystrom::landmarks::{Selector, Task};
+use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
+use dpp_nystrom::selectors::{Refined, RpCholesky};
 use dpp_nystrom::{Error, landmarks};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Rows, and landmarks.
+/// Numbers of rows and of landmarks.
 const SIZES: [(usize, usize); 2] = [(4_000, 50), (100_000, 50)];
 const QUICK: [(usize, usize); 2] = [(1_000, 20), (5_000, 20)];
 
-/// Runs of each method in turn, beside a first one that is not counted. The least of them is told: what else the
-/// machine does only adds.
+/// Timed runs of each method in turn, after one warm-up run. The minimum is reported, since other load can only add
+/// time.
 const RUNS: usize = 15;
 
-/// Deviation of what is added to a copy of a row, in deviations of the feature.
+/// Standard deviation of the noise added to copies of a row, in standard deviations of the feature.
 const NOISE: f64 = 0.05;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timed {
     rows: usize,
     landmarks: usize,
-    /// The least of the runs, in seconds.
+    /// The minimum over the runs, in seconds.
     pivoted: f64,
     refined: f64,
 }
@@ -69,15 +68,14 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
         Prepared::new(set.table.clone(), Some(rows), seed)?
     };
     let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Bandwidth::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: sigma })?;
-    let setting = Setting { kernel: KernelSpec { kind: kernel, sigma }, precision: Precision::F64, seed };
-    let task = Task { gram: &gram, c, setting, ridge: None, options: context.options, observer: &NoObserver };
+    let sigma = choose_bandwidth(Sigma::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
+    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma })?;
+    let task = Task { seed, ..Task::new(&gram, c) };
     let mut least = [f64::INFINITY; 2];
     for run in 0..=RUNS {
-        for (name, least) in ["rpcholesky", "refined"].iter().zip(&mut least) {
-            let Some(method) = find(name) else { continue };
-            let seconds = landmarks::run(method, &task)?.1;
+        let selectors: [&dyn Selector; 2] = [&RpCholesky::default(), &Refined::default()];
+        for (selector, least) in selectors.into_iter().zip(&mut least) {
+            let seconds = landmarks::run(selector, &task)?.seconds;
             if run > 0 {
                 *least = least.min(seconds);
             }
@@ -87,17 +85,17 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     Ok(Timed { rows, landmarks: c, pivoted, refined })
 }
 
-/// The rows again and again, each copy with noise of its own, until there are so many.
+/// Repeat the rows, each copy with its own noise, up to the requested number.
 fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
     let own = Prepared::new(set.table.clone(), None, seed)?;
     let mut random = stream(seed, RngStream::Rows);
-    // A sum of four uniform numbers, of variance one.
+    // A sum of four uniform variates, of variance one.
     let mut noise = || {
         let sum: f64 = (0..4).map(|_| f64::from_draw(random.next_u32())).sum();
         (sum - 2.0) * 3.0_f64.sqrt()
     };
-    let numbers = own.rows.iter().cycle().take(rows * own.dim);
-    let features = numbers.map(|value| value + NOISE * noise()).collect();
+    let values = own.rows.iter().cycle().take(rows * own.dim);
+    let features = values.map(|value| value + NOISE * noise()).collect();
     Ok(Table {
         name: set.table.name.clone(),
         feature_names: set.table.feature_names.clone(),
@@ -108,7 +106,7 @@ fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
     })
 }
 
-/// `subset-times.csv`.
+/// Write `subset-times.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Times]) -> Result<(), Error> {
     let header = ["dataset", "rows", "landmarks", "rpcholesky_seconds", "refined_seconds", "ratio"];
     let rows: Vec<Vec<String>> = all
@@ -142,7 +140,7 @@ pub(super) fn table(all: &[Times]) -> String {
         })
         .collect();
     let header = ["data set", "rows", "c", "rpcholesky, s", "refined, s", "ratio"];
-    format!("Seconds, the least of {RUNS} runs in turn\n\n{}", aligned(&header, &rows))
+    format!("Seconds, minimum of {RUNS} runs in turn\n\n{}", aligned(&header, &rows))
 }
 
 pub(super) fn sentences(all: &[Times]) -> Vec<String> {
@@ -157,7 +155,7 @@ pub(super) fn sentences(all: &[Times]) -> Vec<String> {
             let ratios = || own().map(|times| times.timed.refined / times.timed.pivoted);
             let most = ratios().fold(0.0, f64::max);
             Some(format!(
-                "At N = {rows} and c = {landmarks} refined takes {:.1} times the time of pivoted Cholesky on average, {most:.1} \
+                "At N = {rows} and c = {landmarks} refined takes {:.1} times as long as pivoted Cholesky on average, {most:.1} \
                  times at most.",
                 mean(ratios())?
             ))

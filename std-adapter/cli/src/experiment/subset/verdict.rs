@@ -1,4 +1,4 @@
-//! Refined rows against the best rival of each cell: a set, a bandwidth and a number of landmarks.
+//! Refinement compared with the best other method of each cell: a data set, a bandwidth and a number of landmarks.
 
 use super::{OURS, flat};
 use crate::experiment::Regime;
@@ -15,15 +15,15 @@ pub(super) struct Cell {
     pub(super) c: usize,
     /// The trace fraction of `refined`.
     pub(super) trace: f64,
-    /// The rival with the least, and its.
+    /// The other method with the smallest trace fraction, and its trace fraction.
     pub(super) rival: (String, f64),
-    /// The same of the Frobenius error over the best, where there is one.
+    /// The same for the Frobenius error relative to the best rank-c error, where it exists.
     pub(super) frobenius: Option<f64>,
     pub(super) frobenius_rival: Option<(String, f64)>,
 }
 
 impl Cell {
-    /// Under one where `refined` misses less than every rival.
+    /// Return the ratio of trace fractions; below one if `refined` has a smaller error than every other method.
     pub(super) fn ratio(&self) -> f64 {
         self.trace / self.rival.1
     }
@@ -38,7 +38,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// The mean of a method's trials in a cell.
+/// Return the mean over a method's trials in a cell.
 fn of(
     all: &[Trials],
     key: (Regime, &str, usize),
@@ -59,7 +59,7 @@ fn methods(all: &[Trials]) -> Vec<&str> {
     distinct(flat(all).map(|(_, trial)| trial.method.as_str()))
 }
 
-/// Every cell that has `refined` and a rival.
+/// Return every cell that has `refined` and another method.
 pub(super) fn cells(all: &[Trials]) -> Vec<Cell> {
     let methods = methods(all);
     let rivals = || methods.iter().filter(|method| !OURS.contains(method));
@@ -85,7 +85,7 @@ pub(super) fn cells(all: &[Trials]) -> Vec<Cell> {
         .collect()
 }
 
-/// Test errors of each method, over the mean of all methods in the cell.
+/// Return test errors of each method, relative to the mean over all methods in the cell.
 fn relative(all: &[Trials], c: usize) -> Vec<(&str, f64, f64)> {
     let methods = methods(all);
     let keys: Vec<_> = keys(all).into_iter().filter(|key| key.2 == c).collect();
@@ -105,16 +105,16 @@ fn relative(all: &[Trials], c: usize) -> Vec<(&str, f64, f64)> {
     relative
 }
 
-fn numbers(all: &[Trials]) -> Vec<usize> {
-    let mut numbers = distinct(flat(all).map(|(_, trial)| trial.landmarks));
-    numbers.sort_unstable();
-    numbers
+fn landmark_counts(all: &[Trials]) -> Vec<usize> {
+    let mut counts = distinct(flat(all).map(|(_, trial)| trial.landmarks));
+    counts.sort_unstable();
+    counts
 }
 
-/// A line a method and number of landmarks.
+/// Format one line per method and number of landmarks.
 pub(super) fn predictions(all: &[Trials]) -> String {
     let mut rows = Vec::new();
-    for c in numbers(all) {
+    for c in landmark_counts(all) {
         for (method, error, ratio) in relative(all, c) {
             rows.push(vec![
                 method.to_owned(),
@@ -124,7 +124,7 @@ pub(super) fn predictions(all: &[Trials]) -> String {
             ]);
         }
     }
-    let header = ["method", "c", "test error", "over the methods' mean"];
+    let header = ["method", "c", "test error", "relative to the mean"];
     format!("Test error, means over sets, bandwidths and seeds\n\n{}", aligned(&header, &rows))
 }
 
@@ -133,8 +133,8 @@ pub(super) fn sentences(cells: &[Cell], all: &[Trials]) -> Vec<String> {
     if let Some(ratio) = mean(cells.iter().map(Cell::ratio)) {
         let lowest = cells.iter().filter(|cell| cell.ratio() < 1.0).count();
         sentences.push(format!(
-            "refined misses least of the trace in {lowest} of {} cells (set, bandwidth, c), {:.1} % {} than the best rival of \
-             each on average.",
+            "refined has the smallest trace error in {lowest} of {} cells (set, bandwidth, c), {:.1} % {} than the best other \
+             method of each on average.",
             cells.len(),
             100.0 * (1.0 - ratio).abs(),
             if ratio < 1.0 { "less" } else { "more" }
@@ -145,22 +145,22 @@ pub(super) fn sentences(cells: &[Cell], all: &[Trials]) -> Vec<String> {
     let (ours, theirs) = (mean(pairs.iter().map(|pair| pair.0)), mean(pairs.iter().map(|pair| pair.1)));
     if let (Some(ours), Some(theirs)) = (ours, theirs) {
         sentences.push(format!(
-            "Frobenius error over the best: {ours:.3} for refined on average, {theirs:.3} for the best rival of each cell; lower \
-             in {} of {}.",
+            "Frobenius error over the best: {ours:.3} for refined on average, {theirs:.3} for the best other method of each cell; \
+             lower in {} of {}.",
             pairs.iter().filter(|(ours, theirs)| ours < theirs).count(),
             pairs.len()
         ));
     }
-    for c in numbers(all) {
+    for c in landmark_counts(all) {
         let order = relative(all, c);
-        let told: Vec<String> =
+        let leaders: Vec<String> =
             order.iter().take(3).map(|(method, _, ratio)| format!("{method} {ratio:.3}")).collect();
         if let Some(at) = order.iter().position(|entry| entry.0 == "refined-ridge") {
             sentences.push(format!(
-                "Test error at c = {c}, over the mean of all methods in the cell: refined-ridge is number {} of {}; lowest: {}.",
+                "Test error at c = {c}, relative to the mean of all methods in the cell: refined-ridge ranks {} of {}; lowest: {}.",
                 at + 1,
                 order.len(),
-                told.join(", ")
+                leaders.join(", ")
             ));
         }
     }
@@ -223,8 +223,8 @@ mod tests {
             "in 1 of 2 cells",
             "12.5 % more",
             "2.000 for refined",
-            "5.000 for the best rival",
-            "number 1 of 4",
+            "5.000 for the best other method",
+            "refined-ridge ranks 1 of 4",
         ] {
             assert!(said.contains(part), "{part:?} is not in {said:?}");
         }

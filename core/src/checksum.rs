@@ -1,7 +1,7 @@
-//! CRC-32 as of ISO 3309 and zlib: polynomial `0xEDB88320`, reflected, inverted before and after.
+//! CRC-32 of ISO 3309 and zlib: polynomial `0xEDB88320`, reflected, inverted before and after.
 
-/// The remainders of four bits: 64 bytes of flash, where a table of bytes takes 1,024 and none at all makes
-/// the check of a model some three times as slow.
+/// The remainders of four bits. This table takes 64 bytes of flash; one of whole bytes takes 1,024, and without a
+/// table the check of a model takes about three times as long.
 const REMAINDERS: [u32; 16] = remainders();
 
 const fn remainders() -> [u32; 16] {
@@ -20,12 +20,9 @@ const fn remainders() -> [u32; 16] {
     table
 }
 
-/// The checksum of these bytes.
+/// Return the CRC-32 of `bytes`.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    let shift = |crc: u32| {
-        let low = REMAINDERS.get((crc & 15) as usize).copied().unwrap_or(0);
-        (crc >> 4) ^ low
-    };
+    let shift = |crc: u32| (crc >> 4) ^ REMAINDERS[(crc & 15) as usize];
     !bytes.iter().fold(!0, |crc, &byte| shift(shift(crc ^ u32::from(byte))))
 }
 

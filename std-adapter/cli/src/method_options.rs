@@ -1,17 +1,17 @@
-//! What methods can be told, and warnings of what they do not listen to.
+//! The options of the methods, and warnings of those that a method does not use.
 
 use crate::output::note;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dpp_nystrom::core::Rule;
-use dpp_nystrom::landmarks::methods::{METHODS, find};
-use dpp_nystrom::landmarks::{ChainKind, Objective, Options, Refinement, Selector, Start, Steps};
+use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::{ChainKind, Objective, Refinement, Start, Steps};
 use std::time::Duration;
 
-/// The methods' own.
+/// Options of the methods.
 #[derive(Debug, Args)]
 pub(crate) struct MethodArguments {
-    /// Steps of the chain: a number, or auto, until it is at rest (paper and metropolis: 3000) [default: auto]
+    /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default: auto]
     #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
     steps: Option<Steps>,
     /// Where the chain starts [default: kmeans++]
@@ -87,13 +87,13 @@ fn duration(text: &str) -> Result<Duration, String> {
         .parse()
         .ok()
         .and_then(|number: f64| Duration::try_from_secs_f64(number * unit).ok())
-        .ok_or_else(|| format!("{text:?} is no time: give a number with its unit, as 500ms or 2s"))
+        .ok_or_else(|| format!("invalid time {text:?}: expected a number with its unit, as 500ms or 2s"))
 }
 
 /// The values of an argument that names a method, from the registry; `given` among them or not.
-pub(crate) fn methods(given: bool) -> impl TypedValueParser<Value = &'static dyn Selector> {
-    let known = METHODS.iter().filter(move |method| given || method.fixed(&Options::default()).is_none());
-    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name()).help(method.about().help)))
+pub(crate) fn methods(given: bool) -> impl TypedValueParser<Value = &'static Method> {
+    let known = METHODS.iter().filter(move |method| given || !method.uses(SelectorOption::Given));
+    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name).help(method.help)))
         .try_map(|name| find(&name).ok_or("no method"))
 }
 
@@ -112,59 +112,62 @@ impl MethodArguments {
         })
     }
 
-    /// What methods are told; `given` are the rows of the method of that name.
-    pub(crate) fn options(&self, given: &[usize]) -> Options {
-        let usual = Options::default();
-        Options {
-            start: self.start.map_or(usual.start, |start| match start {
+    /// Return the options, with the rows of the method `given`.
+    pub(crate) fn options(&self, given: &[usize]) -> SelectorOptions {
+        let Self { steps, pivot_rows, rank, columns, budget, .. } = *self;
+        SelectorOptions {
+            start: self.start.map_or(Start::default(), |start| match start {
                 StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
                 StartName::Uniform => Start::Uniform,
-                StartName::RpCholesky => Start::Pivoted { rows: self.pivot_rows },
+                StartName::RpCholesky => Start::Pivoted { rows: pivot_rows },
                 StartName::Greedy => Start::Greedy,
             }),
-            chain: self.chain.map_or(usual.chain, |chain| match chain {
+            chain: self.chain.map_or(ChainKind::default(), |chain| match chain {
                 ChainName::Slot => ChainKind::Slot,
                 ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
                 ChainName::Metropolis => ChainKind::Swap(Rule::METROPOLIS),
             }),
-            steps: self.steps.unwrap_or(usual.steps),
-            pivot_rows: self.pivot_rows,
-            rank: self.rank,
-            columns: self.columns,
+            steps: steps.unwrap_or_default(),
+            pivot_rows,
+            rank,
+            columns,
             refinement: self.refinement(),
-            objective: self.objective.map_or(usual.objective, |objective| match objective {
+            objective: self.objective.map_or(Objective::default(), |objective| match objective {
                 ObjectiveName::Trace => Objective::Trace,
                 ObjectiveName::Ridge => Objective::Ridge,
             }),
-            budget: self.budget.unwrap_or(usual.budget),
+            budget,
             given: given.to_vec(),
         }
     }
 
-    /// Warns of options that none of these methods looks at.
-    pub(crate) fn tell_unused(&self, methods: &[&dyn Selector]) {
-        let chain: &[&str] = &["kdpp"];
-        let pivoted: &[&str] = match self.start {
-            Some(StartName::RpCholesky) => &["rpcholesky", "refined", "refined-ridge", "auto", "kdpp"],
-            _ => &["rpcholesky", "refined", "refined-ridge", "auto"],
-        };
-        let options: [(&str, bool, &[&str]); 8] = [
-            ("--steps", self.steps.is_some(), chain),
-            ("--start", self.start.is_some(), chain),
-            ("--chain", self.chain.is_some(), chain),
-            ("--pivot-rows", self.pivot_rows.is_some(), pivoted),
-            ("--rank", self.rank.is_some(), &["lev", "applev"]),
-            ("--columns", self.columns.is_some(), &["applev", "appreglev"]),
-            ("--objective", self.objective.is_some(), &["refined", "refined-ridge", "auto"]),
-            ("--budget", self.budget.is_some(), &["auto"]),
+    /// Warn of options that none of these methods uses.
+    pub(crate) fn tell_unused(&self, methods: &[&Method]) {
+        let options = [
+            ("--steps", self.steps.is_some(), SelectorOption::Steps),
+            ("--start", self.start.is_some(), SelectorOption::Start),
+            ("--chain", self.chain.is_some(), SelectorOption::Chain),
+            ("--pivot-rows", self.pivot_rows.is_some(), SelectorOption::PivotRows),
+            ("--rank", self.rank.is_some(), SelectorOption::Rank),
+            ("--columns", self.columns.is_some(), SelectorOption::Columns),
+            ("--objective", self.objective.is_some(), SelectorOption::Objective),
+            ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];
-        for (option, is_given, listeners) in options {
-            if is_given && !methods.iter().any(|method| listeners.contains(&method.name())) {
-                let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+        // A chain whose start is pivoted Cholesky passes the rows on to it.
+        let pivots = self.start == Some(StartName::RpCholesky);
+        for (name, _, option) in options.into_iter().filter(|(_, is_given, _)| *is_given) {
+            let uses = |method: &&Method| {
+                let by_start = pivots && option == SelectorOption::PivotRows;
+                method.uses(option) || by_start && method.uses(SelectorOption::Start)
+            };
+            if !methods.iter().any(&uses) {
+                let names = |methods: &mut dyn Iterator<Item = &Method>| {
+                    methods.map(|method| method.name).collect::<Vec<_>>().join(", ")
+                };
                 note(&format!(
-                    "warning: {option} is not used by {}; it is an option of {}",
-                    names.join(", "),
-                    listeners.join(", ")
+                    "warning: {name} is not used by {}; it is an option of {}",
+                    names(&mut methods.iter().copied()),
+                    names(&mut METHODS.iter().filter(uses))
                 ));
             }
         }

@@ -1,23 +1,23 @@
-//! Bytes of memory, known before flashing.
+//! Memory needed, known at compile time.
 
 use core::mem::{align_of, size_of};
 
-/// What [`bytes()`] answers, for `c` landmarks of `d` features.
+/// The result of [`bytes()`], for `c` landmarks of `d` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bytes {
-    /// RAM that [`crate::Workspace`] holds: selecting landmarks, and their features afterwards.
+    /// RAM of [`crate::Workspace`]: selection, and the features afterwards.
     pub select: usize,
-    /// RAM that [`crate::RidgeWorkspace`] holds beside it: learning.
+    /// RAM of [`crate::RidgeWorkspace`], in addition to `select`: learning.
     pub learn: usize,
-    /// RAM for the rows of [`crate::StreamChain`], beside what selecting takes.
+    /// RAM for the rows of a [`crate::StreamChain`], in addition to `select`.
     pub stream: usize,
-    /// Flash or RAM that a model's landmarks and weights take: predicting.
+    /// Flash or RAM of a model's landmarks and weights: prediction.
     pub predict: usize,
 }
 
-/// The bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by
-/// it, or refuse to compile when it is over its budget.
+/// Return the bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by it, or
+/// fail to compile when it exceeds the budget.
 ///
 /// ```
 /// use dpp_nystrom_core::bytes;
@@ -37,7 +37,7 @@ pub const fn bytes<T>(c: usize, d: usize) -> Bytes {
     }
 }
 
-/// A struct of numbers and indices is padded to the stricter alignment of the two.
+/// Round up to the stricter alignment of numbers and indices, as the compiler pads the struct.
 const fn padded<T>(bytes: usize) -> usize {
     let index = align_of::<usize>();
     let align = if align_of::<T>() > index { align_of::<T>() } else { index };
@@ -47,9 +47,10 @@ const fn padded<T>(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::bytes;
-    use crate::{RidgeWorkspace, Workspace};
+    use crate::memory::{RidgeWorkspace, Workspace};
+    use crate::scalar::Scalar;
 
-    fn agree<T: crate::Scalar, const C: usize>() {
+    fn agree<T: Scalar, const C: usize>() {
         assert_eq!(size_of::<Workspace<T, C>>(), bytes::<T>(C, 0).select, "{C}");
         assert_eq!(size_of::<RidgeWorkspace<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
     }

@@ -1,42 +1,42 @@
-//! What a computation answers, in memory and in the text of a golden file.
+//! The result of a computation, in memory and in the text of a golden file.
 
 use core::fmt;
 
-/// `C` numbers of landmarks, and the bits of `B` numbers in `f32`.
+/// `C` landmarks, and the bits of `B` numbers in `f32`.
 ///
-/// As text it is two lines: `landmarks:`, and the label with the bits in hexadecimal. That is what a golden file
-/// holds, and what an image logs between brackets and commas. Without landmarks it is the second line.
+/// As text it has two lines: `landmarks:`, and the label with the bits in hexadecimal. A golden file holds that text,
+/// and an image logs it with brackets and commas. Without landmarks there is only the second line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<const C: usize, const B: usize> {
-    /// The landmarks, in the factor's order, by the number of their row.
+pub struct Outcome<const C: usize, const B: usize> {
+    /// The row indices of the landmarks, in the factor's order.
     pub landmarks: [u32; C],
-    /// What the bits are of.
+    /// The name of the numbers.
     pub label: &'static str,
     /// The bits.
     pub bits: [u32; B],
 }
 
-impl<const C: usize, const B: usize> Answer<C, B> {
-    /// From indices and numbers; those that are missing are zero.
+impl<const C: usize, const B: usize> Outcome<C, B> {
+    /// Create the result from indices and numbers; missing ones are zero.
     pub fn new(
         landmarks: impl IntoIterator<Item = usize>,
         label: &'static str,
         numbers: impl IntoIterator<Item = f32>,
     ) -> Self {
-        let mut answer = Self { landmarks: [0; C], label, bits: [0; B] };
-        for (slot, landmark) in answer.landmarks.iter_mut().zip(landmarks) {
+        let mut outcome = Self { landmarks: [0; C], label, bits: [0; B] };
+        for (slot, landmark) in outcome.landmarks.iter_mut().zip(landmarks) {
             *slot = landmark as u32;
         }
-        for (slot, number) in answer.bits.iter_mut().zip(numbers) {
+        for (slot, number) in outcome.bits.iter_mut().zip(numbers) {
             *slot = number.to_bits();
         }
-        answer
+        outcome
     }
 
-    /// From a golden file's text, at compile time.
+    /// Parse a golden file's text at compile time.
     ///
     /// # Panics
-    /// When the text has another form, or another number of numbers.
+    /// When the text has another form, or another number of values.
     pub const fn from_golden(text: &str, label: &'static str) -> Self {
         let (landmarks, next) = if C == 0 { ([0; C], 0) } else { line(text.as_bytes(), 0, "landmarks", 10) };
         let (bits, _) = line(text.as_bytes(), next, label, 16);
@@ -44,7 +44,7 @@ impl<const C: usize, const B: usize> Answer<C, B> {
     }
 }
 
-impl<const C: usize, const B: usize> fmt::Display for Answer<C, B> {
+impl<const C: usize, const B: usize> fmt::Display for Outcome<C, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if C > 0 {
             f.write_str("landmarks:")?;
@@ -61,7 +61,7 @@ impl<const C: usize, const B: usize> fmt::Display for Answer<C, B> {
     }
 }
 
-/// The numbers of the line that starts at `at` with `label`, and where the next line starts.
+/// Return the numbers of the line that starts at `at` with `label`, and the start of the next line.
 const fn line<const N: usize>(text: &[u8], at: usize, label: &str, radix: u32) -> ([u32; N], usize) {
     let label = label.as_bytes();
     let mut at = at;

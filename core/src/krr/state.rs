@@ -1,0 +1,298 @@
+//! The state of a ridge regression as bytes, to store over a reset or to send to a server that merges a fleet.
+//!
+//! Both versions begin with the frame of all formats: magic number `dppnstat` (0 to 7), CRC-32 of bytes 12 to the end (8
+//! to 11), version (12 to 15) and length in bytes (16 to 19). Everything is little-endian, at any alignment. Bytes after
+//! the length are ignored.
+//!
+//! Version 1, for one target:
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 20 to 23 | bytes of a number: 4 or 8 |
+//! | 24 to 27 | features c |
+//! | 28 to 35 | digest of the landmarks |
+//! | 36 to 43 | rows N |
+//! | 44 on | `R` by rows, `Qᵀy`, residual sum of squares: the numbers of [`RidgeRegression::numbers`] |
+//!
+//! Version 2, for several targets or with an [`Origin`]:
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 20 to 43 | as in version 1 |
+//! | 44 to 51 | device |
+//! | 52 to 59 | counter |
+//! | 60 to 91 | authentication tag; zero: none. This crate writes zero and does not check it |
+//! | 92 to 95 | number of sections s |
+//! | 96 on | s times: tag (4 bytes), length in bytes (4 bytes) |
+//! | 96 + 8s on | the content of the sections, in the order of the table |
+//!
+//! | section | content |
+//! | --- | --- |
+//! | 1 | `R` by rows: `c(c + 1)/2` numbers |
+//! | 2 | for each target `Qᵀy` and the two parts of its residual sum of squares: `c + 2` numbers |
+//! | 2³¹ and above | optional: a reader skips those it does not know |
+//!
+//! Every other section is mandatory, and a reader that does not know it refuses the state. The writer uses version 1
+//! where it can, so that states of one target are the same bytes as before version 2.
+//!
+//! Rows learned on different landmarks or under another kernel are features of different spaces. Their accumulators
+//! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
+//! ([`crate::digest`]), and a reader refuses another one.
+
+use super::RidgeRegression;
+use crate::error::{BytesProblem, Error, Known};
+use crate::frame;
+use crate::memory::check_length;
+use crate::scalar::{Scalar, to_bytes};
+
+const MAGIC: &[u8; 8] = b"dppnstat";
+/// The bytes before the numbers, of version 1.
+const HEADER: usize = 44;
+/// The bytes before the section table, of version 2.
+const HEADER_2: usize = 96;
+/// The bytes of a section in the table.
+const ENTRY: usize = 8;
+const TRIANGLE: u32 = 1;
+const TARGETS: u32 = 2;
+/// The first tag of optional sections.
+const OPTIONAL: u32 = 1 << 31;
+
+/// Return the length in bytes of a state with one target and no [`Origin`].
+///
+/// ```
+/// use dpp_nystrom_core::state_bytes;
+///
+/// const ROOM: usize = state_bytes::<f32>(16);
+/// assert_eq!(ROOM, 44 + 4 * (16 * 17 / 2 + 16 + 2));
+/// ```
+pub const fn state_bytes<T: Scalar>(dim: usize) -> usize {
+    HEADER + size_of::<T>() * RidgeRegression::<T>::numbers_kept(dim)
+}
+
+/// Return the length in bytes of a state with several targets, or with an [`Origin`].
+pub const fn state_bytes_of<T: Scalar>(dim: usize, targets: usize) -> usize {
+    HEADER_2 + 2 * ENTRY + size_of::<T>() * RidgeRegression::<T>::numbers_kept_of(dim, targets)
+}
+
+/// The device that wrote a state, and when: a server can refuse a state that it has merged before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Origin {
+    /// The device's identifier.
+    pub device: u64,
+    /// A counter that increases with each state of the device.
+    pub counter: u64,
+}
+
+/// The header of a state, which can be read before there is an accumulator of its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub struct StateHeader {
+    /// The bytes of a number: 4 or 8.
+    pub number_bytes: usize,
+    /// The number of features.
+    pub features: usize,
+    /// The number of targets.
+    pub targets: usize,
+    /// The digest of the landmarks ([`crate::digest`]).
+    pub digest: u64,
+    /// The number of rows.
+    pub rows: u64,
+    /// Zero in version 1.
+    pub origin: Origin,
+    /// The authentication tag, which this crate does not check. Zero: none.
+    pub tag: [u8; 32],
+}
+
+impl StateHeader {
+    /// Check the bytes of a state of either version and return its header.
+    ///
+    /// # Errors
+    /// [`Error::StateBytes`] with the problem.
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
+        parse(bytes).map(|(header, _, _)| header).map_err(Error::StateBytes)
+    }
+}
+
+/// Check the bytes of a state. Return its header, and the bytes of the triangle and of the targets.
+fn parse(bytes: &[u8]) -> Result<(StateHeader, &[u8], &[u8]), BytesProblem> {
+    let (version, content) = frame::open(bytes, MAGIC, 1..=2, HEADER)?;
+    let words = content.as_chunks::<4>().0.first_chunk::<11>().ok_or(BytesProblem::Malformed)?;
+    let [_, _, _, _, _, number_bytes, dim, low, high, rows, more_rows] = words.map(u32::from_le_bytes);
+    let mut header = StateHeader {
+        number_bytes: number_bytes as usize,
+        features: dim as usize,
+        targets: 1,
+        digest: long(low, high),
+        rows: long(rows, more_rows),
+        origin: Origin::default(),
+        tag: [0; 32],
+    };
+    if number_bytes != 4 && number_bytes != 8 {
+        return Err(BytesProblem::Malformed);
+    }
+    let (triangle, targets) = if version == 1 {
+        let length = triangle_bytes(&header).ok_or(BytesProblem::Malformed)?;
+        let numbers = content.get(HEADER..).ok_or(BytesProblem::Malformed)?;
+        numbers.split_at_checked(length).ok_or(BytesProblem::Malformed)?
+    } else {
+        sections(content, &mut header)?
+    };
+    let target_bytes =
+        header.features.checked_add(2).and_then(|count| count.checked_mul(header.number_bytes));
+    let target_bytes = target_bytes.ok_or(BytesProblem::Malformed)?;
+    header.targets = targets.len().checked_div(target_bytes).ok_or(BytesProblem::Malformed)?;
+    let whole = header.targets.checked_mul(target_bytes) == Some(targets.len());
+    let one = version == 2 || header.targets == 1;
+    if !whole || !one || header.targets == 0 || Some(triangle.len()) != triangle_bytes(&header) {
+        return Err(BytesProblem::Malformed);
+    }
+    Ok((header, triangle, targets))
+}
+
+/// Read what version 2 adds to the header. Return the bytes of the triangle and of the targets.
+fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<(&'a [u8], &'a [u8]), BytesProblem> {
+    let (fixed, rest) = content.split_first_chunk::<HEADER_2>().ok_or(BytesProblem::Malformed)?;
+    let words = fixed.get(HEADER..).and_then(|words| words.as_chunks::<4>().0.first_chunk::<13>());
+    let &[device, more_device, counter, more_counter, ref tag @ .., count] =
+        words.ok_or(BytesProblem::Malformed)?;
+    let word = u32::from_le_bytes;
+    header.origin = Origin {
+        device: long(word(device), word(more_device)),
+        counter: long(word(counter), word(more_counter)),
+    };
+    header.tag = *tag.as_flattened().first_chunk().ok_or(BytesProblem::Malformed)?;
+    let table = (word(count) as usize).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
+    let (table, mut rest) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
+    let (mut triangle, mut targets) = (None, None);
+    for &[t0, t1, t2, t3, l0, l1, l2, l3] in table.as_chunks::<ENTRY>().0 {
+        let (tag, length) = (word([t0, t1, t2, t3]), word([l0, l1, l2, l3]));
+        let (section, after) = rest.split_at_checked(length as usize).ok_or(BytesProblem::Malformed)?;
+        rest = after;
+        let known = match tag {
+            TRIANGLE => &mut triangle,
+            TARGETS => &mut targets,
+            OPTIONAL.. => continue,
+            _ => return Err(BytesProblem::Section(tag)),
+        };
+        if known.replace(section).is_some() {
+            return Err(BytesProblem::Malformed);
+        }
+    }
+    match (triangle, targets) {
+        (Some(triangle), Some(targets)) if rest.is_empty() => Ok((triangle, targets)),
+        _ => Err(BytesProblem::Malformed),
+    }
+}
+
+/// Return `c(c + 1)/2` numbers in bytes.
+fn triangle_bytes(header: &StateHeader) -> Option<usize> {
+    let dim = header.features;
+    dim.checked_mul(dim.checked_add(1)?).map(|twice| twice / 2)?.checked_mul(header.number_bytes)
+}
+
+fn long(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+impl<T: Scalar> RidgeRegression<'_, T> {
+    /// Write the state to the start of `bytes` and return its length. `digest` is that of the landmarks
+    /// ([`crate::digest`]). The length is [`state_bytes`] for one target, otherwise [`state_bytes_of`].
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; nothing is written then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{BytesProblem, Error, RidgeRegression, RidgeWorkspace, state_bytes};
+    ///
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
+    /// let mut ridge = RidgeRegression::new(2, memory.lend())?;
+    /// ridge.add(&[1.0, 0.5], 2.0)?;
+    ///
+    /// let mut bytes = [0; state_bytes::<f32>(2)];
+    /// ridge.write_state(0xD16E57, &mut bytes)?;
+    /// let mut received = RidgeRegression::new(2, other.lend())?;
+    /// received.read_state(0xD16E57, &bytes)?;
+    /// assert!(received.numbers().eq(ridge.numbers()));
+    /// let refused = Err(Error::StateBytes(BytesProblem::OtherLandmarks));
+    /// assert_eq!(received.read_state(7, &bytes), refused);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn write_state(&self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+        self.write_state_from(Origin::default(), digest, bytes)
+    }
+
+    /// [`write_state`](Self::write_state) with the device and a counter. The length is [`state_bytes_of`], unless both
+    /// are zero.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; nothing is written then.
+    pub fn write_state_from(&self, origin: Origin, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+        let (dim, targets) = (self.features(), self.targets());
+        let first = targets == 1 && origin == Origin::default();
+        let needed = if first { state_bytes::<T>(dim) } else { state_bytes_of::<T>(dim, targets) };
+        let have = bytes.len();
+        let capacity = Error::Capacity { needed, have };
+        let bytes = bytes.get_mut(..needed).ok_or(capacity)?;
+        let length = u32::try_from(needed).map_err(|_| capacity)?;
+        let version = if first { 1 } else { 2 };
+        let words = [0, 0, 0, version, length, size_of::<T>() as u32, dim as u32];
+        let counts = [digest, self.rows()].into_iter().flat_map(u64::to_le_bytes);
+        let header = words.into_iter().flat_map(u32::to_le_bytes).chain(counts);
+
+        let triangle = dim * (dim + 1) / 2 * size_of::<T>();
+        let rest = needed.saturating_sub(HEADER_2 + 2 * ENTRY + triangle);
+        let table =
+            [2, TRIANGLE, triangle as u32, TARGETS, rest as u32].into_iter().flat_map(u32::to_le_bytes);
+        let origin = [origin.device, origin.counter].into_iter().flat_map(u64::to_le_bytes);
+        let second = origin.chain([0; 32]).chain(table).take(if first { 0 } else { usize::MAX });
+
+        let numbers = self.numbers().flat_map(|number| {
+            let (bytes, len) = to_bytes(number);
+            bytes.into_iter().take(len)
+        });
+        for (slot, byte) in bytes.iter_mut().zip(header.chain(second).chain(numbers)) {
+            *slot = byte;
+        }
+        frame::seal(bytes, MAGIC).known()?;
+        Ok(needed)
+    }
+
+    /// Read a state of either version, written here or elsewhere: all later results are the same bit for bit. The
+    /// present state is replaced. To keep it, read into another accumulator and [`merge`](Self::merge). Bytes after the
+    /// state's end are ignored.
+    ///
+    /// # Errors
+    /// [`Error::StateBytes`] with the problem, [`Error::Length`] for another number of features or targets. The
+    /// accumulator is unchanged.
+    pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
+        let refuse = |problem| Err(Error::StateBytes(problem));
+        let (header, triangle, targets) = parse(bytes).map_err(Error::StateBytes)?;
+        if header.number_bytes != size_of::<T>() {
+            return refuse(BytesProblem::Precision);
+        }
+        for (expected, found) in [(self.features(), header.features), (self.targets(), header.targets)] {
+            check_length(expected, found)?;
+        }
+        if header.digest != digest {
+            return refuse(BytesProblem::OtherLandmarks);
+        }
+        let numbers = [triangle, targets].into_iter().flat_map(|bytes| bytes.chunks_exact(size_of::<T>()));
+        let mut numbers = numbers.map(from_bytes::<T>);
+        if numbers.clone().any(|number| !number.is_finite()) {
+            return refuse(BytesProblem::Malformed);
+        }
+        self.take_back(header.rows, &mut numbers).known()
+    }
+}
+
+/// Return a number from its bytes, or NaN for another count of them.
+fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
+    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
+        (Ok(bytes), _) => f64::from(f32::from_le_bytes(bytes)),
+        (_, Ok(bytes)) => f64::from_le_bytes(bytes),
+        _ => f64::NAN,
+    };
+    T::from_f64(value)
+}

@@ -1,0 +1,105 @@
+//! What is known of a data set's columns, and rows as slices.
+
+use crate::data::scaler::Scaler;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+
+/// Names and statistics of the columns of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    /// The data set's name.
+    pub name: String,
+    /// The features' names, d of them.
+    pub feature_names: Vec<String>,
+    /// Means and standard deviations of the features.
+    pub scaler: Scaler,
+    /// The target, if there is one.
+    pub target: Option<TargetColumn>,
+}
+
+impl Columns {
+    /// The number of features d.
+    pub fn features(&self) -> usize {
+        self.feature_names.len()
+    }
+
+    /// Return the target if it varies.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    pub fn learnable(&self) -> Result<&TargetColumn, Error> {
+        let target = self.target.as_ref().ok_or(Error::NoTarget)?;
+        if !(target.deviation > 0.0) {
+            return Err(Error::ConstantTarget { name: target.name.clone() });
+        }
+        Ok(target)
+    }
+}
+
+/// Scaled targets in either precision.
+///
+/// ```
+/// use dpp_nystrom::data::Targets;
+///
+/// assert_eq!(Targets::from(&[1.0, 0.5][..]).len(), 2);
+/// assert_eq!(Targets::F32(&[0.5]).at(0), 0.5);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Targets<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Single precision.
+    F32(&'a [f32]),
+}
+
+impl Targets<'_> {
+    /// The number of targets.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Return the target of a row.
+    ///
+    /// # Panics
+    /// If `row` is not under [`len`](Self::len).
+    pub fn at(&self, row: usize) -> f64 {
+        match self {
+            Self::F64(values) => values[row],
+            Self::F32(values) => f64::from(values[row]),
+        }
+    }
+}
+
+impl<'a> From<&'a [f64]> for Targets<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self::F64(values)
+    }
+}
+
+/// Scaled rows where they lie, row-major, with their targets.
+#[derive(Clone, Copy, Debug)]
+pub enum RowSlices<'a> {
+    /// Single precision.
+    F32(&'a [f32], Option<&'a [f32]>),
+    /// Double precision.
+    F64(&'a [f64], Option<&'a [f64]>),
+}
+
+/// The target column: its name and what scales it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetColumn {
+    /// The column's name.
+    pub name: String,
+    /// Its mean.
+    pub mean: f64,
+    /// Its standard deviation; 0 if it is constant.
+    pub deviation: f64,
+}

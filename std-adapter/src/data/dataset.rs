@@ -1,0 +1,338 @@
+//! A data set as users have it: raw rows in memory, a file, a row store, or a kernel matrix.
+
+use crate::data::prepared::{Prepared, StandardTarget};
+use crate::data::scaler::Scaler;
+use crate::data::source::RowSource;
+use crate::data::store::open::Store;
+use crate::data::table::input::{Table, Target};
+use crate::data::table::reader::read;
+use crate::error::Error;
+use crate::heap::zeros;
+use dpp_nystrom_core::Error as CoreError;
+use faer::MatRef;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// How features are scaled before a kernel sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scale {
+    /// To mean 0 and standard deviation 1; constant features to 0.
+    #[default]
+    Standard,
+    /// Not at all.
+    None,
+}
+
+/// A number that rows and targets may be given in: `f64` or `f32`.
+pub trait Value: Copy + Sync + sealed::Sealed {
+    #[doc(hidden)]
+    fn values(values: &[Self]) -> Values<'_>;
+}
+
+/// Values borrowed or owned, in either precision.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub enum Values<'a> {
+    F64(Cow<'a, [f64]>),
+    F32(&'a [f32]),
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Value for f64 {
+    fn values(values: &[Self]) -> Values<'_> {
+        Values::F64(Cow::Borrowed(values))
+    }
+}
+
+impl Value for f32 {
+    fn values(values: &[Self]) -> Values<'_> {
+        Values::F32(values)
+    }
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+
+    fn copied(&self) -> Result<Vec<f64>, Error> {
+        let mut copy = zeros(self.len(), 0.0)?;
+        match self {
+            Self::F64(values) => copy.copy_from_slice(values),
+            Self::F32(values) => {
+                copy.iter_mut().zip(*values).for_each(|(slot, &value)| *slot = f64::from(value));
+            }
+        }
+        Ok(copy)
+    }
+
+    /// The place of the first value that is NaN or infinite.
+    fn not_finite(&self) -> Option<usize> {
+        match self {
+            Self::F64(values) => values.iter().position(|value| !value.is_finite()),
+            Self::F32(values) => values.iter().position(|value| !value.is_finite()),
+        }
+    }
+}
+
+/// Rows of `d` features, in their own units, and perhaps a target for each.
+///
+/// Rows are borrowed until something is fitted to them.
+///
+/// ```
+/// use dpp_nystrom::Dataset;
+///
+/// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+/// let data = Dataset::from_rows(&x, 2)?.with_target(&[1.0, 2.0, 3.0])?;
+/// assert_eq!((data.len(), data.features()), (3, 2));
+/// assert!(Dataset::from_rows(&x, 4).is_err());
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Dataset<'a> {
+    pub(crate) rows: Rows<'a>,
+    name: String,
+    feature_names: Vec<String>,
+    target: Option<(String, Values<'a>)>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Rows<'a> {
+    Memory(Values<'a>),
+    Gram(Values<'a>),
+    Store(Box<Store>),
+}
+
+impl<'a> Dataset<'a> {
+    /// Borrow rows of `features` features, row-major, in `f64` or `f32`.
+    ///
+    /// # Errors
+    /// [`Error::Core`]: no rows, a length that `features` does not divide, NaN or infinity with its row and column.
+    pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
+        Self::of(Rows::Memory(T::values(rows)), rows.len(), features)
+    }
+
+    /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major: row `i` holds the kernel of row `i` with all
+    /// `n` rows. What is fitted to it takes the kernel of a point with these `n` rows in place of features. k-means++ then
+    /// measures distances in feature space, `k_ii + k_jj - 2 k_ij`.
+    ///
+    /// # Errors
+    /// As [`from_rows`](Self::from_rows); [`Error::Core`] for a matrix that is not square.
+    pub fn from_gram<T: Value>(matrix: &'a [T], n: usize) -> Result<Self, Error> {
+        if n.checked_mul(n) != Some(matrix.len()) {
+            return Err(CoreError::Length { expected: n.saturating_mul(n), found: matrix.len() }.into());
+        }
+        Self::of(Rows::Gram(T::values(matrix)), matrix.len(), n)
+    }
+
+    /// Copy the rows of a matrix, an observation a row.
+    ///
+    /// # Errors
+    /// As [`from_rows`](Self::from_rows).
+    pub fn from_matrix(rows: MatRef<'_, f64>) -> Result<Dataset<'static>, Error> {
+        let values: Vec<f64> = (0..rows.nrows()).flat_map(|i| rows.row(i).iter().copied()).collect();
+        Dataset::from_owned(values, rows.ncols())
+    }
+
+    /// Take rows of `features` features, row-major.
+    ///
+    /// # Errors
+    /// As [`from_rows`](Self::from_rows).
+    pub fn from_owned(rows: Vec<f64>, features: usize) -> Result<Dataset<'static>, Error> {
+        let len = rows.len();
+        Dataset::of(Rows::Memory(Values::F64(Cow::Owned(rows))), len, features)
+    }
+
+    fn of(rows: Rows<'a>, len: usize, features: usize) -> Result<Self, Error> {
+        if len == 0 || features == 0 {
+            return Err(CoreError::Empty.into());
+        }
+        if !len.is_multiple_of(features) {
+            let expected = len.next_multiple_of(features);
+            return Err(CoreError::Length { expected, found: len }.into());
+        }
+        if let Rows::Memory(values) | Rows::Gram(values) = &rows
+            && let Some(at) = values.not_finite()
+        {
+            return Err(CoreError::NotFinite { row: at / features, column: at % features }.into());
+        }
+        let feature_names = (0..features).map(|feature| format!("x{feature}")).collect();
+        Ok(Self { rows, name: "data".to_owned(), feature_names, target: None })
+    }
+
+    /// Add a target for each row, in `f64` or `f32`.
+    ///
+    /// # Errors
+    /// [`Error::Core`] unless there is one for each row and all are finite.
+    pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
+        let expected = self.len();
+        if target.len() != expected {
+            return Err(CoreError::Length { expected, found: target.len() }.into());
+        }
+        let values = T::values(target);
+        if let Some(row) = values.not_finite() {
+            return Err(CoreError::NotFinite { row, column: self.features() }.into());
+        }
+        Ok(Self { target: Some(("y".to_owned(), values)), ..self })
+    }
+
+    /// Name the features, and the target if there is one: models, exports and messages use the names.
+    ///
+    /// # Errors
+    /// [`Error::Core`] unless there is a name for each feature.
+    pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
+        if features.len() != self.features() {
+            return Err(CoreError::Length { expected: self.features(), found: features.len() }.into());
+        }
+        let feature_names = features.iter().map(|&name| name.to_owned()).collect();
+        let target_name = target.to_owned();
+        Ok(Self { feature_names, target: self.target.map(|(_, values)| (target_name, values)), ..self })
+    }
+
+    /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
+    ///
+    /// # Errors
+    /// [`Error::Table`] with the place of what cannot be read.
+    pub fn read(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
+        Dataset::read_with(path, &Target::Last)
+    }
+
+    /// Read a file whose target is another column, or none.
+    ///
+    /// # Errors
+    /// [`Error::Table`] with the place of what cannot be read.
+    pub fn read_with(path: impl AsRef<Path>, target: &Target) -> Result<Dataset<'static>, Error> {
+        let Table { name, feature_names, features, target, target_name, .. } = read(path.as_ref(), target)?;
+        Ok(Dataset {
+            rows: Rows::Memory(Values::F64(Cow::Owned(features))),
+            name,
+            feature_names,
+            target: target.map(|values| (target_name.unwrap_or_default(), Values::F64(Cow::Owned(values)))),
+        })
+    }
+
+    /// Open a row store, whose rows stay on the disk.
+    ///
+    /// # Errors
+    /// [`Error::Table`] when the file cannot be opened, [`Error::Store`] with what is wrong with it.
+    pub fn open_store(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
+        let store = Store::open(path.as_ref())?;
+        let name = store.description().name.clone();
+        let feature_names = store.description().feature_names.clone();
+        Ok(Dataset { rows: Rows::Store(Box::new(store)), name, feature_names, target: None })
+    }
+
+    /// The number of rows N.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Memory(values) | Rows::Gram(values) => values.len() / self.features(),
+            Rows::Store(store) => store.len(),
+        }
+    }
+
+    /// Whether there are no rows: never.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of features d; of a kernel matrix, its order.
+    pub fn features(&self) -> usize {
+        self.feature_names.len()
+    }
+
+    /// The features' names.
+    pub fn feature_names(&self) -> &[String] {
+        &self.feature_names
+    }
+
+    /// Scale the rows for a kernel, by their own statistics; a row store is scaled already.
+    ///
+    /// # Errors
+    /// [`Error::Spread`] for columns whose statistics are not finite, [`Error::Memory`].
+    pub(crate) fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
+        let (values, is_gram) = match &self.rows {
+            Rows::Memory(values) => (values, false),
+            Rows::Gram(values) => (values, true),
+            Rows::Store(store) => return Ok(Source::Store(store)),
+        };
+        let rows = values.copied()?;
+        let scaler = match scale {
+            Scale::Standard if !is_gram => Scaler::of(&rows, self.features()),
+            _ => Scaler::identity(self.features()),
+        };
+        self.scaled(rows, scaler).map(Source::memory)
+    }
+
+    /// Scale the rows by the statistics of others. A row store scaled by these is read in place if that is asked for; of
+    /// another one the rows are read into memory.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for another number of features, [`Error::Memory`], [`Error::OtherScale`] for a row store that does
+    /// not fit into memory, and its own.
+    pub(crate) fn source_by(&self, scaler: &Scaler, in_place: bool) -> Result<Source<'_>, Error> {
+        let (expected, found) = (scaler.means.len(), self.features());
+        if found != expected {
+            return Err(CoreError::Length { expected, found }.into());
+        }
+        match &self.rows {
+            Rows::Memory(values) | Rows::Gram(values) => {
+                self.scaled(values.copied()?, scaler.clone()).map(Source::memory)
+            }
+            Rows::Store(store) => {
+                let is_scaled = *scaler == store.description().scaler;
+                match is_scaled && (in_place || !store.fits_in_memory()) {
+                    true => Ok(Source::Store(store)),
+                    false => store.read_scaled(scaler).map(Source::memory),
+                }
+            }
+        }
+    }
+
+    fn scaled(&self, mut rows: Vec<f64>, statistics: Scaler) -> Result<Prepared, Error> {
+        if let Some(column) = statistics.overflow() {
+            return Err(Error::Spread { column: self.feature_names[column].clone() });
+        }
+        statistics.apply(&mut rows);
+        let target = match &self.target {
+            Some((name, values)) => Some(StandardTarget::of(name.clone(), values.copied()?)?),
+            None => None,
+        };
+        Ok(Prepared {
+            name: self.name.clone(),
+            feature_names: self.feature_names.clone(),
+            dim: self.features(),
+            rows,
+            statistics,
+            target,
+            numbers: None,
+        })
+    }
+}
+
+/// The scaled rows of a data set.
+pub(crate) enum Source<'a> {
+    Memory(Box<Prepared>),
+    Store(&'a Store),
+}
+
+impl Source<'_> {
+    fn memory(rows: Prepared) -> Self {
+        Self::Memory(Box::new(rows))
+    }
+
+    pub(crate) fn as_rows(&self) -> &dyn RowSource {
+        match self {
+            Self::Memory(prepared) => prepared.as_ref(),
+            Self::Store(store) => *store,
+        }
+    }
+}

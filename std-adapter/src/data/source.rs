@@ -1,0 +1,170 @@
+//! Where rows come from: memory, a row store, or batches that somebody else holds.
+//!
+//! Selecting, fitting and predicting take a [`RowSource`]. It has the names and statistics of all rows, draws samples of
+//! them, and, where the rows are in this process, lends them as slices. A source that only has batches lends none: it
+//! gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its rows are.
+
+use crate::data::columns::{Columns, RowSlices, TargetColumn};
+use crate::data::prepared::{Prepared, StandardTarget};
+use crate::error::Error;
+use crate::kernel::precision::Precision;
+use std::borrow::Cow;
+
+/// Scaled rows to select from and to learn, wherever they are.
+pub trait RowSource: std::fmt::Debug + Sync {
+    /// Names and statistics of the columns.
+    fn columns(&self) -> Columns;
+
+    /// The number of rows N.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of features d.
+    fn features(&self) -> usize {
+        self.columns().features()
+    }
+
+    /// Lend the rows; none where they are not in this process.
+    fn slices(&self) -> Option<RowSlices<'_>>;
+
+    /// The precision that the rows are stored in, where that settles the arithmetic.
+    fn precision(&self) -> Option<Precision> {
+        None
+    }
+
+    /// The rows themselves, where all are in memory.
+    fn as_prepared(&self) -> Option<&Prepared> {
+        None
+    }
+
+    /// The row that has this number in its file, if it is among these.
+    fn row_of(&self, number: usize) -> Option<usize> {
+        (number < self.len()).then_some(number)
+    }
+
+    /// The number that a row has in its file.
+    fn row_number(&self, row: usize) -> usize {
+        row
+    }
+
+    /// Copy some rows, in `f64`, with the statistics of all.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for a row past the end; those of [`check`](Self::check).
+    fn gather(&self, rows: &[usize]) -> Result<Prepared, Error>;
+
+    /// Copy at most `rows` rows drawn uniformly, with the statistics of all; all of them where there are no more.
+    ///
+    /// # Errors
+    /// Those of [`gather`](Self::gather).
+    fn sample(&self, rows: usize, seed: u64) -> Result<Cow<'_, Prepared>, Error>;
+
+    /// All rows in memory.
+    ///
+    /// # Errors
+    /// [`Error::InMemory`] with `what` asks for it, where there are too many.
+    fn in_memory(&self, what: &str, seed: u64) -> Result<Cow<'_, Prepared>, Error>;
+
+    /// Check that the rows are still those that were there at first. Call it before a result is used.
+    ///
+    /// # Errors
+    /// [`Error::Store`] for a store that was shortened or written to.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Compare all rows with their checksum, if they have one: one pass.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    fn verify(&self) -> Result<(), Error> {
+        self.check()
+    }
+
+    /// A checksum of all rows and targets, by which a checkpoint knows them again.
+    fn checksum(&self) -> u32;
+
+    /// Tell the system whether reads will jump between rows or go through them in order.
+    fn expect(&self, _: Order) {}
+}
+
+/// How rows are about to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In order, each once.
+    Sequential,
+    /// A row here and there.
+    Random,
+}
+
+impl RowSource for Prepared {
+    fn columns(&self) -> Columns {
+        Columns {
+            name: self.name.clone(),
+            feature_names: self.feature_names.clone(),
+            scaler: self.statistics.clone(),
+            target: self.target.as_ref().map(TargetColumn::from),
+        }
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+
+    fn features(&self) -> usize {
+        self.dim
+    }
+
+    fn slices(&self) -> Option<RowSlices<'_>> {
+        Some(RowSlices::F64(&self.rows, self.target.as_ref().map(|target| target.values.as_slice())))
+    }
+
+    fn as_prepared(&self) -> Option<&Prepared> {
+        Some(self)
+    }
+
+    fn row_of(&self, number: usize) -> Option<usize> {
+        Self::row_of(self, number)
+    }
+
+    fn row_number(&self, row: usize) -> usize {
+        self.number(row)
+    }
+
+    fn gather(&self, rows: &[usize]) -> Result<Prepared, Error> {
+        let target = self.target.as_ref().map(|target| StandardTarget {
+            values: rows.iter().filter_map(|&row| target.values.get(row).copied()).collect(),
+            ..target.clone()
+        });
+        Ok(Self {
+            rows: Self::gather(self, rows)?,
+            target,
+            numbers: Some(rows.iter().map(|&row| self.number(row)).collect()),
+            name: self.name.clone(),
+            feature_names: self.feature_names.clone(),
+            dim: self.dim,
+            statistics: self.statistics.clone(),
+        })
+    }
+
+    fn sample(&self, _: usize, _: u64) -> Result<Cow<'_, Prepared>, Error> {
+        Ok(Cow::Borrowed(self))
+    }
+
+    fn in_memory(&self, _: &str, _: u64) -> Result<Cow<'_, Prepared>, Error> {
+        Ok(Cow::Borrowed(self))
+    }
+
+    fn checksum(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(bytemuck::cast_slice(&self.rows));
+        if let Some(target) = &self.target {
+            hasher.update(bytemuck::cast_slice(&target.values));
+        }
+        hasher.finalize()
+    }
+}

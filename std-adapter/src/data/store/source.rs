@@ -1,0 +1,133 @@
+//! A row store as a source of rows: read in place, sampled, or read into memory.
+
+use crate::data::columns::{Columns, RowSlices};
+use crate::data::prepared::Prepared;
+use crate::data::scaler::Scaler;
+use crate::data::source::{Order, RowSource};
+use crate::data::store::open::Store;
+use crate::data::table::input::Table;
+use crate::error::Error;
+use crate::kernel::precision::Precision;
+use crate::rng::{RngStream, stream};
+use rand::seq::index;
+use std::borrow::Cow;
+
+/// Values of a store up to which it is read into memory for a selector that needs its rows there: 128 MiB in `f64`.
+const IN_MEMORY: usize = 1 << 24;
+
+impl RowSource for Store {
+    fn columns(&self) -> Columns {
+        let about = self.description();
+        Columns {
+            name: about.name.clone(),
+            feature_names: about.feature_names.clone(),
+            scaler: about.scaler.clone(),
+            target: about.target.clone(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+
+    fn features(&self) -> usize {
+        Self::features(self)
+    }
+
+    fn slices(&self) -> Option<RowSlices<'_>> {
+        Some(Self::slices(self))
+    }
+
+    fn precision(&self) -> Option<Precision> {
+        Some(Self::precision(self))
+    }
+
+    fn gather(&self, rows: &[usize]) -> Result<Prepared, Error> {
+        Self::gather(self, rows)
+    }
+
+    fn sample(&self, rows: usize, seed: u64) -> Result<Cow<'_, Prepared>, Error> {
+        Self::gather(self, &self.draw(rows.min(self.len()), seed)?).map(Cow::Owned)
+    }
+
+    fn in_memory(&self, what: &str, seed: u64) -> Result<Cow<'_, Prepared>, Error> {
+        if !self.fits_in_memory() {
+            return Err(Error::InMemory { what: what.to_owned(), rows: self.len() });
+        }
+        self.read(None, seed).map(Cow::Owned)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        Self::check(self)
+    }
+
+    fn verify(&self) -> Result<(), Error> {
+        Self::verify(self)
+    }
+
+    fn checksum(&self) -> u32 {
+        self.description().checksum
+    }
+
+    fn expect(&self, order: Order) {
+        match order {
+            Order::Sequential => self.expect_order(),
+            Order::Random => self.expect_jumps(),
+        }
+    }
+}
+
+impl Store {
+    /// Read `rows` rows drawn at random into memory, or all of them, and scale them anew as if they were all there is.
+    /// All rows are compared with their checksum.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
+    pub fn read(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
+        if rows.is_none() {
+            self.verify()?;
+        }
+        let indices = self.draw(rows.unwrap_or(self.len()), seed)?;
+        let mut read = Prepared::new(self.table_of(&indices)?, None, seed)?;
+        read.numbers = (indices.len() < self.len()).then_some(indices);
+        Ok(read)
+    }
+
+    /// Whether there are few enough rows to read all of them into memory.
+    pub(crate) fn fits_in_memory(&self) -> bool {
+        self.len().saturating_mul(self.features()) <= IN_MEMORY
+    }
+
+    /// Read all rows into memory, scaled by the statistics of others; the target by its own.
+    ///
+    /// # Errors
+    /// [`Error::OtherScale`] where there are too many, [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
+    pub(crate) fn read_scaled(&self, scaler: &Scaler) -> Result<Prepared, Error> {
+        if !self.fits_in_memory() {
+            return Err(Error::OtherScale);
+        }
+        self.verify()?;
+        let table = self.table_of(&self.draw(self.len(), 0)?)?;
+        Prepared::scaled_by(table, scaler.clone())
+    }
+
+    /// Read `rows` rows drawn at random, in the units of the file that the store was made from.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`], and as [`Store::check`].
+    pub fn table_of_sample(&self, rows: usize, seed: u64) -> Result<Table, Error> {
+        self.table_of(&self.draw(rows, seed)?)
+    }
+
+    fn draw(&self, wanted: usize, seed: u64) -> Result<Vec<usize>, Error> {
+        if wanted > self.len() || wanted == 0 {
+            return Err(Error::TooFewRows { wanted, rows: self.len() });
+        }
+        if wanted == self.len() {
+            return Ok((0..wanted).collect());
+        }
+        let mut drawn = index::sample(&mut stream(seed, RngStream::Rows), self.len(), wanted).into_vec();
+        drawn.sort_unstable();
+        Ok(drawn)
+    }
+}

@@ -1,0 +1,170 @@
+//! Kernel ridge regression on the landmarks of a feature map.
+
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::data::columns::TargetColumn;
+use crate::data::dataset::Dataset;
+use crate::error::Error;
+use crate::estimators::nystroem::{Input, Nystroem};
+use crate::heap::RidgeHeap;
+use crate::kernel::precision::Precision;
+use crate::model::trained::Model;
+use crate::observer::{NoObserver, Observer};
+use crate::regression::accumulator::refused;
+use crate::regression::fit::{Fitted, fit};
+use crate::regression::folds::{FOLDS, deal_folds};
+use crate::regression::params::FitParams;
+use crate::regression::regress::solve;
+use crate::regression::ridge::{Ridge, ridge_grid};
+use dpp_nystrom_core::RidgeRegression;
+use dpp_nystrom_core::kernel::Kernel;
+
+/// Kernel ridge regression, `min ‖Φβ - y‖² + Nγ‖β‖²` on the features of a [`Nystroem`] map.
+///
+/// ```
+/// use dpp_nystrom::selectors::Kdpp;
+/// use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Nystroem, Ridge, Sigma};
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let map = Nystroem::params(12).kernel(Gaussian::new(Sigma::Median(0.5))).selector(Kdpp::default()).fit(&data)?;
+/// let model = KernelRidge::params(&map).ridge(Ridge::CrossValidated).fit(&data)?;
+/// let error = model.predict(&x)?.iter().zip(&y).map(|(found, y)| (found - y).abs()).fold(0.0, f64::max);
+/// assert!(error < 0.05);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct KernelRidge;
+
+impl KernelRidge {
+    /// Configure a regression on the features of a map, with the map's precision and seed.
+    pub fn params<K>(map: &Nystroem<K>) -> KernelRidgeParams<'_, K> {
+        let (precision, seed) = (map.settings.precision, map.settings.seed);
+        KernelRidgeParams { map, ridge: Ridge::CrossValidated, precision, seed }
+    }
+}
+
+/// The parameters of a [`KernelRidge`] regression.
+#[derive(Debug)]
+pub struct KernelRidgeParams<'m, K> {
+    map: &'m Nystroem<K>,
+    ridge: Ridge,
+    precision: Precision,
+    seed: u64,
+}
+
+impl<'m, K> KernelRidgeParams<'m, K> {
+    /// Set the ridge γ: a value, or chosen by 10-fold cross-validation.
+    pub fn ridge(self, ridge: Ridge) -> Self {
+        Self { ridge, ..self }
+    }
+
+    /// Set the precision; for a row store, that of the store is used.
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Set the seed of the folds.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+}
+
+impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
+    /// Fit a model that can be saved and exported.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], errors of the data
+    /// set; [`Error::BuiltInKernel`] for a map of a kernel matrix, for which [`fit_features`](Self::fit_features) is
+    /// available.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, Error> {
+        self.fit_observed(data, &NoObserver).map(|fitted| fitted.model)
+    }
+
+    /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the model.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Fitted, Error> {
+        let (Input::Points { all, .. }, Some(kernel)) = (&self.map.input, self.map.spec) else {
+            return Err(Error::BuiltInKernel { what: "a model of a kernel matrix".to_owned() });
+        };
+        let source = self.map.source(data)?;
+        let params = FitParams { kernel, ridge: self.ridge, precision: self.precision, seed: self.seed };
+        let landmarks = LandmarkSet::Points(all.clone());
+        let mut fitted = fit(source.as_rows(), &landmarks, params, None, observer)?;
+        let rows = self.map.landmarks();
+        fitted.model.landmark_rows =
+            fitted.kept.iter().filter_map(|&place| rows.get(place)).map(|&row| row as u64).collect();
+        Ok(fitted)
+    }
+}
+
+impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
+    /// Fit weights to the map's features, for any kernel, in `f64`.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], errors of the data
+    /// set.
+    pub fn fit_features(&self, data: &Dataset<'_>) -> Result<FeatureRidge<'m, K>, Error> {
+        let source = self.map.source(data)?;
+        let rows = source.as_rows().in_memory("a regression on features", self.seed)?;
+        let target = rows.learnable()?;
+        let phi = self.map.transform_by(&rows.rows, |_| {})?;
+        let rank = self.map.rank();
+        let folds = match self.ridge {
+            Ridge::CrossValidated => deal_folds(rows.len(), FOLDS.min(rows.len()), self.seed),
+            Ridge::Value(_) => vec![0; rows.len()],
+        };
+        let count = folds.iter().max().map_or(1, |&last| usize::from(last) + 1);
+        let mut heaps = (0..count).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
+        let mut parts = Vec::with_capacity(count);
+        for heap in &mut heaps {
+            parts.push(RidgeRegression::new(rank, heap.lend()).map_err(refused)?);
+        }
+        for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
+            parts[usize::from(fold)].add(phi, value).map_err(refused)?;
+        }
+        let grid: Vec<f64> = ridge_grid().collect();
+        let (solved, _) = solve(&mut parts, self.ridge, &grid, &NoObserver)?;
+        Ok(FeatureRidge {
+            map: self.map,
+            weights: solved.weights,
+            ridge: solved.ridge,
+            target: TargetColumn::from(target),
+        })
+    }
+}
+
+/// Ridge regression on the features of a map with any kernel.
+#[derive(Debug)]
+pub struct FeatureRidge<'m, K> {
+    map: &'m Nystroem<K>,
+    weights: Vec<f64>,
+    ridge: f64,
+    target: TargetColumn,
+}
+
+impl<K: Kernel<f64> + Clone + Sync> FeatureRidge<'_, K> {
+    /// Return the weights β of the features, for a target of mean 0 and standard deviation 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Return the ridge γ.
+    pub fn ridge(&self) -> f64 {
+        self.ridge
+    }
+
+    /// Predict the target, in its original units, for raw rows.
+    ///
+    /// # Errors
+    /// Those of [`Nystroem::transform`].
+    pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        let phi = self.map.transform(rows)?;
+        let TargetColumn { mean, deviation, .. } = self.target;
+        let value =
+            |phi: &[f64]| phi.iter().zip(&self.weights).map(|(phi, weight)| phi * weight).sum::<f64>();
+        Ok(phi.chunks_exact(self.map.rank()).map(|phi| mean + deviation * value(phi)).collect())
+    }
+}

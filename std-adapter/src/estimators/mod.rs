@@ -1,0 +1,7 @@
+//! The main API: a feature map and a regression on it, with `params`, `fit`, `transform` and `predict`.
+
+pub(crate) mod kernel_ridge;
+pub(crate) mod nystroem;
+
+pub use kernel_ridge::{FeatureRidge, KernelRidge, KernelRidgeParams};
+pub use nystroem::{CustomKernel, Nystroem, NystroemParams};

@@ -1,0 +1,373 @@
+//! The Nyström feature map: landmarks, and the features `φ(x) = L⁻¹ k_C(x)` of any row, where `L Lᵀ = K_CC`.
+//!
+//! `φ(x)ᵀ φ(y)` is the Nyström approximation `K̃` (Williams and Seeger 2001). With `c` landmarks, a row costs `c`
+//! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
+//! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
+
+use crate::approximation::errors::trace_over;
+use crate::approximation::features::independent;
+use crate::approximation::landmark_set::LandmarkSet;
+use crate::data::columns::Columns;
+use crate::data::dataset::{Dataset, Rows, Scale, Source};
+use crate::data::source::RowSource;
+use crate::error::Error;
+use crate::heap::{Heap, zeros};
+use crate::kernel::params::KernelParams;
+use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
+use crate::landmarks::chain::select;
+use crate::landmarks::methods::auto::Auto;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::Selector;
+use crate::observer::{NoObserver, Observer};
+use crate::pipeline::{self, Landmarks as Wanted, Params};
+use crate::regression::ridge::Ridge;
+use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Matrix, Nystrom, Points};
+use rayon::prelude::*;
+
+/// Rows per task.
+const BLOCK: usize = 1_024;
+
+/// A fitted Nyström feature map, over the kernel `K`.
+///
+/// ```
+/// use dpp_nystrom::selectors::Uniform;
+/// use dpp_nystrom::{Dataset, Gaussian, Nystroem, Sigma};
+///
+/// let x: Vec<f64> = (0..400).map(|i| f64::from(i % 29)).collect();
+/// let data = Dataset::from_rows(&x, 2)?;
+/// let map = Nystroem::params(10)
+///     .kernel(Gaussian::new(Sigma::Median(2.0)))
+///     .selector(Uniform::default())
+///     .seed(7)
+///     .fit(&data)?;
+/// let phi = map.transform(&x)?;
+/// assert_eq!(phi.len(), data.len() * map.rank());
+/// assert!(map.trace_error(&data)? < 0.1);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Nystroem<K = ChosenKernel<f64>> {
+    pub(crate) columns: Columns,
+    pub(crate) input: Input<K>,
+    pub(crate) spec: Option<KernelSpec>,
+    pub(crate) settings: Settings,
+    selection: Selection,
+    rows: Vec<usize>,
+    /// Whether the rows of a store stayed in it.
+    in_place: bool,
+    /// `K_CC` of the independent landmarks, whose factor is in `heap`.
+    gram: Vec<f64>,
+    heap: Heap<f64>,
+}
+
+/// The settings that a regression on the map inherits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) scale: Scale,
+    pub(crate) precision: Precision,
+    pub(crate) seed: u64,
+}
+
+/// How kernel values between a row and the landmarks are obtained.
+#[derive(Debug)]
+pub(crate) enum Input<K> {
+    /// From features: those of all selected landmarks, and of the independent ones.
+    Points { all: Vec<f64>, independent: Vec<f64>, kernel: K },
+    /// From a row of the kernel matrix, at these indices.
+    Gram(Vec<usize>),
+}
+
+impl Nystroem {
+    /// Configure a map with at most `c` landmarks, by default those of [`Auto`], under a Gaussian kernel with the
+    /// median distance between rows as bandwidth.
+    pub fn params(c: usize) -> NystroemParams {
+        NystroemParams {
+            c,
+            kernel: KernelParams::default(),
+            selector: Box::new(Auto::default()),
+            settings: Settings { scale: Scale::Standard, precision: Precision::F64, seed: 0 },
+        }
+    }
+}
+
+/// The parameters of a [`Nystroem`] map.
+#[derive(Debug)]
+pub struct NystroemParams<K = KernelParams> {
+    c: usize,
+    kernel: K,
+    selector: Box<dyn Selector>,
+    settings: Settings,
+}
+
+/// A user-defined kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomKernel<K>(K);
+
+impl<P> NystroemParams<P> {
+    /// Set the kernel, one of [`crate::kernel`].
+    pub fn kernel(self, kernel: impl Into<KernelParams>) -> NystroemParams {
+        let Self { c, selector, settings, .. } = self;
+        NystroemParams { c, kernel: kernel.into(), selector, settings }
+    }
+
+    /// Set a user-defined kernel, on scaled rows. Selectors evaluate it pair by pair; those that need one of the
+    /// built-in kernels return [`Error::BuiltInKernel`]. With a built-in kernel randomly pivoted Cholesky draws blocks of
+    /// pivots, so it, and chains that run until they converge, draw other rows from the same law.
+    pub fn custom_kernel<K: Kernel<f64>>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
+        let Self { c, selector, settings, .. } = self;
+        NystroemParams { c, kernel: CustomKernel(kernel), selector, settings }
+    }
+
+    /// Set the selector of landmarks.
+    pub fn selector(self, selector: impl Selector + 'static) -> Self {
+        Self { selector: Box::new(selector), ..self }
+    }
+
+    /// Set the random seed; the same seed gives the same map for any number of threads.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Set how features are scaled before kernel evaluation.
+    pub fn scale(mut self, scale: Scale) -> Self {
+        self.settings.scale = scale;
+        self
+    }
+
+    /// Set the precision of chains and regressions; for a row store, that of the store is used.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.settings.precision = precision;
+        self
+    }
+}
+
+impl NystroemParams {
+    /// Fit the map to a data set: scale its rows, choose the bandwidth, select landmarks, factor `K_CC`.
+    ///
+    /// # Errors
+    /// [`Error::Spread`], [`Error::MedianZero`], [`Error::Bandwidth`], [`Error::Landmarks`], [`Error::Memory`], and
+    /// errors of the selector. For a kernel matrix, [`Error::BuiltInKernel`] for a selector that needs features.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem, Error> {
+        self.fit_observed(data, &NoObserver)
+    }
+
+    /// [`fit`](Self::fit), reporting progress to an observer, which can cancel the fit.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem, Error> {
+        let source = data.source(self.settings.scale)?;
+        let Settings { precision, seed, .. } = self.settings;
+        if let (Rows::Gram(_), Source::Memory(matrix)) = (&data.rows, &source) {
+            let ground = Matrix::new(&matrix.rows)?;
+            let selection = select(&ground, self.c, &*self.selector, seed, observer)?;
+            let columns = matrix.columns();
+            return Nystroem::of_gram(columns, &ground, selection, self.settings);
+        }
+        let params = Params {
+            kernel: self.kernel,
+            landmarks: Wanted::Count(self.c),
+            selector: &*self.selector,
+            ridge: Ridge::CrossValidated,
+            precision,
+            seed,
+        };
+        let selected = pipeline::select(source.as_rows(), &params, observer)?;
+        let kernel = selected.kernel.build()?;
+        let map = Nystroem::of_points(selected.source(), kernel, selected.selection.clone(), self.settings)?;
+        Ok(Nystroem { spec: Some(selected.kernel), ..map })
+    }
+}
+
+impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
+    /// Fit the map to the rows of a data set.
+    ///
+    /// # Errors
+    /// Those of [`NystroemParams::fit`]; [`Error::BuiltInKernel`] for selectors that need one of the kernels of
+    /// [`crate::kernel`], and for data that is a kernel matrix or a row store.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem<K>, Error> {
+        let Source::Memory(rows) = data.source(self.settings.scale)? else {
+            return Err(Error::BuiltInKernel { what: "a row store".to_owned() });
+        };
+        if let Rows::Gram(_) = data.rows {
+            return Err(Error::BuiltInKernel { what: "a kernel matrix".to_owned() });
+        }
+        let kernel = self.kernel.0.clone();
+        let ground = Points::new(&rows.rows, rows.dim, kernel.clone())?;
+        let selection = select(&ground, self.c, &*self.selector, self.settings.seed, &NoObserver)?;
+        Nystroem::of_points(rows.as_ref(), kernel, selection, self.settings)
+    }
+}
+
+impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
+    fn of_points(
+        source: &dyn RowSource,
+        kernel: K,
+        selection: Selection,
+        settings: Settings,
+    ) -> Result<Self, Error> {
+        let all = selection.landmarks.features(source)?;
+        let columns = source.columns();
+        let dim = columns.features();
+        let ground = Points::new(&all, dim, kernel.clone())?;
+        let (kept, gram, heap) = factor(&ground)?;
+        let independent = kept.iter().flat_map(|&place| ground.row(place)).copied().collect();
+        let rows = match &selection.landmarks {
+            LandmarkSet::Indices(rows) => rows.iter().map(|&row| source.row_number(row)).collect(),
+            LandmarkSet::Points(_) => Vec::new(),
+        };
+        let input = Input::Points { all, independent, kernel };
+        let in_place = source.as_prepared().is_none();
+        Ok(Self { columns, input, spec: None, settings, selection, rows, in_place, gram, heap })
+    }
+
+    fn of_gram(
+        columns: Columns,
+        ground: &Matrix<'_, f64>,
+        selection: Selection,
+        settings: Settings,
+    ) -> Result<Self, Error> {
+        let LandmarkSet::Indices(rows) = &selection.landmarks else { return Err(Error::NoTarget) };
+        let rows = rows.clone();
+        let entries: Vec<f64> =
+            rows.iter().flat_map(|&i| rows.iter().map(move |&j| ground.entry(i, j))).collect();
+        let (kept, gram, heap) = factor(&Matrix::new(&entries)?)?;
+        let input = Input::Gram(kept.iter().map(|&place| rows[place]).collect());
+        Ok(Self { columns, input, spec: None, settings, selection, rows, in_place: false, gram, heap })
+    }
+
+    /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not rows.
+    pub fn landmarks(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// Return the number of features of [`transform`](Self::transform): that of the independent landmarks.
+    pub fn rank(&self) -> usize {
+        self.gram.len().isqrt()
+    }
+
+    /// Return the kernel and its bandwidth; `None` for a user-defined kernel or a kernel matrix.
+    pub fn kernel(&self) -> Option<KernelSpec> {
+        self.spec
+    }
+
+    /// Return the result of the selection: log-determinant, steps, convergence, seconds.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Return the features `φ` of raw rows: row-major, [`rank`](Self::rank) columns per row. Runs on all threads.
+    ///
+    /// # Errors
+    /// [`Error::Core`] if the length of `rows` is not a multiple of the number of features or a kernel value is not
+    /// finite; [`Error::Memory`].
+    pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        self.transform_by(rows, |row| self.columns.scaler.apply_row(row))
+    }
+
+    /// [`transform`](Self::transform), for rows scaled by `scale`.
+    pub(crate) fn transform_by(
+        &self,
+        rows: &[f64],
+        scale: impl Fn(&mut [f64]) + Sync,
+    ) -> Result<Vec<f64>, Error> {
+        let dim = self.columns.features();
+        if !rows.len().is_multiple_of(dim) {
+            return Err(
+                CoreError::Length { expected: rows.len().next_multiple_of(dim), found: rows.len() }.into()
+            );
+        }
+        let rank = self.rank();
+        let mut features = zeros((rows.len() / dim).saturating_mul(rank), 0.0)?;
+        self.on_factor(|nystrom| {
+            features.par_chunks_mut(BLOCK * rank).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
+                |(block, (features, rows))| {
+                    let mut row = vec![0.0; dim];
+                    for (at, (phi, raw)) in
+                        features.chunks_exact_mut(rank).zip(rows.chunks_exact(dim)).enumerate()
+                    {
+                        row.copy_from_slice(raw);
+                        scale(&mut row);
+                        self.column(&row, phi)?;
+                        nystrom.features_at(block * BLOCK + at, phi)?;
+                    }
+                    Ok(())
+                },
+            )
+        })?;
+        Ok(features)
+    }
+
+    /// Return `tr(K - K̃) / tr K` over the rows of a data set, in one pass.
+    ///
+    /// For a row store, it is measured on 65,536 rows drawn at random.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for other features or non-finite values, [`Error::Memory`], errors of the data set.
+    pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
+        let source = self.source(data)?;
+        let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
+        let dim = self.columns.features();
+        let diagonal = |row: usize| match &self.input {
+            Input::Points { kernel, .. } => {
+                kernel.value(&rows.rows[row * dim..(row + 1) * dim], &rows.rows[row * dim..(row + 1) * dim])
+            }
+            Input::Gram(_) => rows.rows[row * dim + row % dim],
+        };
+        let measured = self.on_factor(|nystrom| {
+            trace_over(rows.len(), self.rank(), |row, phi| {
+                let diagonal = diagonal(row);
+                self.column(&rows.rows[row * dim..(row + 1) * dim], phi)?;
+                Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
+            })
+        })?;
+        Ok(measured.fraction)
+    }
+
+    /// Return the rows of a data set, scaled as those that the map was fitted to.
+    pub(crate) fn source<'d>(&self, data: &'d Dataset<'_>) -> Result<Source<'d>, Error> {
+        data.source_by(&self.columns.scaler, self.in_place)
+    }
+
+    /// Evaluate the kernel between a scaled row and the independent landmarks.
+    fn column(&self, row: &[f64], out: &mut [f64]) -> Result<(), CoreError> {
+        match &self.input {
+            Input::Points { independent, kernel, .. } => {
+                let points = independent.chunks_exact(self.columns.features());
+                out.iter_mut().zip(points).for_each(|(out, point)| *out = kernel.value(point, row));
+            }
+            Input::Gram(places) => {
+                out.iter_mut().zip(places).for_each(|(out, &place)| *out = row[place]);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn on_factor<A>(
+        &self,
+        work: impl FnOnce(&Nystrom<'_, '_, f64, Matrix<'_, f64>>) -> Result<A, CoreError>,
+    ) -> Result<A, Error> {
+        let ground = Matrix::new(&self.gram)?;
+        let mut heap = self.heap.clone();
+        let landmarks = Landmarks::resume(&ground, self.rank(), heap.lend())?;
+        Ok(work(&Nystrom::new(&landmarks))?)
+    }
+}
+
+/// The independent members of a ground set, their kernel matrix, and the memory holding its factor.
+type Factored = (Vec<usize>, Vec<f64>, Heap<f64>);
+
+fn factor<G: GroundSet<f64>>(ground: &G) -> Result<Factored, Error> {
+    let all: Vec<usize> = (0..ground.len()).collect();
+    let mut heap = Heap::new(all.len())?;
+    let kept = independent(ground, &all, &mut heap)?.members().to_vec();
+    let entry = |i: usize, j: usize| if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
+    let gram: Vec<f64> = kept.iter().flat_map(|&i| kept.iter().map(move |&j| entry(i, j))).collect();
+    let mut heap = Heap::new(kept.len())?;
+    let own: Vec<usize> = (0..kept.len()).collect();
+    independent(&Matrix::new(&gram)?, &own, &mut heap)?;
+    Ok((kept, gram, heap))
+}

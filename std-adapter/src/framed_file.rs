@@ -1,0 +1,147 @@
+//! The framing of this crate's files: magic, version, length and CRC-32 before the content.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 8 | magic |
+//! | 4 | version |
+//! | 0, 4 or 8 | length of the content |
+//! | 4 | CRC-32 of the content, or of version, length and content |
+//! | then | the content, in postcard's format |
+//!
+//! All integers are little-endian. Content is returned only if the whole frame is valid.
+
+use std::io::{self, Read, Write};
+
+/// A kind of framed file.
+pub(crate) struct Frame {
+    /// The first eight bytes.
+    pub(crate) magic: &'static [u8; 8],
+    /// The version to write.
+    pub(crate) version: u32,
+    /// The latest version that can be read; the earliest is 1.
+    pub(crate) latest: u32,
+    /// The width of the length field.
+    pub(crate) length: Length,
+    /// Whether other data may follow the content. If not, the length must match the end of the file.
+    pub(crate) followed: bool,
+}
+
+/// The encoding of the content's length.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// No length field: the content ends at the end of the file.
+    None,
+    /// Four bytes, covered by the checksum.
+    Four,
+    /// Eight bytes.
+    Eight,
+}
+
+/// The reason a framed file is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameProblem {
+    /// A different kind of file.
+    Foreign,
+    /// An unsupported version.
+    Version(u32),
+    /// The file ends early.
+    Truncated,
+    /// More bytes than the length field states.
+    Longer,
+    /// The checksum does not match.
+    Corrupt,
+}
+
+impl Frame {
+    /// Return the size of the header in bytes.
+    pub(crate) fn header(&self) -> usize {
+        16 + self.length_bytes()
+    }
+
+    fn length_bytes(&self) -> usize {
+        match self.length {
+            Length::None => 0,
+            Length::Four => 4,
+            Length::Eight => 8,
+        }
+    }
+
+    fn checksum(&self, between: &[u8], content: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        if self.length == Length::Four {
+            hasher.update(between);
+        }
+        hasher.update(content);
+        hasher.finalize()
+    }
+
+    /// Write the header and the content.
+    ///
+    /// # Errors
+    /// Errors of `out`, and `InvalidInput` for content too long for the length field.
+    pub(crate) fn write(&self, out: &mut (impl Write + ?Sized), content: &[u8]) -> io::Result<()> {
+        let mut between = self.version.to_le_bytes().to_vec();
+        match self.length {
+            Length::None => {}
+            Length::Four => {
+                let length = u32::try_from(content.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+                between.extend(length.to_le_bytes());
+            }
+            Length::Eight => between.extend((content.len() as u64).to_le_bytes()),
+        }
+        out.write_all(self.magic)?;
+        out.write_all(&between)?;
+        out.write_all(&self.checksum(&between, content).to_le_bytes())?;
+        out.write_all(content)
+    }
+
+    /// Read the version and the content.
+    ///
+    /// # Errors
+    /// Errors of `input`. The inner error is the reason the frame is invalid.
+    pub(crate) fn read(&self, input: &mut impl Read) -> io::Result<Result<(u32, Vec<u8>), FrameProblem>> {
+        let mut header = Vec::new();
+        input.by_ref().take(self.header() as u64).read_to_end(&mut header)?;
+        if !header.starts_with(&self.magic[..header.len().min(8)]) {
+            return Ok(Err(FrameProblem::Foreign));
+        }
+        let rest = header.get(8..).unwrap_or_default();
+        let Some(version) = rest.first_chunk::<4>() else {
+            return Ok(Err(FrameProblem::Truncated));
+        };
+        // A future version may have a different header, so the version is parsed even if the rest of the header is
+        // missing.
+        let version = u32::from_le_bytes(*version);
+        if !(1..=self.latest).contains(&version) {
+            return Ok(Err(FrameProblem::Version(version)));
+        }
+        let Some((between, checksum)) = rest.split_last_chunk::<4>() else {
+            return Ok(Err(FrameProblem::Truncated));
+        };
+        if header.len() < self.header() {
+            return Ok(Err(FrameProblem::Truncated));
+        }
+        let length = &between[4..];
+        let mut bytes = [0; 8];
+        bytes[..length.len()].copy_from_slice(length);
+        let wanted = match self.length {
+            Length::None => u64::MAX,
+            Length::Four | Length::Eight => u64::from_le_bytes(bytes),
+        };
+        // Bound the memory for an endless input: the header gives the maximum length.
+        let limit = if self.followed { wanted } else { wanted.saturating_add(1) };
+        let mut content = Vec::new();
+        input.by_ref().take(limit).read_to_end(&mut content)?;
+        if self.length != Length::None {
+            match (content.len() as u64).cmp(&wanted) {
+                std::cmp::Ordering::Less => return Ok(Err(FrameProblem::Truncated)),
+                std::cmp::Ordering::Greater => return Ok(Err(FrameProblem::Longer)),
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        if self.checksum(between, &content) != u32::from_le_bytes(*checksum) {
+            return Ok(Err(FrameProblem::Corrupt));
+        }
+        Ok(Ok((version, content)))
+    }
+}

@@ -1,0 +1,69 @@
+//! The rows of any selector, exchanged one by one while the trace error decreases.
+
+use crate::error::Error;
+use crate::landmarks::selection::Selection;
+use crate::landmarks::selector::{Needs, RowAccess, Selector, Task};
+use crate::landmarks::swap_search::{Refinement, refine};
+use crate::rng::{RngStream, stream};
+
+/// Select with another selector and exchange its rows while the trace error decreases. Returns an error if that
+/// selector returns points instead of rows.
+///
+/// `N c` kernel evaluations per sweep and `N (c + d)` numbers, in addition to the cost of the other selector.
+///
+/// ```
+/// use dpp_nystrom::landmarks::Refinement;
+/// use dpp_nystrom::selectors::{Exchanged, Uniform};
+///
+/// let selector = Exchanged::new(Box::new(Uniform), Refinement { sweeps: 5, ..Refinement::default() });
+/// ```
+#[derive(Debug)]
+pub struct Exchanged {
+    start: Box<dyn Selector>,
+    refinement: Refinement,
+}
+
+impl Exchanged {
+    /// Exchange the rows that `start` selects.
+    pub fn new(start: Box<dyn Selector>, refinement: Refinement) -> Self {
+        Self { start, refinement }
+    }
+}
+
+impl Selector for Exchanged {
+    fn name(&self) -> &'static str {
+        self.start.name()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rows: RowAccess::InMemory, points: false, ..self.start.needs() }
+    }
+
+    fn reader(&self) -> String {
+        "--refine".to_owned()
+    }
+
+    fn fixed(&self) -> Option<&[usize]> {
+        self.start.fixed()
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        exchanged(self.start.as_ref(), task, self.refinement)
+    }
+}
+
+/// Select with `start` and exchange its rows.
+pub(crate) fn exchanged(
+    start: &dyn Selector,
+    task: &Task<'_>,
+    refinement: Refinement,
+) -> Result<Selection, Error> {
+    let selection = start.select(task)?;
+    let rows = selection.landmarks.rows().ok_or(Error::NoRows { method: start.name() })?;
+    let mut random = stream(task.seed, RngStream::Refinement);
+    let refined = refine(task.gram.ground(), rows, refinement, &mut random, task.observer)?;
+    let Selection { steps, accepted, converged, plan, .. } = selection;
+    let refinement = Some(refined.outcome);
+    let rows = Selection::rows(refined.landmarks, refined.log_det);
+    Ok(Selection { steps, accepted, converged, refinement, plan, ..rows })
+}

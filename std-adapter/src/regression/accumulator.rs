@@ -1,0 +1,157 @@
+//! The accumulated state of a ridge regression: owned, mergeable and serialisable.
+//!
+//! The core's [`RidgeRegression`] works on borrowed memory. An [`Accumulator`] owns its values: the triangle `R` by
+//! rows, `Qᵀy` and the residual sum of squares, `c(c + 3)/2 + 2` values independent of the number of rows. Checkpoints,
+//! partitions of a cluster and devices of a fleet all use this type.
+
+use crate::error::Error;
+use crate::heap::{RidgeHeap, zeros};
+use dpp_nystrom_core::{BytesProblem, Error as CoreError, RidgeRegression, Scalar, state_bytes};
+use serde::{Deserialize, Serialize};
+
+/// The sums of a ridge regression over `c` features, in the precision `T`.
+///
+/// ```
+/// use dpp_nystrom::regression::Accumulator;
+///
+/// let mut all = Accumulator::<f64>::empty(2)?;
+/// all.add(&[1.0, 0.5], 2.0)?;
+/// let bytes = all.to_bytes(7)?;
+/// let received = Accumulator::from_bytes(2, 7, &bytes)?;
+/// all.merge(&received)?;
+/// assert_eq!(all.rows(), 2);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accumulator<T> {
+    rows: u64,
+    values: Vec<T>,
+}
+
+impl<T: Scalar> Accumulator<T> {
+    /// Return an accumulator of no rows over `features` features.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn empty(features: usize) -> Result<Self, Error> {
+        Ok(Self { rows: 0, values: zeros(RidgeRegression::<T>::numbers_kept(features), T::ZERO)? })
+    }
+
+    /// Copy the state of a regression.
+    pub fn of(regression: &RidgeRegression<'_, T>) -> Self {
+        Self { rows: regression.rows(), values: regression.numbers().collect() }
+    }
+
+    /// Restore the state into a regression over the same number of features.
+    ///
+    /// # Errors
+    /// [`Error::Regression`] for a different number of features or non-finite values.
+    pub fn restore(&self, regression: &mut RidgeRegression<'_, T>) -> Result<(), Error> {
+        regression.restore(self.rows, &self.values).map_err(refused)
+    }
+
+    /// Return the number of rows accumulated.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Return the values: `R` by rows, `Qᵀy`, and the residual sum of squares in two parts.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Return the number of features c, from the `c(c + 3)/2 + 2` values.
+    pub fn features(&self) -> usize {
+        (0..).find(|&c| RidgeRegression::<T>::numbers_kept(c) >= self.values.len()).unwrap_or(0)
+    }
+
+    /// Return the size in bytes.
+    pub fn size(&self) -> usize {
+        size_of_val(self.values.as_slice())
+    }
+
+    /// Add the features and target of one row.
+    ///
+    /// Allocates; to add many rows, use [`RidgeRegression::add`] and [`of`](Self::of).
+    ///
+    /// # Errors
+    /// [`Error::Regression`] for a different number of features or non-finite values; the accumulator is then
+    /// unchanged.
+    pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
+        *self = self.on(|regression| {
+            regression.add(features, target).map_err(refused)?;
+            Ok(Self::of(regression))
+        })?;
+        Ok(())
+    }
+
+    /// Merge another accumulator, as if its rows had been added here: `c³` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        *self = other.on(|other| {
+            self.on(|regression| {
+                regression.merge(other).map_err(refused)?;
+                Ok(Self::of(regression))
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Serialise as the core's state bytes ([`RidgeRegression::write_state`]); `digest` identifies the landmarks.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn to_bytes(&self, digest: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = zeros(state_bytes::<T>(self.features()), 0)?;
+        self.on(|regression| Ok(regression.write_state(digest, &mut bytes).map(drop)?))?;
+        Ok(bytes)
+    }
+
+    /// Read the output of [`to_bytes`](Self::to_bytes) for this number of features and landmark digest.
+    ///
+    /// # Errors
+    /// [`Error::Core`] with the reason; trailing bytes are rejected.
+    pub fn from_bytes(features: usize, digest: u64, bytes: &[u8]) -> Result<Self, Error> {
+        Self::empty(features)?.on(|regression| {
+            regression.read_state(digest, bytes)?;
+            if bytes.len() > state_bytes::<T>(features) {
+                return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
+            }
+            Ok(Self::of(regression))
+        })
+    }
+
+    /// Run `work` on a regression with this state.
+    pub(crate) fn on<A>(
+        &self,
+        work: impl FnOnce(&mut RidgeRegression<'_, T>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let features = self.features();
+        let mut heap = RidgeHeap::new(features)?;
+        let mut regression = RidgeRegression::new(features, heap.lend()).map_err(refused)?;
+        self.restore(&mut regression)?;
+        work(&mut regression)
+    }
+
+    /// Run `work` on regressions with these states.
+    pub(crate) fn on_all<A>(
+        accumulators: &[Self],
+        work: impl FnOnce(&mut [RidgeRegression<'_, T>]) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let mut heaps =
+            accumulators.iter().map(|one| RidgeHeap::new(one.features())).collect::<Result<Vec<_>, _>>()?;
+        let mut regressions = Vec::with_capacity(heaps.len());
+        for (heap, one) in heaps.iter_mut().zip(accumulators) {
+            let mut regression = RidgeRegression::new(one.features(), heap.lend()).map_err(refused)?;
+            one.restore(&mut regression)?;
+            regressions.push(regression);
+        }
+        work(&mut regressions)
+    }
+}
+
+pub(crate) fn refused(reason: CoreError) -> Error {
+    Error::Regression { reason }
+}

@@ -1,0 +1,289 @@
+//! Multi-threaded ridge regression on landmarks over all rows.
+//!
+//! Rows are split into a number of parts that does not depend on the number of threads. Each part has its own
+//! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Cross-validation
+//! needs no second pass: the error of any weights on a fold follows from the fold's accumulator
+//! ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
+
+use crate::approximation::features::independent;
+use crate::data::columns::Targets;
+use crate::error::Error;
+use crate::heap::{Heap, RidgeHeap, zeros};
+use crate::observer::{Observer, go_on};
+use crate::regression::accumulator::refused;
+use crate::regression::blocked_qr::Block;
+use crate::regression::folds::{Deal, FOLDS};
+use crate::regression::ridge::Ridge;
+use crate::simd::lane::Lane;
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, RidgeRegression, Scalar};
+use rayon::prelude::*;
+
+/// Rows between two progress updates.
+const STRIDE: usize = 1_024;
+
+/// Rows per round, over all parts.
+const ROUND: usize = 1 << 16;
+
+/// Weights fitted to rows, and their errors.
+#[derive(Clone, Debug)]
+pub(crate) struct Regression<T> {
+    /// Indices of the linearly independent landmarks.
+    pub(crate) kept: Vec<usize>,
+    /// A kernel weight for each of them.
+    pub(crate) weights: Vec<T>,
+    /// The ridge.
+    pub(crate) ridge: f64,
+    /// Root mean squared error on the training rows.
+    pub(crate) train_error: f64,
+    /// Root mean squared error over the folds, if the ridge was cross-validated.
+    pub(crate) validation_error: Option<f64>,
+}
+
+/// Scaled rows with targets, and the landmarks to regress on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a, T> {
+    /// Rows of `dim` features.
+    pub(crate) rows: &'a [T],
+    /// The number of features.
+    pub(crate) dim: usize,
+    /// A target for each row.
+    pub(crate) targets: Targets<'a>,
+    /// Landmarks of `dim` features.
+    pub(crate) landmarks: &'a [T],
+    /// The kernel.
+    pub(crate) kernel: &'a ChosenKernel<T>,
+}
+
+/// Ridges with their squared errors over all folds.
+pub(crate) type Scores = Vec<(f64, f64)>;
+
+/// Hooks between rounds of [`ROUND`] rows: check the source, write a checkpoint.
+pub(crate) trait Rounds {
+    /// Restore the state of an earlier run and return the number of completed rounds.
+    fn resume(&mut self, _: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    /// Called after each round with the number of completed rounds.
+    fn after_round(&mut self, _: usize, _: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// No checks, no checkpoint.
+impl Rounds for () {}
+
+/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`.
+///
+/// For a cross-validated ridge the candidates are `grid`; their squared errors over all folds are returned with the
+/// fit.
+///
+/// # Errors
+/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
+pub(crate) fn regress<T: Lane>(
+    input: Input<'_, T>,
+    ridge: Ridge,
+    grid: &[f64],
+    seed: u64,
+    rounds: &mut dyn Rounds,
+    observer: &dyn Observer,
+) -> Result<(Regression<T>, Scores), Error> {
+    let Input { rows, dim, targets, landmarks, kernel } = input;
+    let count = rows.len().checked_div(dim).unwrap_or(0);
+    if targets.len() != count {
+        return Err(refused(CoreError::Length { expected: count, found: targets.len() }));
+    }
+    if let Ridge::Value(value) = ridge
+        && !(value * count as f64).is_finite()
+    {
+        return Err(refused(CoreError::Ridge));
+    }
+    let ground = Points::new(landmarks, dim, *kernel).map_err(|reason| Error::Landmarks { reason })?;
+    let candidates: Vec<usize> = (0..landmarks.len() / dim).collect();
+    let mut memory = Heap::new(candidates.len())?;
+    let landmarks = independent(&ground, &candidates, &mut memory)?;
+    let nystrom = Nystrom::new(&landmarks);
+    let rank = nystrom.rank();
+
+    let (parts, mut deal) = match ridge {
+        Ridge::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
+        Ridge::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
+    };
+    let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
+    let mut accumulators = heaps
+        .iter_mut()
+        .map(|heap| RidgeRegression::new(rank, heap.lend()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(refused)?;
+
+    observer.begin("rows", count as u64);
+    let mut round = rounds.resume(&mut accumulators)?;
+    observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
+    // Folds share the rows of a round; other parts are contiguous ranges.
+    let (longest, stride) = match deal {
+        Some(_) => (count, ROUND),
+        None => (count.div_ceil(parts), ROUND.div_ceil(parts)),
+    };
+    let mut part_of = Vec::new();
+    deal.iter_mut().flatten().take(round * stride).for_each(drop);
+    while round * stride < longest {
+        part_of.clear();
+        part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
+        accumulators.par_iter_mut().enumerate().try_for_each_init(
+            || None,
+            |block, (part, accumulator)| {
+                let block = match block {
+                    Some(block) => block,
+                    None => block.insert(Block::new(&landmarks)?),
+                };
+                let (begin, end) = match part_of.is_empty() {
+                    false => (0, count),
+                    true => (part * count / parts, (part + 1) * count / parts),
+                };
+                let first = begin + round * stride;
+                let mut seen = 0;
+                block.begin(accumulator);
+                for row in first..end.min(first + stride) {
+                    if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
+                        continue;
+                    }
+                    let features = rows[row * dim..(row + 1) * dim].iter().copied();
+                    block.push(features, targets.at(row))?;
+                    seen += 1;
+                    if seen == STRIDE {
+                        observer.advance(seen as u64);
+                        seen = 0;
+                    }
+                }
+                observer.advance(seen as u64);
+                block.end(accumulator)
+            },
+        )?;
+        go_on(observer)?;
+        round += 1;
+        rounds.after_round(round, &accumulators)?;
+    }
+    observer.end();
+
+    conclude(&nystrom, &mut accumulators, ridge, grid, observer)
+}
+
+/// Feature weights and their errors.
+pub(crate) struct Solved<A> {
+    pub(crate) weights: Vec<A>,
+    pub(crate) ridge: f64,
+    train_error: f64,
+    validation_error: Option<f64>,
+}
+
+/// Solve the regression over all parts, which are the folds if the ridge is cross-validated. The first part becomes the
+/// sum of all.
+pub(crate) fn solve<A: Scalar>(
+    parts: &mut [RidgeRegression<'_, A>],
+    ridge: Ridge,
+    grid: &[f64],
+    observer: &dyn Observer,
+) -> Result<(Solved<A>, Scores), Error> {
+    let count: u64 = parts.iter().map(RidgeRegression::rows).sum();
+    let root = |squares: f64| (squares / count as f64).sqrt();
+    let (ridge, validation_error, scores) = match ridge {
+        Ridge::Value(value) => (value, None, Vec::new()),
+        Ridge::CrossValidated => {
+            let scores = validate(parts, grid, observer)?;
+            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
+            (best, Some(root(error)), scores)
+        }
+    };
+    let Some((whole, others)) = parts.split_first_mut() else {
+        return Err(refused(CoreError::NoRows));
+    };
+    for other in others {
+        whole.merge(other).map_err(refused)?;
+    }
+    let mut weights = zeros(whole.features(), A::ZERO)?;
+    whole.solve(A::from_f64(ridge), &mut weights).map_err(refused)?;
+    let squared = whole.squared_error(&weights).map_err(refused)?.to_f64();
+    Ok((Solved { weights, ridge, train_error: root(squared), validation_error }, scores))
+}
+
+/// [`solve`], and convert the feature weights to kernel weights.
+pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    parts: &mut [RidgeRegression<'_, A>],
+    ridge: Ridge,
+    grid: &[f64],
+    observer: &dyn Observer,
+) -> Result<(Regression<T>, Scores), Error> {
+    let (solved, scores) = solve(parts, ridge, grid, observer)?;
+    let Solved { weights, ridge, train_error, validation_error } = solved;
+    let mut weights: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
+    nystrom.kernel_weights(&mut weights).map_err(refused)?;
+    let kept = nystrom.members().to_vec();
+    Ok((Regression { kept, weights, ridge, train_error, validation_error }, scores))
+}
+
+/// Return the squared error over all folds for each ridge, each fold predicted from the others.
+pub(crate) fn validate<T: Scalar>(
+    folds: &[RidgeRegression<'_, T>],
+    ridges: &[f64],
+    observer: &dyn Observer,
+) -> Result<Scores, Error> {
+    if folds.len() < 2 {
+        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
+    }
+    observer.begin("folds", folds.len() as u64);
+    let errors: Vec<Vec<f64>> = (0..folds.len())
+        .into_par_iter()
+        .map(|held_out| {
+            let rank = folds[held_out].features();
+            let mut heap = RidgeHeap::new(rank)?;
+            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(refused)?;
+            for (fold, accumulator) in folds.iter().enumerate() {
+                if fold != held_out {
+                    others.merge(accumulator).map_err(refused)?;
+                }
+            }
+            let mut weights = zeros(rank, T::ZERO)?;
+            let errors = ridges
+                .iter()
+                .map(|&ridge| match others.solve(T::from_f64(ridge), &mut weights) {
+                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(refused)?.to_f64()),
+                    // The ridge is too small for these rows, so it is never selected.
+                    Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
+                    Err(reason) => Err(refused(reason)),
+                })
+                .collect();
+            observer.advance(1);
+            go_on(observer)?;
+            errors
+        })
+        .collect::<Result<_, Error>>()?;
+    observer.end();
+    Ok(ridges
+        .iter()
+        .enumerate()
+        .map(|(at, &ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
+        .collect())
+}
+
+/// Return the pair with the least finite second value.
+pub(crate) fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let finite = scores.iter().copied().filter(|(_, error)| error.is_finite());
+    finite.min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least;
+    use crate::regression::ridge::ridge_grid;
+
+    #[test]
+    fn the_grid_and_its_least() {
+        let grid: Vec<f64> = ridge_grid().collect();
+        assert_eq!((grid.len(), grid[0]), (19, 1e-10));
+        assert!((grid[18] - 0.1).abs() < 1e-16);
+        assert_eq!(least(&[(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
+        assert_eq!(least(&[(1.0, f64::NAN)]), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! The structure of the adapter and of the command line: no circle of files, imports along the order of folders that
+//! `lib.rs` states, nothing imported through the crate's root, few files and few names at the root.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files directly in the library's folder.
+const FILES: usize = 14;
+
+/// Names at the library's root, modules among them.
+const NAMES: usize = 30;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
+}
+
+/// The files of a crate by their module paths, with their code: no comments, no tests.
+fn modules(source: &Path) -> BTreeMap<Vec<String>, String> {
+    fn collect(folder: &Path, module: &[String], found: &mut BTreeMap<Vec<String>, String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let inner: Vec<String> = module.iter().cloned().chain([name.clone()]).collect();
+            if path.is_dir() {
+                collect(&path, &inner, found);
+            } else if name != "tests" {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let is_face = ["lib", "main", "mod"].contains(&name.as_str());
+                let code = lines.map(|line| format!("{line}\n")).collect();
+                found.insert(if is_face { module.to_vec() } else { inner }, code);
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    collect(source, &[], &mut found);
+    found
+}
+
+/// The paths that a use tree names.
+fn paths(tree: &str, prefix: &[String], found: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    match tree.split_once('{') {
+        Some((head, rest)) if !head.contains(',') => {
+            let own = head.trim_end_matches("::").split("::").filter(|part| !part.is_empty());
+            let own: Vec<String> =
+                prefix.iter().cloned().chain(own.map(|part| part.trim().to_owned())).collect();
+            let inner = &rest[..rest.rfind('}').unwrap()];
+            let (mut depth, mut start) = (0, 0);
+            for (at, letter) in inner.char_indices() {
+                match letter {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => {
+                        paths(&inner[start..at], &own, found);
+                        start = at + 1;
+                    }
+                    _ => {}
+                }
+            }
+            paths(&inner[start..], &own, found);
+        }
+        _ if tree.is_empty() => {}
+        _ => {
+            let name = tree.split(" as ").next().unwrap();
+            let parts = name.split("::").filter(|part| *part != "self").map(|part| part.trim().to_owned());
+            found.push(prefix.iter().cloned().chain(parts).collect());
+        }
+    }
+}
+
+/// The modules that each module imports from; panics at an import through the root.
+fn imports(modules: &BTreeMap<Vec<String>, String>) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let known: BTreeSet<&Vec<String>> = modules.keys().collect();
+    let imports_of = |module: &Vec<String>, code: &str| {
+        let mut found = Vec::new();
+        for statement in code.split(';') {
+            let Some((_, tree)) = statement.rsplit_once("\nuse ").or(statement.split_once("use ")) else {
+                continue;
+            };
+            if let Some(tree) = tree.strip_prefix("crate::") {
+                paths(tree, &[], &mut found);
+            } else if let Some(tree) = tree.strip_prefix("super::") {
+                paths(tree, &module[..module.len().saturating_sub(1)], &mut found);
+            }
+        }
+        // Paths outside of imports.
+        for (at, _) in code.match_indices("crate::").filter(|&(at, _)| !code[..at].ends_with('$')) {
+            let rest = &code[at + "crate::".len()..];
+            let end = rest.find(|letter: char| !letter.is_alphanumeric() && !"_:".contains(letter));
+            let path = &rest[..end.unwrap_or(rest.len())];
+            if !path.is_empty() && !path.ends_with("::") {
+                paths(path, &[], &mut found);
+            }
+        }
+        let target = |path: Vec<String>| {
+            let longest =
+                (1..=path.len()).rev().map(|len| path[..len].to_vec()).find(|path| known.contains(path));
+            longest.unwrap_or_else(|| panic!("{module:?} imports {path:?} through the root"))
+        };
+        found.into_iter().map(target).filter(|other| other != module).collect()
+    };
+    modules.iter().map(|(module, code)| (module.clone(), imports_of(module, code))).collect()
+}
+
+/// The modules that import each other in a circle.
+fn circles(imports: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Vec<Vec<String>> {
+    let reached = |from: &Vec<String>| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = open.pop() {
+            for next in imports.get(module).into_iter().flatten() {
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    };
+    imports.keys().filter(|module| reached(module).contains(module)).cloned().collect()
+}
+
+/// The top-level modules in the order that the documentation of `lib.rs` states.
+fn stated_order(lib: &Path) -> Vec<String> {
+    let text = fs::read_to_string(lib).unwrap();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("//! "));
+    let list = lines
+        .skip_while(|line| *line != "# Order of modules")
+        .skip(1)
+        .take_while(|line| !line.starts_with('#'));
+    list.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_files_of_the_adapter_or_the_program_import_each_other_in_a_circle() {
+    for source in
+        ["std-adapter/src", "std-adapter/cli/src", "std-adapter/cluster/src", "std-adapter/mapped/src"]
+    {
+        let modules = modules(&folder(source));
+        let found = circles(&imports(&modules));
+        assert!(found.is_empty(), "{source}: {found:?}");
+    }
+}
+
+#[test]
+fn imports_run_along_the_stated_order_of_folders() {
+    let source = folder("std-adapter/src");
+    let (modules, order) = (modules(&source), stated_order(&source.join("lib.rs")));
+    assert!(order.len() > 10 && modules.len() > 80, "{} in order, {} modules", order.len(), modules.len());
+    let place = |module: &[String]| {
+        let name = &module[0];
+        order.iter().position(|other| other == name).unwrap_or_else(|| panic!("lib.rs does not list {name}"))
+    };
+    let mut upward = Vec::new();
+    for (module, others) in imports(&modules).iter().filter(|(module, _)| !module.is_empty()) {
+        for other in others.iter().filter(|other| !other.is_empty() && place(other) > place(module)) {
+            upward.push(format!("{} -> {}", module.join("::"), other.join("::")));
+        }
+    }
+    assert!(upward.is_empty(), "{}: {upward:#?}", upward.len());
+}
+
+#[test]
+fn the_root_is_small() {
+    let source = folder("std-adapter/src");
+    let files =
+        fs::read_dir(&source).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
+    assert!(files <= FILES, "{files} files in {}", source.display());
+    let text = fs::read_to_string(source.join("lib.rs")).unwrap();
+    let mut names = Vec::new();
+    for statement in text.lines().filter(|line| line.starts_with("pub ")) {
+        let statement = statement.trim_end_matches(';');
+        match statement.strip_prefix("pub mod ") {
+            Some(name) => names.push(vec![name.to_owned()]),
+            None => paths(statement.trim_start_matches("pub use "), &[], &mut names),
+        }
+    }
+    assert!(names.len() <= NAMES, "{}: {names:?}", names.len());
+}
