@@ -111,6 +111,21 @@ fn the_library_does_what_the_program_does() {
     }
 }
 
+/// Rows whose statistics are exactly 0 and 1, so that those of the store and of its rows read into memory are equal: what was
+/// selected in memory is fitted in memory, in double precision, and what was selected in place in the store's.
+#[test]
+fn a_store_of_exact_statistics_is_fitted_where_its_landmarks_were_selected() {
+    let mut sample = Sample::new(256, 8);
+    for (number, row) in sample.features.iter_mut().enumerate() {
+        for (feature, value) in row.iter_mut().enumerate() {
+            *value = if number >> feature & 1 == 1 { 1.0 } else { -1.0 };
+        }
+    }
+    let folder = Folder::with("a.csv", sample.csv());
+    folder.run("convert a.csv --precision f32 --out data.rows").good();
+    agree(&folder, "a.csv");
+}
+
 #[test]
 fn the_library_does_what_the_program_does_on_real_rows() {
     for set in ["abalone", "cal.housing"] {
