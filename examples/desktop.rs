@@ -15,25 +15,25 @@ fn main() -> Result<(), Error> {
         .kernel(Gaussian::new(Sigma::Median(1.0)))
         .selector(Kdpp::default())
         .fit(&data)?;
-    println!("{} landmarks, trace error {:.4}", map.landmarks().len(), map.trace_error(&data)?);
+    println!("{} landmarks, trace error {:.1e}", map.landmarks().len(), map.trace_error(&data)?);
 
     let model = KernelRidge::params(&map).ridge(Ridge::CrossValidated).fit(&data)?;
     let file = folder.path().join("waves.dpp");
     model.save(&file)?;
-    let predictions = Model::load(&file)?.predict(&[1.5])?;
+    let predictions = Model::load(&file)?.predict(&[1.5, 2.0])?;
     println!(
-        "ridge {:.1e}, training error {:.3}, f(1.5) = {:.3}",
+        "ridge {:.1e}, training error {:.3}, f(1.5, 2) = {:.3}",
         model.ridge, model.train_nrmse, predictions[0]
     );
     Ok(())
 }
 
-/// Return a table of a noisy wave, as CSV.
+/// Return a table of two crossing waves with noise, as CSV.
 fn waves() -> String {
     let row = |i: u32| {
-        let x = f64::from(i) / 40.0;
+        let (east, north) = (f64::from(i % 40) / 4.0, f64::from(i / 40) / 4.0);
         let noise = f64::from(i * 7_919 % 101) / 101.0 - 0.5;
-        format!("{x},{}\n", (2.0 * x).sin() + 0.2 * noise)
+        format!("{east},{north},{}\n", east.sin() + (0.7 * north).cos() + 0.2 * noise)
     };
-    std::iter::once("x,y\n".to_owned()).chain((0..400).map(row)).collect()
+    std::iter::once("east,north,height\n".to_owned()).chain((0..1_000).map(row)).collect()
 }
