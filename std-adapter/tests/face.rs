@@ -133,9 +133,9 @@ fn agrees(differs: Differs, selector: &(impl Selector + Clone + 'static)) {
     let k = gram(&scaled, Own(SIGMA));
     let approximation = nystrom(&k, ROWS, own.landmarks());
     assert_close(&products(&own.transform(&x).unwrap(), C), &approximation, 1e-9);
-    let missed: f64 = (0..ROWS).map(|row| 1.0 - approximation[row * ROWS + row]).sum();
+    let residual: f64 = (0..ROWS).map(|row| 1.0 - approximation[row * ROWS + row]).sum();
     for error in [own.trace_error(&data), built_in.trace_error(&data)] {
-        assert_close(&[error.unwrap()], &[missed / ROWS as f64], 1e-10);
+        assert_close(&[error.unwrap()], &[residual / ROWS as f64], 1e-10);
     }
 
     // Rows that are scaled already, their matrix, and a kernel of one's own on them.
@@ -149,7 +149,7 @@ fn agrees(differs: Differs, selector: &(impl Selector + Clone + 'static)) {
     assert!(on_matrix.kernel().is_none());
     assert_close(&on_matrix.transform(&k).unwrap(), &on_rows.transform(&scaled).unwrap(), 1e-10);
     let errors = [on_matrix.trace_error(&matrix).unwrap(), on_rows.trace_error(&unscaled).unwrap()];
-    assert_close(&errors, &[missed / ROWS as f64; 2], 1e-10);
+    assert_close(&errors, &[residual / ROWS as f64; 2], 1e-10);
 
     for ridge in [Ridge::Value(1e-4), Ridge::CrossValidated] {
         let model = KernelRidge::params(&built_in).ridge(ridge).fit(&data).unwrap();

@@ -77,7 +77,7 @@ fn assert_distinct(members: &[usize]) {
 }
 
 /// Passes proposals on, all together or one at a time, and checks the slot afterwards.
-struct Watch<'e, T> {
+struct Recorder<'e, T> {
     inner: &'e mut Evaluator<T>,
     singly: bool,
     admitted: u64,
@@ -85,12 +85,12 @@ struct Watch<'e, T> {
     least: f64,
 }
 
-impl<'e, T: Lane> Watch<'e, T> {
+impl<'e, T: Lane> Recorder<'e, T> {
     fn new(inner: &'e mut Evaluator<T>, singly: bool) -> Self {
         Self { inner, singly, admitted: 0, least: f64::INFINITY }
     }
 
-    fn look(&mut self, slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, diagonal: T) {
+    fn record(&mut self, slot: &OpenSlot<'_, '_, T, Ground<'_, T>>, diagonal: T) {
         let floor = T::from_count(slot.others().len() + 1) * T::EPSILON * diagonal;
         let times = slot.residual().to_f64() / floor.to_f64();
         self.least = self.least.min(times);
@@ -102,7 +102,7 @@ impl<'e, T: Lane> Watch<'e, T> {
     }
 }
 
-impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Watch<'_, T> {
+impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Recorder<'_, T> {
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, Ground<'g, T>>,
@@ -117,7 +117,7 @@ impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Watch<'_, T> {
                 if one > 0 {
                     assert!(slot.residual() > threshold);
                     assert!(!slot.others().contains(&proposal.entering));
-                    self.look(slot, diagonal);
+                    self.record(slot, diagonal);
                 }
                 admitted += one;
             }
@@ -136,7 +136,7 @@ impl<'g, T: Lane> Evaluate<T, Ground<'g, T>> for &mut Watch<'_, T> {
                 });
                 let least =
                     matching.map(|row| slot.ground().diagonal(row)).reduce(|a, b| if a < b { a } else { b });
-                self.look(slot, least.expect("the row that entered is among those that asked"));
+                self.record(slot, least.expect("the row that entered is among those that asked"));
             }
         }
         self.admitted += u64::from(admitted);
@@ -166,9 +166,9 @@ fn long_run<T: Lane>(rows: &[T], dim: usize, evaluator: &mut Evaluator<T>, singl
     let mut room = Room::new(C);
     let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
     start::uniform(&mut landmarks, C, &mut random).unwrap();
-    let mut watch = Watch::new(evaluator, singly);
+    let mut recorder = Recorder::new(evaluator, singly);
     let mut seen = Seen::default();
-    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(&mut watch);
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(&mut recorder);
     while chain.progress().steps < LONG {
         chain.step(u64::MAX, &mut random).unwrap();
         assert_distinct(chain.landmarks().members());
@@ -194,9 +194,9 @@ fn long_run<T: Lane>(rows: &[T], dim: usize, evaluator: &mut Evaluator<T>, singl
     if seen.singular == 0 {
         seen.log_det = log_det_apart(chain.landmarks());
     }
-    seen.least = watch.least;
-    seen.admitted = watch.admitted;
-    println!("{}, ε {:.0e}: {seen:.3?}", watch.inner.name(), T::EPSILON.to_f64());
+    seen.least = recorder.least;
+    seen.admitted = recorder.admitted;
+    println!("{}, ε {:.0e}: {seen:.3?}", recorder.inner.name(), T::EPSILON.to_f64());
     seen
 }
 

@@ -129,7 +129,7 @@ fn ratios_under_a_kernel_are_quotients_of_determinants() {
 }
 
 #[test]
-fn looking_at_a_swap_changes_nothing() {
+fn proposing_a_swap_changes_nothing() {
     let entries: Vec<f64> = Gram::near_duplicates(6, 1 << 18).to();
     let ground = Matrix::new(&entries).unwrap();
     for_every_swap(&ground, 3, |landmarks, slot, entering| {

@@ -88,7 +88,7 @@ fn the_interface_is_the_core() {
 }
 
 #[test]
-fn what_can_be_told_to_be_wrong_is() {
+fn invalid_arguments_are_refused() {
     let rows = rows();
     let mut landmarks = [0_usize; C];
     let at = landmarks.as_mut_ptr();

@@ -98,12 +98,13 @@ fn the_trace_error_is_reported_for_all_rows() {
     let store = convert(&data, &Target::Last, Precision::F32, &out, &NoObserver).unwrap();
     let landmarks = [1, 20_000, rows - 1];
     let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 2.0 };
-    let missed = pipeline::trace_error(&store, &LandmarkSet::Indices(landmarks.to_vec()), kernel, 7).unwrap();
-    assert_eq!(missed.rows, MEASURED);
+    let measured =
+        pipeline::trace_error(&store, &LandmarkSet::Indices(landmarks.to_vec()), kernel, 7).unwrap();
+    assert_eq!(measured.rows, MEASURED);
     let all = store.read(None, 0).unwrap();
     let whole = trace_error(&all.ground(kernel).unwrap(), &landmarks).unwrap();
-    assert_close(missed.of_all.fraction, whole.fraction, 0.01);
-    assert_close(missed.of_all.error, whole.error, 0.01);
+    assert_close(measured.of_all.fraction, whole.fraction, 0.01);
+    assert_close(measured.of_all.error, whole.error, 0.01);
 }
 
 #[test]
