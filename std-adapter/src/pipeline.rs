@@ -329,5 +329,5 @@ fn select_in<T: Lane>(
 ) -> Result<Selection, Error> {
     // Scaling has already rejected non-finite values.
     let ground = Points::assumed_finite(rows, dim, kernel.build::<T>()?)?;
-    select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, dim))
+    Ok(select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, dim))?.1)
 }

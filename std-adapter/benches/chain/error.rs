@@ -20,6 +20,7 @@ use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
 use dpp_nystrom::linalg::expected_trace_error;
+use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -130,7 +131,9 @@ fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Re
     let mut random = stream(seed, RngStream::Landmarks);
     match from {
         From::Uniform => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
-        From::Pivoted => Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random)?,
+        From::Pivoted => {
+            Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random, &NoObserver)?
+        }
     }
     Ok(landmarks.members().to_vec())
 }

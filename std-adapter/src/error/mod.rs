@@ -320,6 +320,11 @@ pub enum Error {
     },
 }
 
+/// Wrap the core's reason why landmarks cannot be selected.
+pub(crate) fn refused(reason: CoreError) -> Error {
+    Error::Landmarks { reason }
+}
+
 /// Displays a path, and `-` as standard output.
 struct Shown<'a>(&'a Path);
 

@@ -1,8 +1,7 @@
 //! The chains of a c-DPP and their starts, on any ground set: those of the core crate, on the engines of
 //! [`crate::simd`].
 
-use crate::approximation::gram::Gram;
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::{Heap, zeros};
 use crate::kernel::precision::Precision;
 use crate::landmarks::procedure::{ChainKind, Procedure, Start, Steps};
@@ -15,7 +14,8 @@ use crate::simd::engine::{Engine, Plain};
 use crate::simd::lanes::Lanes;
 use crate::simd::pivots::numbers_to_pivot;
 use dpp_nystrom_core::{
-    Acceptance, Chain, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain, start,
+    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain,
+    start,
 };
 use rand::seq::index;
 use std::time::Instant;
@@ -62,126 +62,88 @@ fn fitting(numbers: usize, c: usize) -> usize {
 /// # Errors
 /// [`Error::Landmarks`] with the reason from the core crate, [`Error::Memory`]; [`Error::BuiltInKernel`] for selectors
 /// that need more than the kernel of pairs of rows.
-pub fn select<T, G>(
+pub fn select<T: Scalar, G: GroundSet<T> + ?Sized>(
     ground: &G,
     c: usize,
     selector: &dyn Selector,
     seed: u64,
     observer: &dyn Observer,
-) -> Result<Selection, Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-{
+) -> Result<Selection, Error> {
     let Some(procedure) = selector.on_ground() else {
         return Err(Error::BuiltInKernel { what: format!("the method {}", selector.name()) });
     };
-    select_with(ground, c, &procedure, seed, observer, || Ok(Plain))
+    Ok(select_with(ground, c, &procedure, seed, observer, || Ok(Plain))?.1)
 }
 
-/// Select as [`select()`], with a custom engine.
-pub(crate) fn select_with<T, G, E>(
+/// Select as [`select()`], with a custom engine. Return the rows in the order of selection, and the selection.
+pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
     ground: &G,
     c: usize,
     procedure: &Procedure,
     seed: u64,
     observer: &dyn Observer,
-    engine: impl Fn() -> Result<E, Error>,
-) -> Result<Selection, Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Engine<T, G>,
-{
+    make_engine: impl Fn() -> Result<E, Error>,
+) -> Result<(Vec<usize>, Selection), Error> {
     if c > ground.len() {
-        let reason = dpp_nystrom_core::Error::TooManyLandmarks { landmarks: c, rows: ground.len() };
-        return Err(Error::Landmarks { reason });
+        return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
     }
     let begin = Instant::now();
     let mut random = stream(seed, RngStream::Landmarks);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    let engine = &engine;
+    let engine = make_engine()?;
     let mut progress = Progress::default();
     let mut converged = None;
     match *procedure {
         Procedure::Given(ref rows) => start::given(&mut landmarks, rows).map_err(refused)?,
-        Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine()?)?,
-        Procedure::Kdpp { start, chain: ChainKind::Swap(rule), steps } => {
-            first_of_chain(&mut landmarks, c, start, &mut random, &engine()?)?;
-            let mut chain = Chain::new(landmarks, rule);
-            let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };
-            in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
-            progress = chain.progress();
-            landmarks = chain.into_landmarks();
-        }
-        Procedure::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Count(steps) } => {
-            let engine = engine()?;
-            first_of_chain(&mut landmarks, c, start, &mut random, &engine)?;
-            let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
-            in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
-            progress = chain.progress();
-            landmarks = chain.into_landmarks();
-        }
-        Procedure::Kdpp { start, chain: ChainKind::Slot, steps: Steps::Auto } => {
-            let mut other_random = stream(seed, RngStream::OtherChain);
-            let mut other_memory = Heap::new(c)?;
-            let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
-            let (engine, other_engine) = (engine()?, engine()?);
-            let rows = fitting(engine.numbers_to_pivot(c), c);
-            let other_start = match start {
-                Start::Pivoted { .. } => Start::Uniform,
-                _ => Start::Pivoted { rows: (ground.len() > rows).then_some(rows) },
-            };
-            first_of_chain(&mut landmarks, c, start, &mut random, &engine)?;
-            first_of_chain(&mut other, c, other_start, &mut other_random, &other_engine)?;
-            let mut asked = recorded(landmarks, engine, random);
-            let mut other = recorded(other, other_engine, other_random);
-            converged = Some(run_until_converged(&mut asked, &mut other, observer)?);
-            progress = asked.chain.progress();
-            landmarks = asked.chain.into_landmarks();
+        Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine, observer)?,
+        Procedure::Kdpp { start, chain, steps } => {
+            first_of_chain(&mut landmarks, c, start, &mut random, &engine, observer)?;
+            match (chain, steps) {
+                (ChainKind::Swap(rule), _) => {
+                    let mut chain = Chain::new(landmarks, rule);
+                    let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };
+                    in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
+                    progress = chain.progress();
+                    landmarks = chain.into_landmarks();
+                }
+                (ChainKind::Slot, Steps::Count(steps)) => {
+                    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
+                    in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
+                    progress = chain.progress();
+                    landmarks = chain.into_landmarks();
+                }
+                (ChainKind::Slot, Steps::Auto) => {
+                    let mut other_random = stream(seed, RngStream::OtherChain);
+                    let mut other_memory = Heap::new(c)?;
+                    let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
+                    let rows = fitting(engine.numbers_to_pivot(c), c);
+                    let other_start = match start {
+                        Start::Pivoted { .. } => Start::Uniform,
+                        _ => Start::Pivoted { rows: (ground.len() > rows).then_some(rows) },
+                    };
+                    first_of_chain(&mut other, c, other_start, &mut other_random, &engine, observer)?;
+                    let mut asked = Recorded::new(landmarks, engine, random);
+                    let mut other = Recorded::new(other, make_engine()?, other_random);
+                    converged = Some(run_until_converged(&mut asked, &mut other, observer)?);
+                    progress = asked.chain.progress();
+                    landmarks = asked.chain.into_landmarks();
+                }
+            }
         }
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let log_det = landmarks.log_det().to_f64();
     let Progress { steps, accepted, .. } = progress;
-    let rows = landmarks.members().to_vec();
-    Ok(Selection { steps, accepted, converged, seconds, ..Selection::rows(rows, log_det) })
-}
-
-/// Return the rows of a start in the order of selection.
-pub(crate) fn start_with<T, G, E>(
-    ground: &G,
-    c: usize,
-    start: Start,
-    seed: u64,
-    engine: &E,
-) -> Result<Vec<usize>, Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Engine<T, G>,
-{
-    let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    first(&mut landmarks, c, start, &mut stream(seed, RngStream::Landmarks), engine)?;
-    Ok(landmarks.members().to_vec())
-}
-
-fn recorded<'a, T, G, E>(landmarks: Landmarks<'a, T, G>, engine: E, random: Random) -> Recorded<'a, T, G, E>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Engine<T, G>,
-{
-    Recorded::new(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine), random)
+    let order = landmarks.members().to_vec();
+    let rows = Selection::rows(order.clone(), landmarks.log_det().to_f64());
+    Ok((order, Selection { steps, accepted, converged, seconds, ..rows }))
 }
 
 /// Run this many steps in strides and report progress to the observer.
 fn in_strides(
     steps: u64,
     observer: &dyn Observer,
-    mut run: impl FnMut(u64) -> Result<(), dpp_nystrom_core::Error>,
+    mut run: impl FnMut(u64) -> Result<(), CoreError>,
 ) -> Result<(), Error> {
     observer.begin("chain", steps);
     let mut left = steps;
@@ -196,18 +158,15 @@ fn in_strides(
     Ok(())
 }
 
-fn first<T, G, E>(
+/// Fill an empty landmark set with a start.
+fn first<T: Scalar, G: GroundSet<T> + ?Sized>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     start: Start,
     random: &mut Random,
-    engine: &E,
-) -> Result<(), Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Engine<T, G>,
-{
+    engine: &impl Engine<T, G>,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
     let count = landmarks.ground().len();
     match start {
         Start::Uniform => start::uniform(landmarks, c, random).map_err(refused),
@@ -217,67 +176,49 @@ where
         }
         Start::Pivoted { rows: Some(rows) } if rows < count => {
             let sample = index::sample(random, count, rows).into_vec();
-            engine.pivot(landmarks, c, Some(&sample), random)
+            engine.pivot(landmarks, c, Some(&sample), random, observer)
         }
-        Start::Pivoted { .. } => engine.pivot(landmarks, c, None, random),
-        Start::Greedy => engine.pivot_greedily(landmarks, c),
+        Start::Pivoted { .. } => engine.pivot(landmarks, c, None, random, observer),
+        Start::Greedy => engine.pivot_greedily(landmarks, c, observer),
     }
 }
 
 /// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than [`SEEDED_ROWS`] rows.
-fn first_of_chain<T, G, E>(
+fn first_of_chain<T: Scalar, G: GroundSet<T> + ?Sized>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     start: Start,
     random: &mut Random,
-    engine: &E,
-) -> Result<(), Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Engine<T, G>,
-{
+    engine: &impl Engine<T, G>,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
     let ground = landmarks.ground();
     if start != Start::KmeansPlusPlus || ground.len() <= SEEDED_ROWS.max(c) {
-        return first(landmarks, c, start, random, engine);
+        return first(landmarks, c, start, random, engine, observer);
     }
     let sample = index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec();
     let rows = engine.seeds(ground, &sample, c, random)?;
     start::given(landmarks, &rows).map_err(refused)
 }
 
-fn refused(reason: dpp_nystrom_core::Error) -> Error {
-    Error::Landmarks { reason }
-}
-
 /// Select landmarks among the task's rows, in the task's precision.
 pub(crate) fn select_rows(task: &Task<'_>, procedure: &Procedure) -> Result<Selection, Error> {
+    Ok(select_in_order(task, procedure)?.1)
+}
+
+/// Select as [`select_rows`]. Return the rows in the order of selection, and the selection.
+pub(crate) fn select_in_order(
+    task: &Task<'_>,
+    procedure: &Procedure,
+) -> Result<(Vec<usize>, Selection), Error> {
     let &Task { gram, c, seed, observer, .. } = task;
     let d = gram.ground().features();
     match task.precision {
         Precision::F64 => select_with(gram.ground(), c, procedure, seed, observer, || Lanes::new(c, d)),
         Precision::F32 => {
-            let rows = single(gram);
+            let rows: Vec<f32> = gram.data().rows.iter().map(|&value| value as f32).collect();
             let ground = Points::new(&rows, d, gram.kernel().build::<f32>()?)?;
             select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, d))
         }
     }
-}
-
-/// Return the rows of a start in the order of selection.
-pub(crate) fn start_in_order(task: &Task<'_>, start: Start) -> Result<Vec<usize>, Error> {
-    let &Task { gram, c, seed, .. } = task;
-    let d = gram.ground().features();
-    match task.precision {
-        Precision::F64 => start_with(gram.ground(), c, start, seed, &Lanes::new(c, d)?),
-        Precision::F32 => {
-            let rows = single(gram);
-            let ground = Points::new(&rows, d, gram.kernel().build::<f32>()?)?;
-            start_with(&ground, c, start, seed, &Lanes::new(c, d)?)
-        }
-    }
-}
-
-fn single(gram: &Gram<'_>) -> Vec<f32> {
-    gram.data().rows.iter().map(|&value| value as f32).collect()
 }

@@ -14,9 +14,9 @@
 
 use crate::approximation::curve::{CurvePoint, trace_curve};
 use crate::error::Error;
-use crate::landmarks::chain::{pivoted_rows, start_with};
+use crate::landmarks::chain::{pivoted_rows, select_with};
 use crate::landmarks::methods::lloyd::ROUNDS;
-use crate::landmarks::procedure::Start;
+use crate::landmarks::procedure::{Procedure, Start};
 use crate::landmarks::selector::Task;
 use crate::landmarks::swap_search::{Refinement, WHOLE_ROWS, WIDER};
 use crate::rng::{RngStream, stream};
@@ -129,10 +129,10 @@ fn pilot(task: &Task<'_>, rows: usize) -> Result<Pilot, Error> {
     let mut random = stream(task.seed, RngStream::Pilot);
     let features = data.gather(&index::sample(&mut random, data.len(), rows).into_vec())?;
     let ground = task.gram.points(&features)?;
-    let lanes = Lanes::new(task.c, ground.features())?;
-    let start = Start::Pivoted { rows: None };
-    let order = match start_with(&ground, task.c, start, task.seed, &lanes) {
-        Ok(order) => order,
+    let procedure = Procedure::Start(Start::Pivoted { rows: None });
+    let lanes = || Lanes::new(task.c, ground.features());
+    let order = match select_with(&ground, task.c, &procedure, task.seed, task.observer, lanes) {
+        Ok((order, _)) => order,
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => {
             return Ok(Pilot { rows, half: 0.0, all: 0.0 });
         }

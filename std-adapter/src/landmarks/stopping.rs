@@ -11,10 +11,10 @@
 //! them from the beginning, so the two disagree until the other has found them too. If there are too many rows for
 //! its memory, the pivoted start reads a sample; both chains can then fail to find rows too rare for the sample.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::landmarks::convergence::split_r_hat;
 use crate::observer::{Observer, go_on};
-use dpp_nystrom_core::{Evaluate, GroundSet, Random, Scalar, SlotChain};
+use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
 
 /// The largest split R̂ at which chains count as converged.
 const CONVERGED: f64 = 1.05;
@@ -35,14 +35,16 @@ pub(crate) struct Recorded<'a, T: Scalar, G: GroundSet<T> + ?Sized, E> {
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T, G, E> {
-    pub(crate) fn new(chain: SlotChain<'a, T, G, E>, random: Random) -> Self {
+    pub(crate) fn new(landmarks: Landmarks<'a, T, G>, evaluator: E, random: Random) -> Self {
+        let chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(evaluator);
         Self { chain, random, record: Vec::new() }
     }
 
-    fn run_to(&mut self, tries: u64) -> Result<(), dpp_nystrom_core::Error> {
+    fn run_to(&mut self, tries: u64, observer: &dyn Observer) -> Result<(), Error> {
         while self.chain.progress().steps < tries {
+            go_on(observer)?;
             let left = tries - self.chain.progress().steps;
-            self.chain.step(left, &mut self.random)?;
+            self.chain.step(left, &mut self.random).map_err(refused)?;
             self.record.push(self.chain.log_det().to_f64());
         }
         Ok(())
@@ -57,27 +59,19 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
 }
 
 /// Run both chains until they converge. Return `false` if the maximum number of tries comes first.
-pub(crate) fn run_until_converged<T, G, E>(
+pub(crate) fn run_until_converged<T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>>(
     asked: &mut Recorded<'_, T, G, E>,
     other: &mut Recorded<'_, T, G, E>,
     observer: &dyn Observer,
-) -> Result<bool, Error>
-where
-    T: Scalar,
-    G: GroundSet<T> + ?Sized,
-    E: Evaluate<T, G>,
-{
+) -> Result<bool, Error> {
     let landmarks = asked.chain.landmarks();
     let most = most_tries(landmarks.ground().len());
     let mut tries = FIRST * landmarks.len() as u64;
     observer.begin("chains", most);
     let converged = loop {
-        asked
-            .run_to(tries)
-            .and_then(|()| other.run_to(tries))
-            .map_err(|reason| Error::Landmarks { reason })?;
+        asked.run_to(tries, observer)?;
+        other.run_to(tries, observer)?;
         observer.advance(tries / 2);
-        go_on(observer)?;
         let [a, b] = asked.quarters();
         let [c, d] = other.quarters();
         if split_r_hat(&[a, b, c, d]) <= CONVERGED {

@@ -1,15 +1,13 @@
 //! The two evaluators: one row at a time over any ground set, or many rows in SIMD lanes.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::{Heap, zeros};
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::lanes::Lanes;
+use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{
-    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Points, Proposal,
-    Random, Scalar, start,
+    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Proposal, Random,
+    Scalar, start,
 };
 use rand_core::Rng;
-use rayon::prelude::*;
 
 /// How candidates are evaluated and passes over the rows are made.
 pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
@@ -20,11 +18,17 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
         c: usize,
         candidates: Option<&[usize]>,
         random: &mut Random,
+        observer: &dyn Observer,
     ) -> Result<(), Error>;
 
     /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows: each landmark is the
     /// first row with the largest residual.
-    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error>;
+    fn pivot_greedily(
+        &self,
+        landmarks: &mut Landmarks<'_, T, G>,
+        c: usize,
+        observer: &dyn Observer,
+    ) -> Result<(), Error>;
 
     /// Return how many values [`pivot`](Self::pivot) stores per row it considers.
     fn numbers_to_pivot(&self, c: usize) -> usize;
@@ -36,13 +40,12 @@ pub(crate) trait Engine<T: Scalar, G: GroundSet<T> + ?Sized>: Evaluate<T, G> {
 }
 
 /// Draw `c` of `rows` by k-means++ seeding on `sample`, their ground set; return row indices.
-fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
+pub(crate) fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
     sample: &G,
     rows: &[usize],
     c: usize,
     random: &mut Random,
 ) -> Result<Vec<usize>, Error> {
-    let refused = |reason| Error::Landmarks { reason };
     let mut memory = Heap::new(c)?;
     let mut seeds = Landmarks::new(sample, memory.lend()).map_err(refused)?;
     let mut distances = zeros(rows.len(), T::ZERO)?;
@@ -97,62 +100,34 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
         c: usize,
         candidates: Option<&[usize]>,
         random: &mut Random,
+        observer: &dyn Observer,
     ) -> Result<(), Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let ground = landmarks.ground();
-        let count = candidates.map_or(ground.len(), <[usize]>::len);
-        let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
-        let mut phi = zeros(c, T::ZERO)?;
-        let mut residuals = zeros(count, 0.0)?;
-        while landmarks.len() < c {
-            residuals_into(landmarks, number, &mut phi, &mut residuals)?;
-            loop {
-                let total: f64 = residuals.iter().sum();
-                if !(total > 0.0) {
-                    let rank = landmarks.len();
-                    return Err(refused(CoreError::RankDeficient { rank, landmarks: c }));
-                }
-                let mut place = f64::from_draw(random.next_u32()) * total;
-                let passed = |residual: &f64| {
-                    place -= residual;
-                    place < 0.0 && *residual > 0.0
-                };
-                let last = || residuals.iter().rposition(|&residual| residual > 0.0);
-                let Some(at) = residuals.iter().position(passed).or_else(last) else { continue };
-                match landmarks.push(number(at)) {
-                    Ok(()) => break,
-                    Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
-                    Err(reason) => return Err(refused(reason)),
-                }
+        push_by_residual(landmarks, c, candidates, observer, |residuals| {
+            let total: f64 = residuals.iter().sum();
+            if !(total > 0.0) {
+                return None;
             }
-        }
-        Ok(())
+            let mut place = f64::from_draw(random.next_u32()) * total;
+            let passed = |residual: &f64| {
+                place -= residual;
+                place < 0.0 && *residual > 0.0
+            };
+            let last = || residuals.iter().rposition(|&residual| residual > 0.0);
+            residuals.iter().position(passed).or_else(last)
+        })
     }
 
     /// `n c³/6` multiply-adds, `n c²/2` kernel entries, `n` values stored.
-    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, G>, c: usize) -> Result<(), Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let mut phi = zeros(c, T::ZERO)?;
-        let mut residuals = zeros(landmarks.ground().len(), 0.0)?;
-        while landmarks.len() < c {
-            residuals_into(landmarks, |row| row, &mut phi, &mut residuals)?;
-            loop {
-                let largest = |most: (usize, f64), (row, &residual): (usize, &f64)| {
-                    if residual > most.1 { (row, residual) } else { most }
-                };
-                let (row, residual) = residuals.iter().enumerate().fold((0, 0.0), largest);
-                if !(residual > 0.0) {
-                    let rank = landmarks.len();
-                    return Err(refused(CoreError::RankDeficient { rank, landmarks: c }));
-                }
-                match landmarks.push(row) {
-                    Ok(()) => break,
-                    Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[row] = 0.0,
-                    Err(reason) => return Err(refused(reason)),
-                }
-            }
-        }
-        Ok(())
+    fn pivot_greedily(
+        &self,
+        landmarks: &mut Landmarks<'_, T, G>,
+        c: usize,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        push_by_residual(landmarks, c, None, observer, |residuals| {
+            let largest = residuals.iter().copied().fold(0.0, f64::max);
+            residuals.iter().position(|&residual| residual > 0.0 && residual == largest)
+        })
     }
 
     fn numbers_to_pivot(&self, _: usize) -> usize {
@@ -160,54 +135,35 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
     }
 }
 
-/// Compute the residual of each row from scratch.
-fn residuals_into<T: Scalar, G: GroundSet<T> + ?Sized>(
-    landmarks: &Landmarks<'_, T, G>,
-    number: impl Fn(usize) -> usize,
-    phi: &mut [T],
-    residuals: &mut [f64],
+/// Fill a landmark set up to `c` with the rows that `next` chooses by their residuals, which are recomputed for every
+/// landmark.
+fn push_by_residual<T: Scalar, G: GroundSet<T> + ?Sized>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    c: usize,
+    candidates: Option<&[usize]>,
+    observer: &dyn Observer,
+    mut next: impl FnMut(&[f64]) -> Option<usize>,
 ) -> Result<(), Error> {
-    let nystrom = Nystrom::new(landmarks);
-    let phi = &mut phi[..nystrom.rank()];
-    for (at, residual) in residuals.iter_mut().enumerate() {
-        *residual = nystrom.residual(number(at), phi).map_err(|reason| Error::Landmarks { reason })?.to_f64();
+    let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
+    let mut phi = zeros(c, T::ZERO)?;
+    let mut residuals = zeros(candidates.map_or(landmarks.ground().len(), <[usize]>::len), 0.0)?;
+    while landmarks.len() < c {
+        go_on(observer)?;
+        let nystrom = Nystrom::new(landmarks);
+        for (at, residual) in residuals.iter_mut().enumerate() {
+            let phi = &mut phi[..nystrom.rank()];
+            *residual = nystrom.residual(number(at), phi).map_err(refused)?.to_f64();
+        }
+        loop {
+            let rank = landmarks.len();
+            let at = next(&residuals).ok_or(refused(CoreError::RankDeficient { rank, landmarks: c }))?;
+            match landmarks.push(number(at)) {
+                Ok(()) => break,
+                // The residual is a rounding error: do not select the row again.
+                Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
+                Err(reason) => return Err(refused(reason)),
+            }
+        }
     }
     Ok(())
-}
-
-impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
-    fn pivot(
-        &self,
-        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
-        c: usize,
-        candidates: Option<&[usize]>,
-        random: &mut Random,
-    ) -> Result<(), Error> {
-        Self::pivot(self, landmarks, c, candidates, random)
-    }
-
-    fn pivot_greedily(&self, landmarks: &mut Landmarks<'_, T, Ground<'_, T>>, c: usize) -> Result<(), Error> {
-        Self::pivot_greedily(self, landmarks, c)
-    }
-
-    fn numbers_to_pivot(&self, c: usize) -> usize {
-        self.numbers_to_pivot(c)
-    }
-
-    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
-    /// file would each cost a cache miss or a page fault.
-    fn seeds(
-        &self,
-        ground: &Ground<'_, T>,
-        rows: &[usize],
-        c: usize,
-        random: &mut Random,
-    ) -> Result<Vec<usize>, Error> {
-        let dim = ground.features();
-        let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
-        copy.par_chunks_mut(dim.max(1))
-            .zip(rows)
-            .for_each(|(slot, &row)| slot.copy_from_slice(ground.row(row)));
-        seeds_of(&Points::assumed_finite(&copy, dim, *ground.kernel())?, rows, c, random)
-    }
 }

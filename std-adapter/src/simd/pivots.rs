@@ -6,12 +6,14 @@
 //! current residuals, and each is accepted with the probability `new residual / old residual`, given those
 //! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::zeros;
+use crate::observer::{Observer, go_on};
+use crate::simd::engine::{Engine, seeds_of};
 use crate::simd::lane::{Ground, Lane};
 use crate::simd::lanes::Lanes;
 use crate::simd::substitution::tile;
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, TRIES};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Points, Random, Scalar, TRIES};
 use pulp::{Simd, WithSimd};
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -51,26 +53,19 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when no row has a residual left,
-    /// [`Error::Memory`].
+    /// [`Error::Memory`], [`Error::Cancelled`].
     pub fn pivot(
         &self,
         landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
         c: usize,
         candidates: Option<&[usize]>,
         random: &mut Random,
+        observer: &dyn Observer,
     ) -> Result<(), Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let ground = landmarks.ground();
-        let count = candidates.map_or(ground.len(), <[usize]>::len);
         let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
-        if c == 0 || count == 0 {
-            return Err(refused(CoreError::Empty));
-        }
-        if c > count {
-            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
-        }
-        let mut rows = Rows::new(ground, count, number, c)?;
+        let mut rows = Rows::to_pivot(landmarks.ground(), c, candidates)?;
         while landmarks.len() < c {
+            go_on(observer)?;
             let first = landmarks.len();
             let total: f64 = rows.sums.iter().sum();
             if !(total > 0.0) {
@@ -108,44 +103,6 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Fill an empty landmark set up to `c`, each landmark the first row with the largest residual: greedily
-    /// pivoted Cholesky (Fine and Scheinberg 2002). Costs what [`pivot`](Self::pivot) does, with one pass per
-    /// landmark.
-    ///
-    /// # Errors
-    /// Those of [`pivot`](Self::pivot).
-    pub fn pivot_greedily(
-        &self,
-        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
-        c: usize,
-    ) -> Result<(), Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let ground = landmarks.ground();
-        if c == 0 || ground.is_empty() {
-            return Err(refused(CoreError::Empty));
-        }
-        if c > ground.len() {
-            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
-        }
-        let mut rows = Rows::new(ground, ground.len(), |at| at, c)?;
-        if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
-            return Err(refused(CoreError::NotFinite { row, column: row }));
-        }
-        while landmarks.len() < c {
-            let first = landmarks.len();
-            let Some(at) = rows.largest() else {
-                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
-            };
-            match landmarks.push(at) {
-                Ok(()) => self.pass(&mut rows, landmarks, first),
-                // Not positive because of rounding: exclude it.
-                Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
-                Err(reason) => return Err(refused(reason)),
-            }
-        }
-        Ok(())
-    }
-
     /// Compute the residuals of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds. Residuals
     /// at the level of rounding are set to zero.
     ///
@@ -166,15 +123,10 @@ impl<T: Lane> Lanes<T> {
             residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
             if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
                 let row = number(first + at);
-                return Err(Error::Landmarks { reason: CoreError::NotFinite { row, column: row } });
+                return Err(refused(CoreError::NotFinite { row, column: row }));
             }
         }
         Ok(())
-    }
-
-    /// Return how many values [`pivot`](Self::pivot) stores per row it considers.
-    pub fn numbers_to_pivot(&self, c: usize) -> usize {
-        numbers_to_pivot(c, self.features.len() / TRIES)
     }
 
     /// Subtract the contribution of the landmarks from `first` on from every row's residual.
@@ -203,7 +155,79 @@ impl<T: Lane> Lanes<T> {
     }
 }
 
+impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
+    fn pivot(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+        candidates: Option<&[usize]>,
+        random: &mut Random,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        Self::pivot(self, landmarks, c, candidates, random, observer)
+    }
+
+    /// Fine and Scheinberg (2002). Costs what [`pivot`](Self::pivot) does, with one pass per landmark.
+    fn pivot_greedily(
+        &self,
+        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        c: usize,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let mut rows = Rows::to_pivot(landmarks.ground(), c, None)?;
+        if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
+            return Err(refused(CoreError::NotFinite { row, column: row }));
+        }
+        while landmarks.len() < c {
+            go_on(observer)?;
+            let first = landmarks.len();
+            let Some(at) = rows.largest() else {
+                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+            };
+            match landmarks.push(at) {
+                Ok(()) => self.pass(&mut rows, landmarks, first),
+                // Not positive because of rounding: exclude it.
+                Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
+                Err(reason) => return Err(refused(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers_to_pivot(&self, c: usize) -> usize {
+        numbers_to_pivot(c, self.features.len() / TRIES)
+    }
+
+    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
+    /// file would each cost a cache miss or a page fault.
+    fn seeds(
+        &self,
+        ground: &Ground<'_, T>,
+        rows: &[usize],
+        c: usize,
+        random: &mut Random,
+    ) -> Result<Vec<usize>, Error> {
+        let dim = ground.features();
+        let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
+        let slots = copy.par_chunks_mut(dim.max(1)).zip(rows);
+        slots.for_each(|(slot, &row)| slot.copy_from_slice(ground.row(row)));
+        seeds_of(&Points::assumed_finite(&copy, dim, *ground.kernel())?, rows, c, random)
+    }
+}
+
 impl<T: Lane> Rows<T> {
+    /// Gather all rows, or the candidates, for `c` landmarks of them.
+    fn to_pivot(ground: &Ground<'_, T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
+        let count = candidates.map_or(ground.len(), <[usize]>::len);
+        if c == 0 || count == 0 {
+            return Err(refused(CoreError::Empty));
+        }
+        if c > count {
+            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
+        }
+        Self::new(ground, count, |at| candidates.map_or(at, |candidates| candidates[at]), c)
+    }
+
     pub(crate) fn new(
         ground: &Ground<'_, T>,
         count: usize,

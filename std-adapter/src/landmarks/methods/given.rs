@@ -1,6 +1,6 @@
 //! Given rows, for comparison with other methods.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::landmarks::chain::select_rows;
 use crate::landmarks::procedure::Procedure;
 use crate::landmarks::selection::Selection;
@@ -27,34 +27,23 @@ impl Given {
     }
 }
 
-impl Given {
-    fn procedure(&self) -> Procedure {
-        Procedure::Given(self.rows.clone())
-    }
-}
-
 impl Selector for Given {
     fn name(&self) -> &'static str {
         "given"
     }
 
     fn in_place(&self) -> Option<Procedure> {
-        Some(self.procedure())
+        Some(Procedure::Given(self.rows.clone()))
     }
 
     fn fixed(&self) -> Option<&[usize]> {
         Some(&self.rows)
     }
 
-    fn on_ground(&self) -> Option<Procedure> {
-        Some(self.procedure())
-    }
-
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let data = task.gram.data();
         let place = |&index: &usize| {
-            let reason = CoreError::OutOfRange { index, len: data.len() };
-            data.row_of(index).ok_or(Error::Landmarks { reason })
+            data.row_of(index).ok_or(refused(CoreError::OutOfRange { index, len: data.len() }))
         };
         let rows = self.rows.iter().map(place).collect::<Result<_, _>>()?;
         select_rows(task, &Procedure::Given(rows))

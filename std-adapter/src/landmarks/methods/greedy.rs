@@ -1,7 +1,7 @@
 //! Greedily pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot_greedily`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{select_rows, start_in_order};
+use crate::landmarks::chain::{select_in_order, select_rows};
 use crate::landmarks::procedure::{Procedure, Start};
 use crate::landmarks::selection::Selection;
 use crate::landmarks::selector::{Selector, Task};
@@ -11,11 +11,7 @@ use crate::landmarks::selector::{Selector, Task};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greedy;
 
-impl Greedy {
-    fn procedure(&self) -> Procedure {
-        Procedure::Start(Start::Greedy)
-    }
-}
+const GREEDY: Procedure = Procedure::Start(Start::Greedy);
 
 impl Selector for Greedy {
     fn name(&self) -> &'static str {
@@ -23,14 +19,14 @@ impl Selector for Greedy {
     }
 
     fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        start_in_order(task, Start::Greedy).map(Some)
+        Ok(Some(select_in_order(task, &GREEDY)?.0))
     }
 
     fn on_ground(&self) -> Option<Procedure> {
-        Some(self.procedure())
+        Some(GREEDY)
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        select_rows(task, &self.procedure())
+        select_rows(task, &GREEDY)
     }
 }

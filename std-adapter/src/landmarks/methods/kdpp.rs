@@ -39,9 +39,7 @@ impl Kdpp {
     pub const fn steps(self, steps: Steps) -> Self {
         Self { steps, ..self }
     }
-}
 
-impl Kdpp {
     fn procedure(&self) -> Procedure {
         let Self { start, chain, steps } = *self;
         Procedure::Kdpp { start, chain, steps }
@@ -54,10 +52,6 @@ impl Selector for Kdpp {
     }
 
     fn in_place(&self) -> Option<Procedure> {
-        Some(self.procedure())
-    }
-
-    fn on_ground(&self) -> Option<Procedure> {
         Some(self.procedure())
     }
 

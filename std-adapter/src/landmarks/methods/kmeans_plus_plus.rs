@@ -11,11 +11,7 @@ use crate::landmarks::selector::{Selector, Task};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KmeansPlusPlus;
 
-impl KmeansPlusPlus {
-    fn procedure(&self) -> Procedure {
-        Procedure::Start(Start::KmeansPlusPlus)
-    }
-}
+const KMEANS_PLUS_PLUS: Procedure = Procedure::Start(Start::KmeansPlusPlus);
 
 impl Selector for KmeansPlusPlus {
     fn name(&self) -> &'static str {
@@ -23,10 +19,10 @@ impl Selector for KmeansPlusPlus {
     }
 
     fn on_ground(&self) -> Option<Procedure> {
-        Some(self.procedure())
+        Some(KMEANS_PLUS_PLUS)
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        select_rows(task, &self.procedure())
+        select_rows(task, &KMEANS_PLUS_PLUS)
     }
 }

@@ -1,7 +1,7 @@
 //! Randomly pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{pivoted_rows, select_rows, start_in_order};
+use crate::landmarks::chain::{pivoted_rows, select_in_order, select_rows};
 use crate::landmarks::procedure::{Procedure, Start};
 use crate::landmarks::selection::Selection;
 use crate::landmarks::selector::{Selector, Task};
@@ -31,14 +31,8 @@ impl RpCholesky {
         Self { rows: Some(rows.unwrap_or(fitting).min(task.gram.len())) }
     }
 
-    fn start(self) -> Start {
-        Start::Pivoted { rows: self.rows }
-    }
-}
-
-impl RpCholesky {
     fn procedure(&self) -> Procedure {
-        Procedure::Start(self.start())
+        Procedure::Start(Start::Pivoted { rows: self.rows })
     }
 }
 
@@ -52,7 +46,7 @@ impl Selector for RpCholesky {
     }
 
     fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        start_in_order(task, self.start()).map(Some)
+        Ok(Some(select_in_order(task, &self.procedure())?.0))
     }
 
     fn on_ground(&self) -> Option<Procedure> {

@@ -10,11 +10,7 @@ use crate::landmarks::selector::{Selector, Task};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uniform;
 
-impl Uniform {
-    fn procedure(&self) -> Procedure {
-        Procedure::Start(Start::Uniform)
-    }
-}
+const UNIFORM: Procedure = Procedure::Start(Start::Uniform);
 
 impl Selector for Uniform {
     fn name(&self) -> &'static str {
@@ -22,14 +18,10 @@ impl Selector for Uniform {
     }
 
     fn in_place(&self) -> Option<Procedure> {
-        Some(self.procedure())
-    }
-
-    fn on_ground(&self) -> Option<Procedure> {
-        Some(self.procedure())
+        Some(UNIFORM)
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        select_rows(task, &self.procedure())
+        select_rows(task, &UNIFORM)
     }
 }
