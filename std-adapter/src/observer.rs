@@ -24,6 +24,19 @@ pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), Error> {
     if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
+/// Forwards cancellation alone: for steps of a phase that has its own progress.
+pub(crate) struct Silent<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for Silent<'_> {
+    fn begin(&self, _: &str, _: u64) {}
+    fn advance(&self, _: u64) {}
+    fn end(&self) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
 /// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;

@@ -3,19 +3,17 @@
 
 use crate::error::{Error, refused};
 use crate::heap::{Heap, zeros};
-use crate::kernel::precision::Precision;
-use crate::landmarks::procedure::{ChainKind, Procedure, Start, Steps};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
-use crate::landmarks::stopping::{Recorded, run_until_converged};
+use crate::kernel::Precision;
+use crate::landmarks::{
+    ChainKind, Selection, Selector, Start, Steps, Task, procedure::Procedure, stopping::Recorded,
+    stopping::run_until_converged,
+};
 use crate::observer::{Observer, go_on};
 use crate::rng::{RngStream, stream};
-use crate::simd::engine::{Engine, Plain};
-use crate::simd::lanes::Lanes;
-use crate::simd::pivots::numbers_to_pivot;
+use crate::simd::{Lanes, engine::Engine, pivots::numbers_to_pivot};
 use dpp_nystrom_core::{
-    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain,
-    start,
+    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, OneByOne, Points, Progress, Random, Scalar,
+    SlotChain, start,
 };
 use rand::seq::index;
 use std::time::Instant;
@@ -72,7 +70,7 @@ pub fn select<T: Scalar, G: GroundSet<T> + ?Sized>(
     let Some(procedure) = selector.on_ground() else {
         return Err(Error::BuiltInKernel { what: format!("the method {}", selector.name()) });
     };
-    Ok(select_with(ground, c, &procedure, seed, observer, || Ok(Plain))?.1)
+    Ok(select_with(ground, c, &procedure, seed, observer, || Ok(OneByOne))?.1)
 }
 
 /// Select as [`select()`], with a custom engine. Return the rows in the order of selection, and the selection.

@@ -43,6 +43,13 @@ pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
     Some((2.0 * sum - 1.0).max(1.0 / entries.log10()))
 }
 
+/// Return the third and the fourth quarter of a record: what is left after burn-in, for split R̂.
+pub(crate) fn quarters(record: &[f64]) -> [&[f64]; 2] {
+    let (_, later) = record.split_at(record.len() / 2);
+    let (third, fourth) = later.split_at(later.len() / 2);
+    [third, fourth]
+}
+
 /// The variance within the records and between their means.
 struct Spread {
     length: usize,

@@ -14,14 +14,15 @@
 //! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
-use crate::approximation::features::kernel_matrix;
-use crate::approximation::spectrum::check_rows;
-use crate::error::Error;
-use crate::linalg::eigen::{Eigen, eigen, rank};
-use crate::linalg::elementary_symmetric::{SymmetricTable, expected_trace_error};
+use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
+use crate::error::{Error, refused};
+use crate::landmarks::selector::check_count;
+use crate::linalg::{
+    Eigen, eigen::eigen, eigen::rank, elementary_symmetric::SymmetricTable, expected_trace_error,
+};
+use crate::rng::by_weight;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use rand_core::Rng;
 use std::sync::Arc;
 
@@ -97,14 +98,11 @@ impl ExactKDpp {
     }
 
     pub(crate) fn check_size(&self, c: usize) -> Result<(), Error> {
-        let rows = self.eigen.values.len();
-        let reason = match c {
-            0 => CoreError::Empty,
-            _ if c > rows => CoreError::TooManyLandmarks { landmarks: c, rows },
-            _ if c > self.rank => CoreError::RankDeficient { rank: self.rank, landmarks: c },
-            _ => return Ok(()),
-        };
-        Err(Error::Landmarks { reason })
+        check_count(c, self.eigen.values.len())?;
+        if c > self.rank {
+            return Err(refused(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
+        }
+        Ok(())
     }
 
     /// Draw one sample: `c` rows in ascending order. `O(N c²)`. To draw several samples of one size, use
@@ -141,18 +139,16 @@ impl SizedKDpp<'_> {
             (0..rows).map(|i| (0..self.c).map(|k| basis[(i, k)] * basis[(i, k)]).sum()).collect();
         let mut members: Vec<usize> = Vec::with_capacity(self.c);
         let mut directions: Vec<Vec<f64>> = Vec::with_capacity(self.c);
-        let mut direction = Mat::<f64>::zeros(self.c, 1);
         let mut projections = Mat::<f64>::zeros(rows, 1);
         while members.len() < self.c {
-            let member = in_proportion(&residuals, uniform(random));
+            let mut place = uniform(random) * residuals.iter().sum::<f64>();
+            let member = by_weight(residuals.iter().copied(), &mut place).unwrap_or(0);
             members.push(member);
             residuals[member] = 0.0;
             let fresh = orthogonal((0..self.c).map(|k| basis[(member, k)]).collect(), &directions);
-            for (k, &entry) in fresh.iter().enumerate() {
-                direction[(k, 0)] = entry;
-            }
+            let direction = MatRef::from_column_major_slice(&fresh, self.c, 1);
+            matmul(projections.as_mut(), Accum::Replace, &basis, direction, 1.0, Par::Seq);
             directions.push(fresh);
-            matmul(projections.as_mut(), Accum::Replace, &basis, &direction, 1.0, Par::Seq);
             for (residual, projection) in residuals.iter_mut().zip(projections.col(0).iter()) {
                 // The weights of selected rows stay zero.
                 *residual = (*residual - projection * projection).max(0.0);
@@ -184,23 +180,6 @@ impl SizedKDpp<'_> {
 /// Return a uniform number in [0, 1) with 53 random bits.
 pub(crate) fn uniform<R: Rng + ?Sized>(random: &mut R) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// Return an index with probability proportional to its nonnegative weight, from a uniform number in [0, 1).
-fn in_proportion(weights: &[f64], uniform: f64) -> usize {
-    let bound = uniform * weights.iter().sum::<f64>();
-    let mut below = 0.0;
-    let mut last = 0;
-    for (place, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            below += weight;
-            last = place;
-            if below > bound {
-                break;
-            }
-        }
-    }
-    last
 }
 
 /// Return the normalised component of `vector` orthogonal to an orthonormal basis. Two passes of Gram-Schmidt are

@@ -7,20 +7,19 @@
 //! more candidates, the plan uses more candidates. If they do not fit, it measures the error on fewer rows, or plans no
 //! sweeps.
 //!
-//! The budget is counted in operations, not in elapsed time: a second is [`RATE`] multiply-adds of [`Cost`]. So the
+//! The budget is counted in operations, not in elapsed time: a second is [`RATE`] multiply-adds as counted by [`Problem`]. So the
 //! plan is a function of the rows, the seed and the budget alone. The same seed selects the same rows on a slower
 //! machine, which takes longer. Targets are not read unless the objective requires them, so that a later
 //! cross-validation is unbiased.
 
-use crate::approximation::curve::{CurvePoint, trace_curve};
+use crate::approximation::{CurvePoint, curve::trace_curve};
 use crate::error::Error;
-use crate::landmarks::chain::{pivoted_rows, select_with};
-use crate::landmarks::methods::lloyd::ROUNDS;
-use crate::landmarks::procedure::{Procedure, Start};
-use crate::landmarks::selector::Task;
-use crate::landmarks::swap_search::{Refinement, WHOLE_ROWS, WIDER};
+use crate::landmarks::{
+    Refinement, Start, Task, chain::pivoted_rows, chain::select_with, methods::lloyd::ROUNDS,
+    procedure::Procedure, swap_search::WHOLE_ROWS, swap_search::WIDER,
+};
 use crate::rng::{RngStream, stream};
-use crate::simd::lanes::Lanes;
+use crate::simd::Lanes;
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::index;
 use std::time::Duration;
@@ -55,54 +54,46 @@ const LEAST: usize = 20;
 
 /// Plan within a budget: draw the pilot sample if the budget allows it, and plan with the rest.
 pub(crate) fn plan_for(task: &Task<'_>, time: Duration) -> Result<Plan, Error> {
-    let (rows, d) = (task.gram.len(), task.gram.ground().features());
-    let cost = Cost { c: task.c as f64, d: d as f64 };
-    let operations = time.as_secs_f64() * RATE;
-    let pilot_rows = PILOT_ROWS.max(4 * task.c).min(rows);
-    let size = Size { rows, c: task.c, d };
-    if 4.0 * cost.pass(pilot_rows) > operations {
-        return Ok(plan(size, cost, Budget { time, operations }, None));
+    let (rows, c, d) = (task.gram.len(), task.c, task.gram.ground().features());
+    let problem = Problem { rows, c, d, time, operations: time.as_secs_f64() * RATE };
+    let pilot_rows = PILOT_ROWS.max(4 * c).min(rows);
+    let cost = problem.pass(pilot_rows);
+    if 4.0 * cost > problem.operations {
+        return Ok(plan(problem, None));
     }
-    let left = Budget { time, operations: operations - cost.pass(pilot_rows) };
-    Ok(plan(size, cost, left, Some(pilot(task, pilot_rows)?)))
+    let left = Problem { operations: problem.operations - cost, ..problem };
+    Ok(plan(left, Some(pilot(task, pilot_rows)?)))
 }
 
-/// The cost in multiply-adds of selecting c landmarks among rows of d features.
+/// The selection of c landmarks among rows of d features within a budget; costs are in multiply-adds.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
-    c: f64,
-    d: f64,
+struct Problem {
+    rows: usize,
+    c: usize,
+    d: usize,
+    /// The budget as given.
+    time: Duration,
+    /// The budget left.
+    operations: f64,
 }
 
-impl Cost {
+impl Problem {
     /// Return the cost of computing the residuals of this many rows, or of pivoted Cholesky on them.
     fn pass(self, rows: usize) -> f64 {
-        rows as f64 * self.c * (self.d + ENTRY + self.c / 2.0)
+        let (c, d) = (self.c as f64, self.d as f64);
+        rows as f64 * c * (d + ENTRY + c / 2.0)
     }
 
     /// Return the cost of a sweep with this many candidates, without its pass over the rows.
     fn sweep(self, candidates: usize) -> f64 {
         let pairs = WIDER as f64 * (candidates as f64).powi(2);
-        pairs * (self.d + ENTRY + self.c + 2.0 * self.c)
+        pairs * (self.d as f64 + ENTRY + 3.0 * self.c as f64)
     }
 
     /// Return the cost of k-means, its seeds and its nearest rows. A feature costs two: a difference and its square.
-    fn snapped(self, rows: usize) -> f64 {
-        2.0 * rows as f64 * self.c * self.d * (ROUNDS + 2) as f64
+    fn snapped(self) -> f64 {
+        2.0 * self.rows as f64 * self.c as f64 * self.d as f64 * (ROUNDS + 2) as f64
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    time: Duration,
-    operations: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    rows: usize,
-    c: usize,
-    d: usize,
 }
 
 /// The trace error of pivoted Cholesky on the pilot sample.
@@ -154,43 +145,36 @@ pub(crate) struct Plan {
 }
 
 /// Return the plan for these numbers.
-fn plan(size: Size, cost: Cost, budget: Budget, pilot: Option<Pilot>) -> Plan {
-    let Size { rows, c, d } = size;
-    let time = budget.time;
+fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
+    let Problem { rows, c, d, time, operations } = problem;
     let seen = match pilot {
         None => format!("{time:?} leaves no time to look at the spectrum"),
         Some(Pilot { rows: of, half, all }) => format!(
-            "of {of} rows, {c} landmarks of pivoted Cholesky leave {:.2e} of the trace and {} leave {:.2e}: the spectrum {}",
-            all,
+            "of {of} rows, {c} landmarks of pivoted Cholesky leave {all:.2e} of the trace and {} leave {half:.2e}: the \
+             spectrum {}",
             c / 2,
-            half,
             if all > FLAT * half { "is flat" } else { "decays" }
         ),
     };
     let fitting = pivoted_rows(c, d).min(rows);
-    let refinement =
-        pilot.filter(|pilot| pilot.all > NOTHING).and_then(|_| sweeps(rows, fitting, cost, budget));
+    let refinement = pilot.filter(|pilot| pilot.all > NOTHING).and_then(|_| sweeps(problem, fitting));
     let Some((refinement, pivoted)) = refinement else {
-        return without_exchanges(size, cost, budget, fitting, pilot, &seen);
+        return without_exchanges(problem, fitting, pilot, &seen);
     };
     let Refinement { sweeps, sample, .. } = refinement;
     let measured = refinement.rows.min(rows);
     let over =
         if measured >= rows { "all rows".to_owned() } else { format!("{measured} of the {rows} rows") };
-    let spent =
-        |start: f64| start + cost.pass(measured) + sweeps as f64 * (cost.sweep(sample) + cost.pass(measured));
+    let pass = problem.pass(measured);
+    let spent = problem.snapped() + pass + sweeps as f64 * (problem.sweep(sample) + pass);
     let is_flat = pilot.is_some_and(|pilot| pilot.all > FLAT * pilot.half);
-    if is_flat && measured >= rows && spent(cost.snapped(rows)) <= budget.operations {
+    if is_flat && measured >= rows && spent <= operations {
         let reason = format!(
             "{seen}, where the rows next to the centroids of k-means are the better start; {sweeps} sweeps of {sample} \
              candidates fit into {time:?} beside it"
         );
-        return Plan {
-            method: PlannedMethod::KmeansSnapped,
-            pivot_rows: None,
-            refinement: Some(refinement),
-            reason,
-        };
+        let method = PlannedMethod::KmeansSnapped;
+        return Plan { method, pivot_rows: None, refinement: Some(refinement), reason };
     }
     let reason =
         format!("{seen}; {sweeps} sweeps of {sample} candidates, measured on {over}, fit into {time:?}");
@@ -199,13 +183,14 @@ fn plan(size: Size, cost: Cost, budget: Budget, pilot: Option<Pilot>) -> Plan {
 }
 
 /// Return the sweeps that fit the budget and the rows of their start; `None` if fewer than [`FEW`] fit.
-fn sweeps(rows: usize, fitting: usize, cost: Cost, budget: Budget) -> Option<(Refinement, usize)> {
+fn sweeps(problem: Problem, fitting: usize) -> Option<(Refinement, usize)> {
     let usual = Refinement::default();
     let fit = |measured: usize, candidates: usize| {
-        let left = budget.operations - cost.pass(measured.min(fitting)) - cost.pass(measured);
-        (left / (cost.sweep(candidates) + cost.pass(measured))).floor().clamp(0.0, SWEEPS as f64) as u64
+        let pass = problem.pass(measured);
+        let left = problem.operations - problem.pass(measured.min(fitting)) - pass;
+        (left / (problem.sweep(candidates) + pass)).floor().clamp(0.0, SWEEPS as f64) as u64
     };
-    let all = rows.min(WHOLE_ROWS);
+    let all = problem.rows.min(WHOLE_ROWS);
     let with = |measured: usize, sample: usize| {
         // All rows: the default of `Refinement::rows`.
         let measured = if measured == all { WHOLE_ROWS } else { measured };
@@ -218,23 +203,18 @@ fn sweeps(rows: usize, fitting: usize, cost: Cost, budget: Budget) -> Option<(Re
         return Some((with(all, usual.sample), fitting));
     }
     // Plan few sweeps. The remaining budget pays for their passes and those of the start, on fewer rows.
-    let left = budget.operations - FEW as f64 * cost.sweep(usual.sample);
-    let measured = (left / (cost.pass(1) * (FEW + 2) as f64)).floor().max(0.0) as usize;
-    let enough = measured >= LEAST * cost.c as usize && measured > WIDER * usual.sample;
+    let left = problem.operations - FEW as f64 * problem.sweep(usual.sample);
+    let measured = (left / (problem.pass(1) * (FEW + 2) as f64)).floor().max(0.0) as usize;
+    let enough = measured >= LEAST * problem.c && measured > WIDER * usual.sample;
     enough.then(|| (Refinement { sweeps: FEW, ..with(measured, usual.sample) }, measured.min(fitting)))
 }
 
-fn without_exchanges(
-    size: Size,
-    cost: Cost,
-    budget: Budget,
-    fitting: usize,
-    pilot: Option<Pilot>,
-    seen: &str,
-) -> Plan {
-    let (refinement, time) = (None, budget.time);
-    let pivoted = ((budget.operations / cost.pass(1)).floor().max(0.0) as usize).min(fitting);
-    if pivoted < (LEAST * size.c).min(size.rows) {
+/// Return a plan without refinement: pivoted Cholesky on as many rows as the budget allows, or uniform rows.
+fn without_exchanges(problem: Problem, fitting: usize, pilot: Option<Pilot>, seen: &str) -> Plan {
+    let Problem { rows, c, time, operations, .. } = problem;
+    let refinement = None;
+    let pivoted = ((operations / problem.pass(1)).floor().max(0.0) as usize).min(fitting);
+    if pivoted < (LEAST * c).min(rows) {
         let reason = format!("{seen}; {time:?} is not enough to read {LEAST} rows for each landmark");
         return Plan { method: PlannedMethod::Uniform, pivot_rows: None, refinement, reason };
     }
@@ -242,21 +222,21 @@ fn without_exchanges(
         Some(Pilot { all, .. }) if !(all > NOTHING) => "nothing is left for exchanges to gain".to_owned(),
         _ => format!("{time:?} is enough for pivoted Cholesky on {pivoted} rows, and not for exchanges"),
     };
-    let pivot_rows = (pivoted < size.rows).then_some(pivoted);
+    let pivot_rows = (pivoted < rows).then_some(pivoted);
     Plan { method: PlannedMethod::RpCholesky, pivot_rows, refinement, reason: format!("{seen}; {why}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        Budget, Cost, Pilot, Plan, PlannedMethod, RATE, SWEEPS, Size, WHOLE_ROWS, pivoted_rows, plan,
-    };
+    use super::{Pilot, Plan, PlannedMethod, Problem, RATE, SWEEPS, WHOLE_ROWS, pivoted_rows, plan};
     use std::time::Duration;
 
+    fn problem(rows: usize, c: usize, d: usize, seconds: f64) -> Problem {
+        Problem { rows, c, d, time: Duration::from_secs_f64(seconds), operations: seconds * RATE }
+    }
+
     fn planned(rows: usize, c: usize, d: usize, seconds: f64, pilot: Option<(f64, f64)>) -> Plan {
-        let budget = Budget { time: Duration::from_secs_f64(seconds), operations: seconds * RATE };
-        let pilot = pilot.map(|(half, all)| Pilot { rows: 1_024, half, all });
-        plan(Size { rows, c, d }, Cost { c: c as f64, d: d as f64 }, budget, pilot)
+        plan(problem(rows, c, d, seconds), pilot.map(|(half, all)| Pilot { rows: 1_024, half, all }))
     }
 
     const DECAYS: Option<(f64, f64)> = Some((0.04, 0.01));
@@ -291,11 +271,11 @@ mod tests {
         ] {
             for pilot in [DECAYS, FLAT] {
                 let plan = planned(rows, c, d, seconds, pilot);
-                let cost = Cost { c: c as f64, d: d as f64 };
+                let cost = problem(rows, c, d, seconds);
                 let refinement = plan.refinement.unwrap();
                 let measured = refinement.rows.min(rows);
                 let start = match plan.method {
-                    PlannedMethod::KmeansSnapped => cost.snapped(rows),
+                    PlannedMethod::KmeansSnapped => cost.snapped(),
                     _ => cost.pass(plan.pivot_rows.unwrap_or(pivoted_rows(c, d)).min(rows)),
                 };
                 let sweeps = refinement.sweeps as f64 * (cost.sweep(refinement.sample) + cost.pass(measured));

@@ -2,8 +2,7 @@
 //! run on any ground set.
 
 use dpp_nystrom_core::Rule;
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// A selection procedure for any ground set.
 #[derive(Clone, Debug, PartialEq)]

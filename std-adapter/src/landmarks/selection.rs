@@ -1,11 +1,10 @@
 //! The result of a selector.
 
-use crate::approximation::features::independent_points;
-use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::error::Error;
+use crate::approximation::{Gram, LandmarkSet, features::independent_points};
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::swap_search::RefinementOutcome;
+use crate::landmarks::RefinementOutcome;
+use dpp_nystrom_core::{GroundSet, Landmarks, start};
 
 /// Selected landmarks.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,4 +77,15 @@ impl Selection {
         let log_det = if independent.len() < count { f64::NEG_INFINITY } else { independent.log_det() };
         Ok(Self::new(LandmarkSet::Points(points), log_det))
     }
+}
+
+/// Return `log det K_CC` of these rows.
+///
+/// # Errors
+/// [`Error::Landmarks`] for dependent rows, [`Error::Memory`].
+pub(crate) fn log_det<G: GroundSet<f64> + ?Sized>(ground: &G, rows: &[usize]) -> Result<f64, Error> {
+    let mut memory = Heap::new(rows.len())?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    start::given(&mut landmarks, rows).map_err(refused)?;
+    Ok(landmarks.log_det())
 }

@@ -3,16 +3,15 @@
 //! A selector is a value with its own parameters ([`crate::selectors`]). Its input is a [`Task`]. All selectors are
 //! listed with costs and sources in [`crate::landmarks::methods`].
 
-use crate::approximation::gram::Gram;
-use crate::error::Error;
-use crate::kernel::precision::Precision;
-use crate::landmarks::procedure::Procedure;
-use crate::landmarks::selection::Selection;
+use crate::approximation::Gram;
+use crate::error::{Error, refused};
+use crate::kernel::Precision;
+use crate::landmarks::{Selection, procedure::Procedure};
+use crate::linalg::Eigen;
 use crate::observer::{NoObserver, Observer, go_on};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Random};
-use std::fmt;
-use std::time::Instant;
+use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
 pub trait Selector: fmt::Debug + Send + Sync {
@@ -137,6 +136,19 @@ impl<'a> Task<'a> {
     pub(crate) fn random(&self) -> Random {
         stream(self.seed, RngStream::Landmarks)
     }
+
+    /// Return the eigenvalues and eigenvectors of the kernel matrix for a method; for too many rows, an error that
+    /// names the method `instead`.
+    pub(crate) fn eigen(&self, method: &'static str, instead: &'static str) -> Result<&'a Arc<Eigen>, Error> {
+        self.gram.check_whole(method, instead)?;
+        self.observer.begin("eigenvectors", 1);
+        self.gram.matrix()?;
+        go_on(self.observer)?;
+        let eigen = self.gram.eigen()?;
+        go_on(self.observer)?;
+        self.observer.end();
+        Ok(eigen)
+    }
 }
 
 /// Run a selector and measure its duration. Cached parts of the Gram matrix that the selector uses count at their full
@@ -145,20 +157,22 @@ impl<'a> Task<'a> {
 /// # Errors
 /// [`Error::Landmarks`] for zero landmarks or more landmarks than rows; the errors of the selector.
 pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error> {
-    let rows = task.gram.len();
-    let reason = match task.c {
-        0 => CoreError::Empty,
-        landmarks if landmarks > rows => CoreError::TooManyLandmarks { landmarks, rows },
-        _ => {
-            let account = task.gram.account();
-            let begin = Instant::now();
-            let selection = selector.select(task)?;
-            go_on(task.observer)?;
-            let seconds = begin.elapsed().as_secs_f64() + task.gram.cached_seconds(account);
-            return Ok(Selection { seconds, ..selection });
-        }
-    };
-    Err(Error::Landmarks { reason })
+    check_count(task.c, task.gram.len())?;
+    let account = task.gram.account();
+    let begin = Instant::now();
+    let selection = selector.select(task)?;
+    go_on(task.observer)?;
+    let seconds = begin.elapsed().as_secs_f64() + task.gram.cached_seconds(account);
+    Ok(Selection { seconds, ..selection })
+}
+
+/// Check that there are from 1 to `rows` landmarks.
+pub(crate) fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
+    match landmarks {
+        0 => Err(refused(CoreError::Empty)),
+        _ if landmarks > rows => Err(refused(CoreError::TooManyLandmarks { landmarks, rows })),
+        _ => Ok(()),
+    }
 }
 
 /// Check that a parameter is in the range `1..=most`.

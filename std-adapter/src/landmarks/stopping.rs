@@ -12,7 +12,7 @@
 //! its memory, the pivoted start reads a sample; both chains can then fail to find rows too rare for the sample.
 
 use crate::error::{Error, refused};
-use crate::landmarks::convergence::split_r_hat;
+use crate::landmarks::convergence::{quarters, split_r_hat};
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
 
@@ -22,16 +22,11 @@ const CONVERGED: f64 = 1.05;
 /// Tries per landmark before the first check.
 const FIRST: u64 = 32;
 
-/// Return the maximum number of tries: ten per row, and at least a million.
-fn most_tries(rows: usize) -> u64 {
-    (rows as u64).saturating_mul(10).max(1_000_000)
-}
-
 /// A chain with its generator and the record of its log-determinants.
 pub(crate) struct Recorded<'a, T: Scalar, G: GroundSet<T> + ?Sized, E> {
     pub(crate) chain: SlotChain<'a, T, G, E>,
-    pub(crate) random: Random,
-    record: Vec<f64>,
+    random: Random,
+    pub(crate) record: Vec<f64>,
 }
 
 impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T, G, E> {
@@ -40,7 +35,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
         Self { chain, random, record: Vec::new() }
     }
 
-    fn run_to(&mut self, tries: u64, observer: &dyn Observer) -> Result<(), Error> {
+    /// Run up to this number of tries in total.
+    pub(crate) fn run_to(&mut self, tries: u64, observer: &dyn Observer) -> Result<(), Error> {
         while self.chain.progress().steps < tries {
             go_on(observer)?;
             let left = tries - self.chain.progress().steps;
@@ -48,13 +44,6 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
             self.record.push(self.chain.log_det().to_f64());
         }
         Ok(())
-    }
-
-    /// Return the third and the fourth quarter of the record.
-    fn quarters(&self) -> [&[f64]; 2] {
-        let (_, later) = self.record.split_at(self.record.len() / 2);
-        let (third, fourth) = later.split_at(later.len() / 2);
-        [third, fourth]
     }
 }
 
@@ -65,16 +54,16 @@ pub(crate) fn run_until_converged<T: Scalar, G: GroundSet<T> + ?Sized, E: Evalua
     observer: &dyn Observer,
 ) -> Result<bool, Error> {
     let landmarks = asked.chain.landmarks();
-    let most = most_tries(landmarks.ground().len());
+    // The maximum number of tries: ten per row, and at least a million.
+    let most = (landmarks.ground().len() as u64).saturating_mul(10).max(1_000_000);
     let mut tries = FIRST * landmarks.len() as u64;
     observer.begin("chains", most);
     let converged = loop {
         asked.run_to(tries, observer)?;
         other.run_to(tries, observer)?;
         observer.advance(tries / 2);
-        let [a, b] = asked.quarters();
-        let [c, d] = other.quarters();
-        if split_r_hat(&[a, b, c, d]) <= CONVERGED {
+        let parts = [quarters(&asked.record), quarters(&other.record)];
+        if split_r_hat(parts.as_flattened()) <= CONVERGED {
             break true;
         }
         if tries >= most {

@@ -15,12 +15,10 @@
 //! column held out. Exchanging until no exchange reduces the error is local search, as in combinatorial column
 //! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
-use crate::simd::lane::Ground;
-use crate::simd::lanes::Lanes;
-use crate::simd::subset::Subset;
+use crate::simd::{Lanes, lane::Ground, subset::Subset};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
 use rand::seq::index;
 use rand_core::Rng;
@@ -103,7 +101,6 @@ pub(crate) fn refine(
     random: &mut Random,
     observer: &dyn Observer,
 ) -> Result<Refined, Error> {
-    let refused = |reason| Error::Landmarks { reason };
     let begin = Instant::now();
     let (n, c) = (ground.len(), landmarks.len());
     let lanes = Lanes::new(c, ground.features())?;
@@ -189,14 +186,13 @@ fn complete(
     while set.len() < c {
         let largest = residuals.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
         let Some((at, _)) = largest.filter(|(_, residual)| **residual > 0.0) else {
-            let reason = CoreError::RankDeficient { rank: set.len(), landmarks: c };
-            return Err(Error::Landmarks { reason });
+            return Err(refused(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
             Ok(()) => lanes.residuals(set, measured, residuals)?,
             // The residual is a rounding error: do not select the row again.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
-            Err(reason) => return Err(Error::Landmarks { reason }),
+            Err(reason) => return Err(refused(reason)),
         }
     }
     Ok(())

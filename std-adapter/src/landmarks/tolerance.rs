@@ -8,13 +8,11 @@
 //! independent draws need not decrease with c, so a smaller number that was not tried may by chance be within the
 //! tolerance.
 
-use crate::approximation::curve::{CurvePoint, trace_curve};
-use crate::error::Error;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task, run};
-use crate::observer::{NoObserver, go_on};
-use crate::regression::fit::validation_error;
-use crate::regression::ridge::Ridge;
+use crate::approximation::{CurvePoint, curve::trace_curve};
+use crate::error::{Error, refused};
+use crate::landmarks::{Selection, Selector, Task, run};
+use crate::observer::{Silent, go_on};
+use crate::regression::{Ridge, fit::validation_error};
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt;
 
@@ -78,7 +76,7 @@ pub fn fewest(
 ) -> Result<ToleranceSearch, Error> {
     let most = tolerance.most.min(task.gram.len());
     if most == 0 {
-        return Err(Error::Landmarks { reason: CoreError::Empty });
+        return Err(refused(CoreError::Empty));
     }
     let search = Search { selector, task, tolerance: Tolerance { most, ..tolerance } };
     match if tolerance.criterion == Criterion::Trace { search.along()? } else { None } {
@@ -135,7 +133,7 @@ impl Search<'_, '_> {
         let mut c = 1;
         observer.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
-            let selection = match run(self.selector, &Task { c, observer: &NoObserver, ..*self.task }) {
+            let selection = match run(self.selector, &Task { c, observer: &Silent(observer), ..*self.task }) {
                 Ok(selection) => selection,
                 Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
                     if rank > few && rank < c =>

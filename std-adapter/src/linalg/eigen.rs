@@ -1,14 +1,12 @@
 //! Eigenvalues and eigenvectors of positive semidefinite matrices.
 
 use crate::error::Error;
-use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::linalg::matmul::matmul;
 use faer::matrix_free::eigen::{
     PartialEigenParams, partial_self_adjoint_eigen, partial_self_adjoint_eigen_scratch,
 };
-use faer::{Accum, Col, Mat, MatRef, Par};
+use faer::{Accum, Col, Mat, MatRef, Par, diag::Diag, linalg::matmul::matmul};
 
 /// Parts into which a matrix product is split. A constant, so that the last digits do not depend on the number
 /// of threads.

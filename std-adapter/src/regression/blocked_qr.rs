@@ -159,7 +159,6 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.arch.dispatch(Pass {
             landmarks: self.landmarks,
             first: 0,
-            features: dim * TRIES,
             z: rank * TRIES,
             values: &self.values[..blocks * dim * TRIES],
             substitutions: &mut self.substitutions[..blocks * rank * TRIES],

@@ -3,9 +3,9 @@
 use crate::error::{Error, refused};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
+use crate::rng::by_weight;
 use dpp_nystrom_core::{
-    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, OpenSlot, Proposal, Random,
-    Scalar, start,
+    Error as CoreError, Evaluate, GroundSet, Landmarks, Nystrom, OneByOne, Random, Scalar, start,
 };
 use rand_core::Rng;
 
@@ -77,21 +77,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for Sample<'_, G> {
     }
 }
 
-/// Evaluates one row at a time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain;
-
-impl<T: Scalar, G: GroundSet<T> + ?Sized> Evaluate<T, G> for Plain {
-    fn evaluate(
-        &mut self,
-        slot: &mut OpenSlot<'_, '_, T, G>,
-        proposals: &[Proposal<T>],
-    ) -> Result<u32, CoreError> {
-        OneByOne.evaluate(slot, proposals)
-    }
-}
-
-impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
+impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for OneByOne {
     /// Chen, Epperly, Tropp and Webber (2022), recomputing every residual for every landmark: `n c³/6`
     /// multiply-adds, `n c²/2` kernel entries, `n` values stored.
     fn pivot(
@@ -108,12 +94,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> Engine<T, G> for Plain {
                 return None;
             }
             let mut place = f64::from_draw(random.next_u32()) * total;
-            let passed = |residual: &f64| {
-                place -= residual;
-                place < 0.0 && *residual > 0.0
-            };
-            let last = || residuals.iter().rposition(|&residual| residual > 0.0);
-            residuals.iter().position(passed).or_else(last)
+            by_weight(residuals.iter().copied(), &mut place)
         })
     }
 

@@ -6,7 +6,7 @@
 //! multiply-add; a test measures it. Arguments below -87 and -708 are clamped: the result, 10⁻³⁸ or 3·10⁻³⁰⁸,
 //! is then too large, and negligible for a kernel.
 
-use crate::simd::lane::Lane;
+use crate::simd::Lane;
 use pulp::Simd;
 
 /// Return `exp` of each lane.
@@ -27,7 +27,7 @@ pub(crate) fn exponential<T: Lane, S: Simd>(simd: S, x: T::Vector<S>) -> T::Vect
 #[cfg(test)]
 mod tests {
     use super::exponential;
-    use crate::simd::lane::Lane;
+    use crate::simd::Lane;
     use pulp::{Arch, Scalar, Simd, WithSimd};
 
     struct Each<'a, T>(&'a mut [T]);

@@ -1,7 +1,6 @@
 //! The core's kernels, vectorised: landmarks against candidates, one candidate per lane.
 
-use crate::simd::exponential::exponential;
-use crate::simd::lane::Lane;
+use crate::simd::{Lane, exponential::exponential};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use pulp::Simd;
 

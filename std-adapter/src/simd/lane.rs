@@ -1,8 +1,7 @@
 //! `f32` and `f64` as vectors of the machine's width.
 
 use bytemuck::Pod;
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Points, Scalar};
+use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
 use pulp::Simd;
 
 /// The ground sets that the lanes support: rows under one of the core's kernels.

@@ -13,8 +13,7 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::substitution::Substitution;
+use crate::simd::{Lane, lane::Ground, substitution::Substitution};
 use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Proposal, TRIES};
 use pulp::Arch;
 
@@ -58,11 +57,7 @@ impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
         slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
         proposals: &[Proposal<T>],
     ) -> Result<u32, CoreError> {
-        let mut admitted = 0;
-        for block in proposals.chunks(TRIES) {
-            admitted += self.evaluate_block(slot, block)?;
-        }
-        Ok(admitted)
+        proposals.chunks(TRIES).map(|block| self.evaluate_block(slot, block)).sum()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Kernels of the host in vector lanes, chosen when the program runs. Tests hold each to the core.
+//! SIMD kernels of the host; the instruction set is selected at run time. Tests compare each with the core.
 
 pub(crate) mod engine;
 pub(crate) mod exponential;

@@ -9,10 +9,8 @@
 use crate::error::{Error, refused};
 use crate::heap::zeros;
 use crate::observer::{Observer, go_on};
-use crate::simd::engine::{Engine, seeds_of};
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::lanes::Lanes;
-use crate::simd::substitution::tile;
+use crate::rng::by_weight;
+use crate::simd::{Lane, Lanes, engine::Engine, engine::seeds_of, lane::Ground, substitution::tile};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Points, Random, Scalar, TRIES};
 use pulp::{Simd, WithSimd};
 use rand_core::Rng;
@@ -140,17 +138,8 @@ impl<T: Lane> Lanes<T> {
             .zip(residuals.par_chunks_mut(TASK * TRIES))
             .zip(sums.par_chunks_mut(TASK))
             .for_each(|((((values, substitutions), diagonals), residuals), sums)| {
-                self.arch.dispatch(Pass {
-                    landmarks,
-                    first,
-                    features,
-                    z,
-                    values,
-                    substitutions,
-                    diagonals,
-                    residuals,
-                    sums,
-                });
+                let pass = Pass { landmarks, first, z, values, substitutions, diagonals, residuals, sums };
+                self.arch.dispatch(pass);
             });
     }
 }
@@ -268,28 +257,9 @@ impl<T: Lane> Rows<T> {
 
     /// Return the row at which the running sum of the residuals exceeds `place`.
     fn at(&self, mut place: f64) -> usize {
-        let mut last = 0;
-        for (block, &sum) in self.sums.iter().enumerate() {
-            if sum > 0.0 {
-                last = block;
-                if place < sum {
-                    break;
-                }
-                place -= sum;
-            }
-        }
-        let lanes = &self.residuals[last * TRIES..(last + 1) * TRIES];
-        let mut found = 0;
-        for (lane, residual) in lanes.iter().enumerate() {
-            if *residual > T::ZERO {
-                found = lane;
-                if place < residual.to_f64() {
-                    break;
-                }
-                place -= residual.to_f64();
-            }
-        }
-        last * TRIES + found
+        let block = by_weight(self.sums.iter().copied(), &mut place).unwrap_or(0);
+        let lanes = &self.residuals[block * TRIES..(block + 1) * TRIES];
+        block * TRIES + by_weight(lanes.iter().map(|residual| residual.to_f64()), &mut place).unwrap_or(0)
     }
 
     /// Return the first row with the largest residual, or none if all are zero.
@@ -317,7 +287,6 @@ fn sum<T: Scalar>(residuals: &[T]) -> f64 {
 pub(crate) struct Pass<'p, 'l, 'g, T: Lane> {
     pub(crate) landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
     pub(crate) first: usize,
-    pub(crate) features: usize,
     pub(crate) z: usize,
     pub(crate) values: &'p [T],
     pub(crate) substitutions: &'p mut [T],
@@ -331,7 +300,8 @@ impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { landmarks, first, features, z, values, substitutions, diagonals, residuals, sums } = self;
+        let Self { landmarks, first, z, values, substitutions, diagonals, residuals, sums } = self;
+        let features = landmarks.ground().features() * TRIES;
         let blocks = values.chunks_exact(features).zip(substitutions.chunks_exact_mut(z));
         let known = residuals.as_chunks_mut().0.iter_mut().zip(diagonals.chunks_exact(TRIES)).zip(sums);
         for ((values, z), ((residuals, diagonals), sum)) in blocks.zip(known) {

@@ -8,13 +8,9 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::kernel;
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::lanes::Lanes;
-use crate::simd::pivots::Rows;
+use crate::simd::{Lane, Lanes, kernel, lane::Ground, pivots::Rows};
 use dpp_nystrom_core::{GroundSet, Landmarks, TRIES};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -268,6 +264,7 @@ impl WithSimd for Entries<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         const TILE: usize = 8;
         let Self { ground, rows, count, in_lanes, entries } = self;
+        let chosen = ground.kernel();
         let lanes = size_of::<S::f64s>() / size_of::<f64>();
         let stride = TRIES / lanes;
         let mut at = 0;
@@ -281,13 +278,8 @@ impl WithSimd for Entries<'_, '_> {
             for block in 0..count.div_ceil(TRIES) {
                 let features = f64::vectors::<S>(in_lanes.block(block));
                 for vector in 0..stride {
-                    let values = kernel::entries::<f64, S, TILE>(
-                        simd,
-                        ground.kernel(),
-                        some,
-                        &features[vector..],
-                        stride,
-                    );
+                    let features = &features[vector..];
+                    let values = kernel::entries::<f64, S, TILE>(simd, chosen, some, features, stride);
                     let first = block * TRIES + vector * lanes;
                     if first >= count {
                         break;

@@ -4,10 +4,8 @@
 //! independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
 //! loaded once per tile. A small triangular solve then finishes the tile.
 
-use crate::simd::kernel::entries;
-use crate::simd::lane::{Ground, Lane};
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{OpenSlot, TRIES};
+use crate::simd::{Lane, kernel::entries, lane::Ground};
+use dpp_nystrom_core::{OpenSlot, TRIES, kernel::ChosenKernel};
 use pulp::{Simd, WithSimd};
 
 /// Landmarks per tile.
@@ -37,6 +35,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
         let Self { ground, slot, candidates, features, z, residuals, thresholds } = self;
+        let kernel = ground.kernel();
         let others = slot.others();
         let features = T::vectors::<S>(&features[..ground.features() * TRIES]);
         let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
@@ -47,18 +46,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
         let mut first = 0;
         for &member in rest {
             let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
-            tile::<T, S, 1>(
-                simd,
-                ground.kernel(),
-                rows,
-                factor,
-                features,
-                stride,
-                vectors,
-                first,
-                z,
-                residuals,
-            );
+            tile::<T, S, 1>(simd, kernel, rows, factor, features, stride, vectors, first, z, residuals);
             first += 1;
         }
         for members in tiles {
@@ -69,18 +57,7 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
                 *row = ground.row(member);
                 factor[r] = slot.row(first + r);
             }
-            tile::<T, S, TILE>(
-                simd,
-                ground.kernel(),
-                rows,
-                factor,
-                features,
-                stride,
-                vectors,
-                first,
-                z,
-                residuals,
-            );
+            tile::<T, S, TILE>(simd, kernel, rows, factor, features, stride, vectors, first, z, residuals);
             first += TILE;
             let mut fallen = true;
             for (residual, threshold) in residuals.iter().zip(thresholds).take(candidates) {

@@ -1,14 +1,11 @@
 //! Every lane compared with the core's one-by-one evaluator.
 
 use crate::heap::Heap;
-use crate::kernel::kind::KernelKind;
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::lanes::Lanes;
-use crate::simd::substitution::Substitution;
-use dpp_nystrom_core::kernel::ChosenKernel;
+use crate::kernel::KernelKind;
+use crate::simd::{Lane, Lanes, lane::Ground, substitution::Substitution};
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Points, Proposal, Random,
-    SlotChain, TRIES, start,
+    SlotChain, TRIES, kernel::ChosenKernel, start,
 };
 use pulp::WithSimd;
 

@@ -5,11 +5,10 @@
 //! One column is drawn per round, while the source draws several. `‖E_j‖² = ‖K_j‖² - Σ_t (q_tᵀ K_j)²` is updated by
 //! one square per round, at `N²` multiply-adds, and the residual columns are never formed. `O(N² c)`.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{one, refused, selected};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::methods::draw::{one, selected};
+use crate::landmarks::{Selection, Selector, Task};
 use crate::linalg::gram_schmidt::{Basis, dot};
 use crate::observer::go_on;
 use dpp_nystrom_core::Landmarks;

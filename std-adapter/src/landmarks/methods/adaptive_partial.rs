@@ -6,11 +6,10 @@
 //! residual, `‖C_j U‖²`. k is the smallest rank that retains [`ENERGY`] of the trace of `W`, and omits at least one
 //! eigenvector. The first rows are drawn uniformly.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{one, refused, selected};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::methods::draw::{one, selected};
+use crate::landmarks::{Selection, Selector, Task};
 use crate::linalg::eigen::eigen;
 use crate::observer::go_on;
 use dpp_nystrom_core::{GroundSet, Landmarks};

@@ -2,11 +2,10 @@
 //! ([`super::sketch`]), with a rank of at most p.
 
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
 use crate::landmarks::methods::scores::{best_rank, leverage};
-use crate::landmarks::methods::sketch::Sketch;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task, within};
+use crate::landmarks::{
+    Selection, Selector, Task, methods::draw::by_weight, methods::sketch::sketch, selector::within,
+};
 
 /// Select as [`Leverage`](crate::selectors::Leverage), with scores from a sample of columns (Li, Jegelka and Sra 2016,
 /// §6.4). `N p` kernel evaluations and numbers.
@@ -34,11 +33,10 @@ impl Selector for ApproximateLeverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (gram, c) = (task.gram, task.c);
-        let k = within("--rank", self.rank.unwrap_or(c), gram.len())?;
+        let k = within("--rank", self.rank.unwrap_or(task.c), task.gram.len())?;
         let mut random = task.random();
-        let sketch = Sketch::new(task, self.columns, &mut random)?;
-        let mut weights = leverage(sketch.vectors.as_ref(), &best_rank(&sketch.values, k));
-        by_weight(gram.ground(), c, &mut weights, &mut random)
+        let sketch = sketch(task, self.columns, &mut random)?;
+        let weights = leverage(sketch.vectors.as_ref(), &best_rank(&sketch.values, k));
+        by_weight(task, weights, &mut random)
     }
 }

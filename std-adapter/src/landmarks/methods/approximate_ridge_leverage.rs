@@ -2,11 +2,8 @@
 //! of `K̃ (K̃ + NγI)⁻¹`, never above the exact scores. γ is chosen as for `reglev`, from the spectrum of K̃.
 
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
-use crate::landmarks::methods::scores::{leverage, ridge, ridge_of_dimension};
-use crate::landmarks::methods::sketch::Sketch;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::methods::scores::{leverage, ridge_for};
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight, methods::sketch::sketch};
 
 /// Select as [`RidgeLeverage`](crate::selectors::RidgeLeverage), with scores from a sample of columns (Alaoui and
 /// Mahoney 2015). `N p` kernel evaluations and numbers.
@@ -28,14 +25,9 @@ impl Selector for ApproximateRidgeLeverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (gram, c) = (task.gram, task.c);
         let mut random = task.random();
-        let sketch = Sketch::new(task, self.columns, &mut random)?;
-        let mu = match task.ridge {
-            Some(gamma) => gamma * gram.len() as f64,
-            None => ridge_of_dimension(&sketch.values, c),
-        };
-        let mut weights = leverage(sketch.vectors.as_ref(), &ridge(&sketch.values, mu));
-        by_weight(gram.ground(), c, &mut weights, &mut random)
+        let sketch = sketch(task, self.columns, &mut random)?;
+        let weights = leverage(sketch.vectors.as_ref(), &ridge_for(task, &sketch.values));
+        by_weight(task, weights, &mut random)
     }
 }

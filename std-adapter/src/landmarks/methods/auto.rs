@@ -1,16 +1,12 @@
 //! A start and a refinement, planned from a budget and the spectrum of a pilot sample: [`crate::landmarks::plan`].
 
 use crate::error::Error;
-use crate::landmarks::methods::exchanged::Exchanged;
-use crate::landmarks::methods::kmeans_snapped::KmeansSnapped;
-use crate::landmarks::methods::refined::Refined;
-use crate::landmarks::methods::refined_ridge::RefinedRidge;
-use crate::landmarks::methods::rpcholesky::RpCholesky;
-use crate::landmarks::methods::uniform::Uniform;
-use crate::landmarks::plan::{PlannedMethod, plan_for};
-use crate::landmarks::selection::{PlannedSelection, Selection};
-use crate::landmarks::selector::{Needs, RowAccess, Selector, Task};
-use crate::landmarks::swap_search::{Objective, Refinement, WHOLE_ROWS};
+use crate::landmarks::{
+    Needs, Objective, PlannedSelection, Refinement, RowAccess, Selection, Selector, Task,
+    methods::exchanged::Exchanged, methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined,
+    methods::refined_ridge::RefinedRidge, methods::rpcholesky::RpCholesky, methods::uniform::Uniform,
+    plan::PlannedMethod, plan::plan_for, swap_search::WHOLE_ROWS,
+};
 use std::time::Duration;
 
 /// The number of rows of a row store among which landmarks are selected.

@@ -1,12 +1,10 @@
 //! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one and not
 //! stored, so the number of rows is not limited.
 
-use crate::approximation::features::Ground;
+use crate::approximation::Ground;
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
-use crate::observer::Observer;
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
+use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::GroundSet;
 use rayon::prelude::*;
 
@@ -21,27 +19,23 @@ impl Selector for ColumnNorm {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let ground = task.gram.ground();
-        let mut weights = weights(ground, task.observer);
-        by_weight(ground, task.c, &mut weights, &mut task.random())
+        by_weight(task, weights(task.gram.ground(), task.observer)?, &mut task.random())
     }
 }
 
 /// Return `‖K_i‖² = Σ_j k(i, j)²` for every row.
-pub(crate) fn weights(ground: &Ground<'_>, observer: &dyn Observer) -> Vec<f64> {
+pub(crate) fn weights(ground: &Ground<'_>, observer: &dyn Observer) -> Result<Vec<f64>, Error> {
     observer.begin("columns", ground.len() as u64);
     let norms = (0..ground.len())
         .into_par_iter()
         .map(|i| {
-            let squares = (0..ground.len()).map(|j| {
-                let entry = ground.entry(i, j);
-                entry * entry
-            });
+            go_on(observer)?;
+            let squares = (0..ground.len()).map(|j| ground.entry(i, j).powi(2));
             let norm = squares.sum();
             observer.advance(1);
-            norm
+            Ok(norm)
         })
-        .collect();
+        .collect::<Result<_, Error>>()?;
     observer.end();
-    norms
+    Ok(norms)
 }

@@ -1,10 +1,8 @@
 //! Rows in proportion to the diagonal `k(i, i)`: uniform if the kernel is a function of a distance.
 
-use crate::approximation::features::Ground;
+use crate::approximation::Ground;
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 use dpp_nystrom_core::GroundSet;
 
 /// Select rows in proportion to `k(i, i)` (Drineas and Mahoney 2005). `N` kernel evaluations, `N + c²` numbers.
@@ -17,9 +15,7 @@ impl Selector for Diagonal {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let ground = task.gram.ground();
-        let mut weights = weights(ground);
-        by_weight(ground, task.c, &mut weights, &mut task.random())
+        by_weight(task, weights(task.gram.ground()), &mut task.random())
     }
 }
 

@@ -2,28 +2,30 @@
 //!
 //! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
 
-use crate::approximation::features::Ground;
-use crate::error::Error;
+use crate::approximation::Ground;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::selection::Selection;
+use crate::landmarks::{Selection, Task};
+use crate::observer::go_on;
+use crate::rng;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand_core::Rng;
 
 /// Draw `c` rows one after the other, each in proportion to its weight among the remaining rows, and skip rows that
-/// depend on earlier ones. Sets the weights of drawn rows to zero. `N c` additions.
+/// depend on earlier ones. `N c` additions.
 ///
 /// # Errors
 /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains.
 pub(crate) fn by_weight(
-    ground: &Ground<'_>,
-    c: usize,
-    weights: &mut [f64],
+    task: &Task<'_>,
+    mut weights: Vec<f64>,
     random: &mut Random,
 ) -> Result<Selection, Error> {
-    let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    while landmarks.len() < c {
-        one(&mut landmarks, c, weights, random)?;
+    let mut memory = Heap::new(task.c)?;
+    let mut landmarks = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
+    while landmarks.len() < task.c {
+        go_on(task.observer)?;
+        one(&mut landmarks, task.c, &mut weights, random)?;
     }
     Ok(selected(&landmarks))
 }
@@ -43,7 +45,7 @@ pub(crate) fn one(
     }
     let more = landmarks.len() + 1;
     start::uniform(landmarks, more, random).map_err(|reason| match reason {
-        CoreError::RankDeficient { rank, .. } => deficient(rank, c),
+        CoreError::RankDeficient { rank, .. } => refused(CoreError::RankDeficient { rank, landmarks: c }),
         reason => refused(reason),
     })
 }
@@ -62,30 +64,11 @@ pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
         return Err(refused(CoreError::NotFinite { row, column: row }));
     }
-    let total: f64 = weights.iter().sum();
-    let mut left = f64::from_draw(random.next_u32()) * total;
-    let mut last = None;
-    for (place, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            last = Some(place);
-            if left < weight {
-                break;
-            }
-            left -= weight;
-        }
-    }
-    Ok(last)
+    let mut place = f64::from_draw(random.next_u32()) * weights.iter().sum::<f64>();
+    Ok(rng::by_weight(weights.iter().copied(), &mut place))
 }
 
 /// Return the landmarks as a selection.
 pub(crate) fn selected(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Selection {
     Selection::rows(landmarks.members().to_vec(), landmarks.log_det())
-}
-
-pub(crate) fn deficient(rank: usize, landmarks: usize) -> Error {
-    refused(CoreError::RankDeficient { rank, landmarks })
-}
-
-pub(crate) fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
 }

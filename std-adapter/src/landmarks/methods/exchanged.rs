@@ -1,9 +1,8 @@
 //! The rows of any selector, exchanged one by one while the trace error decreases.
 
+use crate::approximation::LandmarkSet;
 use crate::error::Error;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Needs, RowAccess, Selector, Task};
-use crate::landmarks::swap_search::{Refinement, refine};
+use crate::landmarks::{Needs, Refinement, RowAccess, Selection, Selector, Task, swap_search::refine};
 use crate::rng::{RngStream, stream};
 
 /// Select with another selector and exchange its rows while the trace error decreases. Returns an error if that
@@ -62,8 +61,7 @@ pub(crate) fn exchanged(
     let rows = selection.landmarks.rows().ok_or(Error::NoRows { method: start.name() })?;
     let mut random = stream(task.seed, RngStream::Refinement);
     let refined = refine(task.gram.ground(), rows, refinement, &mut random, task.observer)?;
-    let Selection { steps, accepted, converged, plan, .. } = selection;
+    let landmarks = LandmarkSet::Indices(refined.landmarks);
     let refinement = Some(refined.outcome);
-    let rows = Selection::rows(refined.landmarks, refined.log_det);
-    Ok(Selection { steps, accepted, converged, refinement, plan, ..rows })
+    Ok(Selection { landmarks, log_det: refined.log_det, refinement, ..selection })
 }

@@ -1,10 +1,7 @@
 //! Given rows, for comparison with other methods.
 
 use crate::error::{Error, refused};
-use crate::landmarks::chain::select_rows;
-use crate::landmarks::procedure::Procedure;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selection, Selector, Task, chain::select_rows, procedure::Procedure};
 use dpp_nystrom_core::Error as CoreError;
 
 /// Select the given rows. `c²/2` kernel evaluations. Works in place.

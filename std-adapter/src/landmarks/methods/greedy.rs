@@ -1,10 +1,9 @@
 //! Greedily pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot_greedily`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{select_in_order, select_rows};
-use crate::landmarks::procedure::{Procedure, Start};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{
+    Selection, Selector, Start, Task, chain::select_in_order, chain::select_rows, procedure::Procedure,
+};
 
 /// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual. Ignores
 /// the seed. `N c` kernel evaluations, `N (c + d)` numbers.

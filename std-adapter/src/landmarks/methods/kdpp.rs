@@ -1,10 +1,9 @@
 //! The chains of a c-DPP: [`crate::landmarks::chain`] and those of the core crate.
 
 use crate::error::Error;
-use crate::landmarks::chain::select_rows;
-use crate::landmarks::procedure::{ChainKind, Procedure, Start, Steps};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{
+    ChainKind, Selection, Selector, Start, Steps, Task, chain::select_rows, procedure::Procedure,
+};
 
 /// Sample a c-DPP, with probability proportional to `det K_CC` over sets of c rows, by a Markov chain (Li, Jegelka and
 /// Sra 2016).

@@ -1,9 +1,7 @@
 //! The centroids of k-means as landmarks.
 
 use crate::error::Error;
-use crate::landmarks::methods::lloyd::centroids;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Needs, Selector, Task};
+use crate::landmarks::{Needs, Selection, Selector, Task, methods::lloyd::centroids};
 
 /// Select the centroids of k-means (Zhang, Tsang and Kwok 2008), which are points and not rows. `N c` distances per
 /// round, at most 100 rounds; `N + c d` numbers.

@@ -1,10 +1,7 @@
 //! The seeds of k-means++: [`dpp_nystrom_core::start::kmeans_plus_plus`].
 
 use crate::error::Error;
-use crate::landmarks::chain::select_rows;
-use crate::landmarks::procedure::{Procedure, Start};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
 
 /// Select the seeds of k-means++ (Arthur and Vassilvitskii 2007): each row is drawn in proportion to its squared
 /// distance to the nearest seed before it. `N c` distances.

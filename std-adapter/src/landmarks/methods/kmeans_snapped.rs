@@ -1,13 +1,13 @@
 //! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet selected
 //! and is linearly independent of those that are.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{deficient, push, refused, selected};
+use crate::landmarks::methods::draw::{push, selected};
 use crate::landmarks::methods::lloyd::{centroids, squared_distance};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
-use dpp_nystrom_core::Landmarks;
+use crate::landmarks::{Selection, Selector, Task};
+use crate::observer::go_on;
+use dpp_nystrom_core::{Error as CoreError, Landmarks};
 use rayon::prelude::*;
 
 /// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much as
@@ -26,13 +26,15 @@ impl Selector for KmeansSnapped {
         let mut memory = Heap::new(task.c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
         for centroid in centroids.chunks_exact(data.dim) {
+            go_on(task.observer)?;
             let mut distances: Vec<f64> =
                 data.rows.par_chunks_exact(data.dim).map(|row| squared_distance(row, centroid)).collect();
             loop {
                 let nearest = distances.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1));
                 let Some((row, distance)) = nearest else { break };
                 if !distance.is_finite() {
-                    return Err(deficient(landmarks.len(), task.c));
+                    let rank = landmarks.len();
+                    return Err(refused(CoreError::RankDeficient { rank, landmarks: task.c }));
                 }
                 if push(&mut landmarks, row)? {
                     break;

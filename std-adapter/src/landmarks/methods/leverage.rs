@@ -1,10 +1,8 @@
 //! Rows by exact leverage scores: `l_i = Σ_{j<=k} u_ij²` of the k leading eigenvectors of K. The scores sum to k.
 
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
 use crate::landmarks::methods::scores::{best_rank, leverage};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task, within};
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight, selector::within};
 
 /// Select rows by exact leverage scores of the best rank-k space (Gittens and Mahoney 2013). `N²` kernel evaluations,
 /// `O(N³)` operations, `2 N²` numbers.
@@ -26,13 +24,9 @@ impl Selector for Leverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (gram, c) = (task.gram, task.c);
-        gram.check_whole(self.name(), "applev")?;
-        let k = within("--rank", self.rank.unwrap_or(c), gram.len())?;
-        task.observer.begin("eigenvectors", 1);
-        let eigen = gram.eigen()?;
-        task.observer.end();
-        let mut weights = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
-        by_weight(gram.ground(), c, &mut weights, &mut task.random())
+        let k = within("--rank", self.rank.unwrap_or(task.c), task.gram.len())?;
+        let eigen = task.eigen(self.name(), "applev")?;
+        let weights = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
+        by_weight(task, weights, &mut task.random())
     }
 }

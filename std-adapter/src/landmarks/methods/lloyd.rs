@@ -1,9 +1,9 @@
 //! Lloyd's k-means (Lloyd 1982) in feature space, from the seeds of k-means++.
 
-use crate::approximation::landmark_set::LandmarkSet;
+use crate::approximation::LandmarkSet;
 use crate::error::Error;
-use crate::landmarks::methods::kmeans_plus_plus::KmeansPlusPlus;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selector, Task, methods::kmeans_plus_plus::KmeansPlusPlus};
+use crate::observer::go_on;
 use rayon::prelude::*;
 
 /// Rows per parallel task. Sums are computed block by block, so that they do not depend on the number of threads.
@@ -20,20 +20,23 @@ pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
         LandmarkSet::Points(points) => points,
     };
     task.observer.begin("k-means", ROUNDS as u64);
-    let centroids = lloyd(&data.rows, data.dim, seeds, |_| task.observer.advance(1));
+    let centroids = lloyd(&data.rows, data.dim, seeds, |_| {
+        task.observer.advance(1);
+        go_on(task.observer)
+    })?;
     task.observer.end();
     Ok(centroids)
 }
 
 /// Move every centroid to the mean of the rows nearest to it until no row changes its cluster. A centroid without rows
-/// does not move. Calls `each` at the beginning of every round with the inertia `Σ min ‖x - m‖²`, which never
-/// increases. `N c` distances per round.
+/// does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never increases, and stops if it
+/// returns an error. `N c` distances per round.
 pub(crate) fn lloyd(
     rows: &[f64],
     dim: usize,
     mut centroids: Vec<f64>,
-    mut each: impl FnMut(f64),
-) -> Vec<f64> {
+    mut each: impl FnMut(f64) -> Result<(), Error>,
+) -> Result<Vec<f64>, Error> {
     let count = rows.len() / dim;
     let mut sides = vec![usize::MAX; count];
     for _ in 0..ROUNDS {
@@ -46,7 +49,7 @@ pub(crate) fn lloyd(
         for part in &parts {
             whole.add(part);
         }
-        each(whole.inertia);
+        each(whole.inertia)?;
         if !whole.moved {
             break;
         }
@@ -60,7 +63,7 @@ pub(crate) fn lloyd(
             }
         }
     }
-    centroids
+    Ok(centroids)
 }
 
 /// The contribution of a block of rows to the next centroids.
@@ -101,14 +104,8 @@ impl Part {
 
 /// Return the index of the nearest point and its squared distance. Ties go to the first.
 fn nearest(row: &[f64], points: &[f64]) -> (usize, f64) {
-    let mut best = (0, f64::INFINITY);
-    for (at, point) in points.chunks_exact(row.len()).enumerate() {
-        let distance = squared_distance(row, point);
-        if distance < best.1 {
-            best = (at, distance);
-        }
-    }
-    best
+    let distances = points.chunks_exact(row.len()).map(|point| squared_distance(row, point)).enumerate();
+    distances.fold((0, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best })
 }
 
 /// Return `‖x - y‖²`.

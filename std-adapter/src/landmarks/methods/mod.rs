@@ -5,7 +5,7 @@
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
-//! | `auto` | `refined`, `rpcholesky` or `uniform`, by budget and spectrum | as the choice | as the choice | |
+//! | `auto` | `refined`, `kmeans-snapped`, `rpcholesky` or `uniform`, by budget and spectrum | as the choice | as the choice | |
 //! | `kdpp` | rows of a c-DPP, by a Markov chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
 //! | `kdpp-exact` | rows of a c-DPP, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
 //! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
@@ -69,14 +69,14 @@ pub(crate) mod uniform;
 #[cfg(test)]
 mod tests;
 
-use crate::landmarks::procedure::{ChainKind, Start, Steps};
-use crate::landmarks::selector::Selector;
-use crate::landmarks::selectors::{
-    AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Auto, ColumnNorm, Diagonal,
-    Exchanged, Given, Greedy, Kdpp, KdppExact, Kmeans, KmeansPlusPlus, KmeansSnapped, Leverage, RecursiveRls,
-    Refined, RefinedRidge, RidgeLeverage, RpCholesky, Uniform,
+use crate::landmarks::{
+    ChainKind, Objective, Refinement, Selector, Start, Steps, selectors::AdaptiveFull,
+    selectors::AdaptivePartial, selectors::ApproximateLeverage, selectors::ApproximateRidgeLeverage,
+    selectors::Auto, selectors::ColumnNorm, selectors::Diagonal, selectors::Exchanged, selectors::Given,
+    selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans, selectors::KmeansPlusPlus,
+    selectors::KmeansSnapped, selectors::Leverage, selectors::RecursiveRls, selectors::Refined,
+    selectors::RefinedRidge, selectors::RidgeLeverage, selectors::RpCholesky, selectors::Uniform,
 };
-use crate::landmarks::swap_search::{Objective, Refinement};
 use std::time::Duration;
 
 /// The parameters of all selectors, as set on a command line. Each method uses those in [`Method::listens_to`].
@@ -134,6 +134,15 @@ pub struct Method {
 }
 
 impl Method {
+    const fn new(
+        name: &'static str,
+        help: &'static str,
+        listens_to: &'static [SelectorOption],
+        build: fn(&SelectorOptions) -> Box<dyn Selector>,
+    ) -> Self {
+        Self { name, help, listens_to, build }
+    }
+
     /// Return whether the method uses this option.
     pub fn uses(&self, option: SelectorOption) -> bool {
         self.listens_to.contains(&option)
@@ -153,146 +162,100 @@ impl Method {
 }
 
 /// All methods, in the order of the help.
-pub static METHODS: &[Method] = &[
-    Method {
-        name: "auto",
-        help: "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
-        listens_to: &[
-            SelectorOption::Budget,
-            SelectorOption::Objective,
-            SelectorOption::PivotRows,
-            SelectorOption::Refinement,
-        ],
-        build: |options| {
-            let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
-            let auto = auto.refinement(options.refinement);
-            Box::new(options.budget.map_or(auto, |budget| auto.budget(budget)))
-        },
-    },
-    Method {
-        name: "kdpp",
-        help: "The chain of the c-DPP",
-        listens_to: &[SelectorOption::Steps, SelectorOption::Start, SelectorOption::Chain],
-        build: |options| {
+pub static METHODS: &[Method] = {
+    use SelectorOption::{Budget, Chain, Columns, Objective, PivotRows, Rank, Refinement, Start, Steps};
+    &[
+        Method::new(
+            "auto",
+            "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
+            &[Budget, Objective, PivotRows, Refinement],
+            |options| {
+                let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
+                let auto = auto.refinement(options.refinement);
+                Box::new(options.budget.map_or(auto, |budget| auto.budget(budget)))
+            },
+        ),
+        Method::new("kdpp", "The chain of the c-DPP", &[Steps, Start, Chain], |options| {
             Box::new(Kdpp::default().start(options.start).chain(options.chain).steps(options.steps))
-        },
-    },
-    Method {
-        name: "kdpp-exact",
-        help: "Rows of an exact sample of a c-DPP, from all eigenvectors",
-        listens_to: &[],
-        build: |_| Box::new(KdppExact),
-    },
-    Method { name: "uniform", help: "Rows drawn uniformly", listens_to: &[], build: |_| Box::new(Uniform) },
-    Method {
-        name: "kmeans++",
-        help: "The seeds of k-means++",
-        listens_to: &[],
-        build: |_| Box::new(KmeansPlusPlus),
-    },
-    Method {
-        name: "rpcholesky",
-        help: "Randomly pivoted Cholesky",
-        listens_to: &[SelectorOption::PivotRows],
-        build: |options| Box::new(RpCholesky::default().rows(options.pivot_rows)),
-    },
-    Method {
-        name: "greedy",
-        help: "Greedily pivoted Cholesky: the largest residual next",
-        listens_to: &[],
-        build: |_| Box::new(Greedy),
-    },
-    Method {
-        name: "diagonal",
-        help: "Rows in proportion to k(i, i)",
-        listens_to: &[],
-        build: |_| Box::new(Diagonal),
-    },
-    Method {
-        name: "column-norm",
-        help: "Rows in proportion to the squared norm of their column of K",
-        listens_to: &[],
-        build: |_| Box::new(ColumnNorm),
-    },
-    Method {
-        name: "lev",
-        help: "Rows by leverage score of the best rank-k space (--rank)",
-        listens_to: &[SelectorOption::Rank],
-        build: |options| Box::new(Leverage::default().rank(options.rank)),
-    },
-    Method {
-        name: "reglev",
-        help: "Rows by ridge leverage score, exact",
-        listens_to: &[],
-        build: |_| Box::new(RidgeLeverage),
-    },
-    Method {
-        name: "applev",
-        help: "As lev, with scores from a sample of columns (--columns)",
-        listens_to: &[SelectorOption::Rank, SelectorOption::Columns],
-        build: |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
-    },
-    Method {
-        name: "appreglev",
-        help: "As reglev, with scores from a sample of columns (--columns)",
-        listens_to: &[SelectorOption::Columns],
-        build: |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
-    },
-    Method {
-        name: "adapfull",
-        help: "Rows in proportion to the residual norms of their columns of K, one by one",
-        listens_to: &[],
-        build: |_| Box::new(AdaptiveFull),
-    },
-    Method {
-        name: "adappart",
-        help: "As adapfull, from the columns chosen alone, in ten rounds",
-        listens_to: &[],
-        build: |_| Box::new(AdaptivePartial),
-    },
-    Method {
-        name: "recursive-rls",
-        help: "Ridge leverage scores estimated on halves of the rows, recursively",
-        listens_to: &[],
-        build: |_| Box::new(RecursiveRls),
-    },
-    Method {
-        name: "refined",
-        help: "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
-        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
-        build: |options| {
-            let refined = Refined::default().refinement(options.refinement.unwrap_or_default());
-            Box::new(refined.pivot_rows(options.pivot_rows).objective(options.objective))
-        },
-    },
-    Method {
-        name: "refined-ridge",
-        help: "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
-        listens_to: &[SelectorOption::Objective, SelectorOption::PivotRows, SelectorOption::Refinement],
-        build: |options| {
-            let refined = RefinedRidge::default().refinement(options.refinement.unwrap_or_default());
-            Box::new(refined.pivot_rows(options.pivot_rows))
-        },
-    },
-    Method {
-        name: "kmeans",
-        help: "Centroids of k-means, which are points and no rows",
-        listens_to: &[],
-        build: |_| Box::new(Kmeans),
-    },
-    Method {
-        name: "kmeans-snapped",
-        help: "The distinct rows nearest to the centroids of k-means",
-        listens_to: &[],
-        build: |_| Box::new(KmeansSnapped),
-    },
-    Method {
-        name: "given",
-        help: "The rows of --given",
-        listens_to: &[SelectorOption::Given],
-        build: |options| Box::new(Given::new(options.given.clone())),
-    },
-];
+        }),
+        Method::new("kdpp-exact", "Rows of an exact sample of a c-DPP, from all eigenvectors", &[], |_| {
+            Box::new(KdppExact)
+        }),
+        Method::new("uniform", "Rows drawn uniformly", &[], |_| Box::new(Uniform)),
+        Method::new("kmeans++", "The seeds of k-means++", &[], |_| Box::new(KmeansPlusPlus)),
+        Method::new("rpcholesky", "Randomly pivoted Cholesky", &[PivotRows], |options| {
+            Box::new(RpCholesky::default().rows(options.pivot_rows))
+        }),
+        Method::new("greedy", "Greedily pivoted Cholesky: the largest residual next", &[], |_| {
+            Box::new(Greedy)
+        }),
+        Method::new("diagonal", "Rows in proportion to k(i, i)", &[], |_| Box::new(Diagonal)),
+        Method::new(
+            "column-norm",
+            "Rows in proportion to the squared norm of their column of K",
+            &[],
+            |_| Box::new(ColumnNorm),
+        ),
+        Method::new("lev", "Rows by leverage score of the best rank-k space (--rank)", &[Rank], |options| {
+            Box::new(Leverage::default().rank(options.rank))
+        }),
+        Method::new("reglev", "Rows by ridge leverage score, exact", &[], |_| Box::new(RidgeLeverage)),
+        Method::new(
+            "applev",
+            "As lev, with scores from a sample of columns (--columns)",
+            &[Rank, Columns],
+            |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
+        ),
+        Method::new(
+            "appreglev",
+            "As reglev, with scores from a sample of columns (--columns)",
+            &[Columns],
+            |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
+        ),
+        Method::new(
+            "adapfull",
+            "Rows in proportion to the residual norms of their columns of K, one by one",
+            &[],
+            |_| Box::new(AdaptiveFull),
+        ),
+        Method::new("adappart", "As adapfull, from the columns chosen alone, in ten rounds", &[], |_| {
+            Box::new(AdaptivePartial)
+        }),
+        Method::new(
+            "recursive-rls",
+            "Ridge leverage scores estimated on halves of the rows, recursively",
+            &[],
+            |_| Box::new(RecursiveRls),
+        ),
+        Method::new(
+            "refined",
+            "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
+            &[Objective, PivotRows, Refinement],
+            |options| {
+                let refined = Refined::default().refinement(options.refinement.unwrap_or_default());
+                Box::new(refined.pivot_rows(options.pivot_rows).objective(options.objective))
+            },
+        ),
+        Method::new(
+            "refined-ridge",
+            "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
+            &[Objective, PivotRows, Refinement],
+            |options| {
+                let refined = RefinedRidge::default().refinement(options.refinement.unwrap_or_default());
+                Box::new(refined.pivot_rows(options.pivot_rows))
+            },
+        ),
+        Method::new("kmeans", "Centroids of k-means, which are points and no rows", &[], |_| {
+            Box::new(Kmeans)
+        }),
+        Method::new("kmeans-snapped", "The distinct rows nearest to the centroids of k-means", &[], |_| {
+            Box::new(KmeansSnapped)
+        }),
+        Method::new("given", "The rows of --given", &[SelectorOption::Given], |options| {
+            Box::new(Given::new(options.given.clone()))
+        }),
+    ]
+};
 
 /// Return the method of this name.
 ///

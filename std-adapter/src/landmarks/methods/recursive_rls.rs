@@ -11,18 +11,18 @@
 //! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with them a sample
 //! of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
-use crate::approximation::features::Ground;
-use crate::error::Error;
+use crate::approximation::Ground;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::methods::draw::{by_weight, refused};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 use crate::linalg::eigen::eigenvalues;
+use crate::observer::go_on;
 use dpp_nystrom_core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use faer::Mat;
 use rand::seq::SliceRandom;
 use rand_core::Rng;
 use rayon::prelude::*;
+use std::iter::successors;
 
 /// Select rows by ridge leverage scores, estimated recursively on halves of the rows (Musco and Musco 2017,
 /// Algorithm 3). About `2 N c` kernel evaluations, `N + c²` numbers.
@@ -37,55 +37,37 @@ impl Selector for RecursiveRls {
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (c, ground) = (task.c, task.gram.ground());
         let mut random = task.random();
-        let (sample, lambda) = recurse(ground, c, oversampling(c), Lambda::Tail, &mut random)?;
+        let lambda = |sample: &Sample| {
+            go_on(task.observer)?;
+            tail(ground, sample, c)
+        };
+        let (sample, lambda) = recurse(ground, c, oversampling(c), lambda, &mut random)?;
         let rows: Vec<usize> = (0..ground.len()).collect();
         let mut weights = estimates(ground, &rows, &sample, lambda)?;
         weights.iter_mut().for_each(|weight| *weight = weight.min(1.0));
-        by_weight(ground, c, &mut weights, &mut random)
+        by_weight(task, weights, &mut random)
     }
 }
 
 /// A sample of rows, with the probability of keeping each.
 pub(crate) struct Sample {
-    rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     kept: Vec<f64>,
 }
 
-#[cfg(test)]
-impl Sample {
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-}
-
-/// How to choose the λ of a level.
-#[derive(Clone, Copy)]
-pub(crate) enum Lambda {
-    /// The same λ at every level: Algorithm 2.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what exact scores are compared with"))]
-    Fixed(f64),
-    /// The tail of the sample's spectrum: Algorithm 3.
-    Tail,
-}
-
-impl Lambda {
-    /// Return `(tr SᵀKS - Σ_{i<=k} σ_i(SᵀKS)) / k`, with the sample scaled by `1/√p_j`.
-    fn of(self, ground: &Ground<'_>, sample: &Sample, size: usize) -> Result<f64, Error> {
-        let Sample { rows, kept } = sample;
-        let count = rows.len();
-        let k = (size as f64 / (4.0 * oversampling(size))).ceil() as usize;
-        if let Self::Fixed(lambda) = self {
-            return Ok(lambda);
-        }
-        let scaled = Mat::from_fn(count, count, |i, j| {
-            ground.entry(rows[i.max(j)], rows[i.min(j)]) / (kept[i] * kept[j]).sqrt()
-        });
-        let values = eigenvalues(&scaled)?;
-        let tail: f64 = values.iter().skip(k).sum();
-        let trace: f64 = values.iter().sum();
-        // The tail of a sample of at most k rows is zero: use the level of rounding instead.
-        Ok((tail / k as f64).max(count as f64 * f64::EPSILON * trace).max(f64::MIN_POSITIVE))
-    }
+/// Return the λ of Algorithm 3, `(tr SᵀKS - Σ_{i<=k} σ_i(SᵀKS)) / k`, with the sample scaled by `1/√p_j`.
+fn tail(ground: &Ground<'_>, sample: &Sample, size: usize) -> Result<f64, Error> {
+    let Sample { rows, kept } = sample;
+    let count = rows.len();
+    let k = (size as f64 / (4.0 * oversampling(size))).ceil() as usize;
+    let scaled = Mat::from_fn(count, count, |i, j| {
+        ground.entry(rows[i.max(j)], rows[i.min(j)]) / (kept[i] * kept[j]).sqrt()
+    });
+    let values = eigenvalues(&scaled)?;
+    let tail: f64 = values.iter().skip(k).sum();
+    let trace: f64 = values.iter().sum();
+    // The tail of a sample of at most k rows is zero: use the level of rounding instead.
+    Ok((tail / k as f64).max(count as f64 * f64::EPSILON * trace).max(f64::MIN_POSITIVE))
 }
 
 /// Return the factor between a score and the probability of keeping its row: `ln c`, at least 1.
@@ -94,27 +76,24 @@ fn oversampling(size: usize) -> f64 {
 }
 
 /// Draw a sample of about `size` rows from half of all rows, each kept with probability `oversampling` times its
-/// estimate. Return the sample and the λ for the scores of all rows.
+/// estimate at the λ of the level before. Return the sample and the λ for the scores of all rows.
 pub(crate) fn recurse(
     ground: &Ground<'_>,
     size: usize,
     oversampling: f64,
-    lambda: Lambda,
+    lambda: impl Fn(&Sample) -> Result<f64, Error>,
     random: &mut Random,
 ) -> Result<(Sample, f64), Error> {
     let mut order: Vec<usize> = (0..ground.len()).collect();
     order.shuffle(random);
-    let mut sizes = vec![ground.len()];
-    let mut least = ground.len();
-    while least > size {
-        least = least.div_ceil(2);
-        sizes.push(least);
-    }
+    let half = |&rows: &usize| (rows > size).then(|| rows.div_ceil(2));
+    let sizes: Vec<usize> = successors(Some(ground.len()), half).collect();
+    let least = sizes[sizes.len() - 1];
     let mut sample = Sample { rows: order[..least].to_vec(), kept: vec![1.0; least] };
     // Skip the first level, all rows, which is left to the caller, and the last, which keeps all of its rows.
     for &level in sizes.iter().skip(1).rev().skip(1) {
         let rows = &order[..level];
-        let scores = estimates(ground, rows, &sample, lambda.of(ground, &sample, size)?)?;
+        let scores = estimates(ground, rows, &sample, lambda(&sample)?)?;
         let mut next = Sample { rows: Vec::new(), kept: Vec::new() };
         for (&row, score) in rows.iter().zip(scores) {
             let probability = (oversampling * score).min(1.0);
@@ -129,7 +108,7 @@ pub(crate) fn recurse(
         }
         sample = next;
     }
-    let lambda = lambda.of(ground, &sample, size)?;
+    let lambda = lambda(&sample)?;
     Ok((sample, lambda))
 }
 

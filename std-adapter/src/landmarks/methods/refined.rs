@@ -4,12 +4,10 @@
 //! the error on up to a million of them.
 
 use crate::error::Error;
-use crate::landmarks::methods::exchanged::exchanged;
-use crate::landmarks::methods::refined_ridge::RefinedRidge;
-use crate::landmarks::methods::rpcholesky::RpCholesky;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Needs, Selector, Task};
-use crate::landmarks::swap_search::{Objective, Refinement};
+use crate::landmarks::{
+    Needs, Objective, Refinement, Selection, Selector, Task, methods::exchanged::exchanged,
+    methods::refined_ridge::RefinedRidge, methods::rpcholesky::RpCholesky,
+};
 use std::time::Duration;
 
 /// Select rows by pivoted Cholesky and exchange them while the error decreases: swap search over importance-sampled

@@ -15,24 +15,18 @@
 //! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares (Chen, Hong,
 //! Harris and Sharkey 2004). Here columns are exchanged instead of added.
 
-use crate::approximation::features::{Ground, features_of};
-use crate::approximation::gram::Gram;
+use crate::approximation::{Gram, Ground, features::features_of};
 use crate::error::Error;
-use crate::heap::Heap;
-use crate::landmarks::methods::draw::{place, refused};
-use crate::landmarks::methods::exchanged::exchanged;
-use crate::landmarks::methods::rpcholesky::RpCholesky;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Needs, Selector, Task};
-use crate::landmarks::swap_search::{Objective, Refinement, RefinementOutcome};
+use crate::landmarks::{
+    Needs, Objective, Refinement, RefinementOutcome, Selection, Selector, Task, methods::draw::place,
+    methods::exchanged::exchanged, methods::rpcholesky::RpCholesky, selection::log_det,
+};
 use crate::linalg::eigen::PARTS;
 use crate::observer::{Observer, go_on};
-use crate::regression::leave_one_out::{Axes, Fitted};
-use crate::regression::ridge::ridge_grid;
+use crate::regression::{leave_one_out::Axes, leave_one_out::Fitted, ridge_grid};
 use crate::rng::{RngStream, stream};
-use dpp_nystrom_core::{GroundSet, Landmarks, Random, start};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use dpp_nystrom_core::{GroundSet, Random};
+use faer::{Accum, Mat, Par, linalg::matmul::matmul};
 use rand::seq::index;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -95,21 +89,12 @@ impl Selector for RefinedRidge {
         };
         let mut random = stream(task.seed, RngStream::Supervised);
         let found = among(task.gram, &target.values, landmarks, search, &mut random, task.observer)?;
-        let refinement = Some(RefinementOutcome {
-            objective: Objective::Ridge,
-            sweeps: found.sweeps,
-            exchanges: found.exchanges,
-            measured: found.measured,
-            before: found.before,
-            after: found.after,
-        });
-        if found.exchanges == 0 {
+        let refinement = Some(found.outcome);
+        if found.outcome.exchanges == 0 {
             return Ok(Selection { refinement, ..from });
         }
-        let mut memory = Heap::new(task.c)?;
-        let mut set = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
-        start::given(&mut set, &found.landmarks).map_err(refused)?;
-        Ok(Selection { refinement, ..Selection::rows(found.landmarks, set.log_det()) })
+        let log_det = log_det(task.gram.ground(), &found.landmarks)?;
+        Ok(Selection { refinement, ..Selection::rows(found.landmarks, log_det) })
     }
 }
 
@@ -143,13 +128,8 @@ struct Search<'a> {
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     landmarks: Vec<usize>,
-    exchanges: u64,
-    sweeps: u64,
-    /// The number of rows on which the errors were measured.
-    measured: usize,
-    /// Mean squared leave-one-out errors before and after, each at its best ridge.
-    before: f64,
-    after: f64,
+    /// The errors are mean squared leave-one-out errors, each at its best ridge.
+    outcome: RefinementOutcome,
 }
 
 /// Exchange landmarks among all rows, or among a sample of them.
@@ -189,11 +169,13 @@ fn exchange(
     let (n, c) = (ground.len(), landmarks.len());
     let measure = |set: &[usize]| Axes::new(&features_of(ground, set)?)?.best(targets, search.ridges);
     let (mut ridge, before) = measure(landmarks)?;
-    let mut best =
-        Found { landmarks: landmarks.to_vec(), exchanges: 0, sweeps: 0, measured: n, before, after: before };
+    let objective = Objective::Ridge;
+    let mut outcome =
+        RefinementOutcome { objective, sweeps: 0, exchanges: 0, measured: n, before, after: before };
     observer.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
-    let mut current = best.landmarks.clone();
-    while best.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {
+    let mut best = landmarks.to_vec();
+    let mut current = best.clone();
+    while outcome.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {
         let mut moved = 0;
         for _ in 0..c {
             let leaving = current.remove(0);
@@ -204,20 +186,21 @@ fn exchange(
             observer.advance(1);
             go_on(observer)?;
         }
-        best.sweeps += 1;
+        outcome.sweeps += 1;
         if moved == 0 {
             break;
         }
         let (next, error) = measure(&current)?;
-        if !(error < best.after) {
+        if !(error < outcome.after) {
             break;
         }
-        best.exchanges += moved;
-        (best.landmarks, best.after, ridge) = (current.clone(), error, next);
+        outcome.exchanges += moved;
+        outcome.after = error;
+        (best, ridge) = (current.clone(), next);
     }
     observer.end();
-    best.landmarks.sort_unstable();
-    Ok(best)
+    best.sort_unstable();
+    Ok(Found { landmarks: best, outcome })
 }
 
 /// The regression on all landmarks except one.
@@ -258,19 +241,17 @@ impl<'a> Slot<'a> {
         let n = self.ground.len();
         let residuals: Vec<f64> = (0..n).map(|row| self.residual(row)).collect();
         let free = |row: usize, weight: f64| if residuals[row] > 0.0 { weight } else { 0.0 };
-        let mut uniform: Vec<f64> = (0..n).map(|row| free(row, 1.0)).collect();
+        let uniform = (0..n).map(|row| free(row, 1.0)).collect();
         let squares = self.fitted.residuals().map(|residual| residual * residual).enumerate();
-        let mut by_target: Vec<f64> =
-            squares.map(|(row, square)| if square.is_finite() { free(row, square) } else { 0.0 }).collect();
-        let mut by_residual = residuals.clone();
+        let by_target = squares.map(|(row, square)| if square.is_finite() { free(row, square) } else { 0.0 });
+        let mut weights = [uniform, residuals.clone(), by_target.collect::<Vec<f64>>()];
         let mut rows = vec![present];
         for &row in self.others.iter().chain(&rows) {
-            (uniform[row], by_residual[row], by_target[row]) = (0.0, 0.0, 0.0);
+            weights.iter_mut().for_each(|weights| weights[row] = 0.0);
         }
         for at in 0..count {
-            let weights = [&uniform, &by_residual, &by_target][at % 3];
-            let Some(row) = place(weights, random)? else { continue };
-            (uniform[row], by_residual[row], by_target[row]) = (0.0, 0.0, 0.0);
+            let Some(row) = place(&weights[at % 3], random)? else { continue };
+            weights.iter_mut().for_each(|weights| weights[row] = 0.0);
             rows.push(row);
         }
         Ok(rows)
@@ -289,14 +270,8 @@ impl<'a> Slot<'a> {
         });
         if !self.others.is_empty() {
             let own = Mat::from_fn(self.features.nrows(), rows.len(), |k, at| self.features[(k, rows[at])]);
-            matmul(
-                entering.as_mut(),
-                Accum::Add,
-                self.features.transpose(),
-                own.as_ref(),
-                -1.0,
-                Par::rayon(PARTS),
-            );
+            let features = self.features.transpose();
+            matmul(entering.as_mut(), Accum::Add, features, own.as_ref(), -1.0, Par::rayon(PARTS));
         }
         entering.par_col_iter_mut().zip(&rows).for_each(|(column, &row)| {
             let residual = self.residual(row);
@@ -308,16 +283,11 @@ impl<'a> Slot<'a> {
             .map(|at| self.fitted.extended(entering.col_as_slice(at), left.col_as_slice(at), self.targets))
             .collect();
         let errors: Vec<f64> = extended.par_iter().map(|extended| extended.error()).collect();
-        let (mut least, mut at) = (errors[0], 0);
-        for (candidate, &error) in errors.iter().enumerate() {
-            if error < least {
-                (least, at) = (error, candidate);
-            }
-        }
+        let at = (1..rows.len()).fold(0, |least, at| if errors[at] < errors[least] { at } else { least });
         if at == 0 {
             return Ok(present);
         }
-        let gain = errors[0] - least;
+        let gain = errors[0] - errors[at];
         if !gain.is_finite() {
             return Ok(rows[at]);
         }
@@ -331,13 +301,10 @@ impl<'a> Slot<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Search, Slot, among, exchange};
-    use crate::approximation::features::features_of;
-    use crate::approximation::gram::Gram;
-    use crate::data::prepared::Prepared;
-    use crate::data::table::input::Table;
-    use crate::kernel::kind::KernelKind;
-    use crate::kernel::spec::KernelSpec;
+    use super::{Found, RefinementOutcome, Search, Slot, among, exchange};
+    use crate::approximation::{Gram, features::features_of};
+    use crate::data::{Prepared, table::input::Table};
+    use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::leave_one_out::Axes;
     use crate::rng::{RngStream, stream};
@@ -420,7 +387,7 @@ mod tests {
             };
             let found = run();
             assert_eq!(found, run());
-            let Found { landmarks, before, after, exchanges, .. } = found;
+            let Found { landmarks, outcome: RefinementOutcome { before, after, exchanges, .. } } = found;
             assert!(after <= before && exchanges > 0, "{before} {after}");
             assert!(landmarks.is_sorted_by(|one, other| one < other) && landmarks.len() == 10);
             for (set, told) in [(&start, before), (&landmarks, after)] {
@@ -441,7 +408,7 @@ mod tests {
         let mut random = stream(1, RngStream::Supervised);
         let search = Search { rows: 150, ..SEARCH };
         let found = among(&gram, targets, &start, search, &mut random, &NoObserver).unwrap();
-        assert!(found.exchanges > 0 && found.landmarks.is_sorted_by(|one, other| one < other));
+        assert!(found.outcome.exchanges > 0 && found.landmarks.is_sorted_by(|one, other| one < other));
         let error = |set: &[usize]| {
             let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
             axes.best(targets, SEARCH.ridges).unwrap().1
@@ -458,8 +425,8 @@ mod tests {
         for ridges in [SEARCH.ridges, &[1e-20]] {
             let search = Search { ridges, ..SEARCH };
             let found = exchange(gram.ground(), targets, &all, search, &mut random, &NoObserver).unwrap();
-            assert_eq!((&found.landmarks, found.exchanges), (&all, 0));
-            assert_eq!(found.before.is_finite(), ridges.len() > 1);
+            assert_eq!((&found.landmarks, found.outcome.exchanges), (&all, 0));
+            assert_eq!(found.outcome.before.is_finite(), ridges.len() > 1);
         }
     }
 }

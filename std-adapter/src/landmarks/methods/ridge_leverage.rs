@@ -2,10 +2,8 @@
 //! otherwise the one at which the sum of the scores, the effective dimension, is c.
 
 use crate::error::Error;
-use crate::landmarks::methods::draw::by_weight;
-use crate::landmarks::methods::scores::{leverage, ridge, ridge_of_dimension};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::methods::scores::{leverage, ridge_for};
+use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 
 /// Select rows by exact ridge leverage scores (Alaoui and Mahoney 2015), at the task's ridge if set. `N²` kernel
 /// evaluations, `O(N³)` operations, `2 N²` numbers.
@@ -18,16 +16,8 @@ impl Selector for RidgeLeverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (gram, c) = (task.gram, task.c);
-        gram.check_whole(self.name(), "appreglev")?;
-        task.observer.begin("eigenvectors", 1);
-        let eigen = gram.eigen()?;
-        task.observer.end();
-        let mu = match task.ridge {
-            Some(gamma) => gamma * gram.len() as f64,
-            None => ridge_of_dimension(&eigen.values, c),
-        };
-        let mut weights = leverage(eigen.vectors.as_ref(), &ridge(&eigen.values, mu));
-        by_weight(gram.ground(), c, &mut weights, &mut task.random())
+        let eigen = task.eigen(self.name(), "appreglev")?;
+        let weights = leverage(eigen.vectors.as_ref(), &ridge_for(task, &eigen.values));
+        by_weight(task, weights, &mut task.random())
     }
 }

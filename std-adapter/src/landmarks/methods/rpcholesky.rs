@@ -1,10 +1,10 @@
 //! Randomly pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot`].
 
 use crate::error::Error;
-use crate::landmarks::chain::{pivoted_rows, select_in_order, select_rows};
-use crate::landmarks::procedure::{Procedure, Start};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{
+    Selection, Selector, Start, Task, chain::pivoted_rows, chain::select_in_order, chain::select_rows,
+    procedure::Procedure,
+};
 
 /// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
 /// residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.

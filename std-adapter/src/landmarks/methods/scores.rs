@@ -4,6 +4,7 @@
 //! have the weights `w_j = 1` for the first k and 0 for the others, and sum to k. Ridge leverage scores, the diagonal
 //! of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
 
+use crate::landmarks::Task;
 use crate::linalg::eigen::rank;
 use faer::MatRef;
 use rayon::prelude::*;
@@ -19,6 +20,12 @@ pub(crate) fn best_rank(eigenvalues: &[f64], k: usize) -> Vec<f64> {
 /// Return the weights `w_j = λ_j/(λ_j + μ)` for the eigenvalues above rounding.
 pub(crate) fn ridge(eigenvalues: &[f64], mu: f64) -> Vec<f64> {
     eigenvalues[..rank(eigenvalues)].iter().map(|value| value / (value + mu)).collect()
+}
+
+/// Return the ridge weights at the task's ridge, `μ = Nγ`; without one, at the μ of effective dimension c.
+pub(crate) fn ridge_for(task: &Task<'_>, eigenvalues: &[f64]) -> Vec<f64> {
+    let of_dimension = || ridge_of_dimension(eigenvalues, task.c);
+    ridge(eigenvalues, task.ridge.map_or_else(of_dimension, |gamma| gamma * task.gram.len() as f64))
 }
 
 /// Return the scores `l_i = Σ_j w_j u_ij²`, over as many columns of `vectors` as there are weights.

@@ -1,34 +1,25 @@
 //! Tests of the sampling distributions against independent formulas, on matrices small enough to enumerate.
 
-use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::approximation::spectrum::SPECTRUM_ROWS;
-use crate::data::prepared::Prepared;
+use crate::approximation::{Gram, LandmarkSet, SPECTRUM_ROWS};
 use crate::data::table::input::{Table, Target};
-use crate::data::table::reader::read;
+use crate::data::{Prepared, table::reader::read};
 use crate::error::Error;
-use crate::kernel::bandwidth::Sigma;
-use crate::kernel::kind::KernelKind;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::methods::adaptive_full::Columns;
-use crate::landmarks::methods::adaptive_partial::residuals;
-use crate::landmarks::methods::given::Given;
-use crate::landmarks::methods::greedy::Greedy;
-use crate::landmarks::methods::kmeans::Kmeans;
-use crate::landmarks::methods::lloyd::lloyd;
-use crate::landmarks::methods::recursive_rls::{Lambda, estimates, recurse};
+use crate::kernel::{KernelKind, KernelSpec, Precision, Sigma};
+use crate::landmarks::methods::recursive_rls::{estimates, recurse};
 use crate::landmarks::methods::scores::{best_rank, leverage, ridge, ridge_of_dimension};
-use crate::landmarks::methods::{SelectorOptions, find};
-use crate::landmarks::selector::{RowAccess, Selector, Task, run};
+use crate::landmarks::{
+    RowAccess, Selector, Task, methods::SelectorOptions, methods::adaptive_full::Columns,
+    methods::adaptive_partial::residuals, methods::find, methods::given::Given, methods::greedy::Greedy,
+    methods::kmeans::Kmeans, methods::lloyd::lloyd, run,
+};
 use crate::linalg::eigen::rank;
-use crate::observer::NoObserver;
-use crate::regression::sigma_search::choose_bandwidth;
+use crate::observer::{NoObserver, Observer};
+use crate::regression::choose_bandwidth;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
 use rand_core::Rng;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{collections::BTreeMap, path::Path};
 
 const SMALL: usize = 8;
 const DRAWS: u64 = 20_000;
@@ -370,7 +361,7 @@ fn a_sketch_gives_no_score_more_than_it_has() {
     let mu = 0.5;
     let exact = leverage(gram.eigen().unwrap().vectors.as_ref(), &ridge(&gram.eigen().unwrap().values, mu));
     let task = Task { seed: 4, ..Task::new(&gram, 10) };
-    let sketch = super::sketch::Sketch::new(&task, Some(60), &mut stream(4, RngStream::Landmarks)).unwrap();
+    let sketch = super::sketch::sketch(&task, Some(60), &mut stream(4, RngStream::Landmarks)).unwrap();
     let scores = leverage(sketch.vectors.as_ref(), &ridge(&sketch.values, mu));
     // K̃ <= K, and x/(x + μ) is operator monotone.
     assert!(scores.iter().zip(&exact).all(|(score, exact)| *score < exact + 1e-9));
@@ -411,7 +402,11 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
     let data = data(3_000, 4);
     let seeds: Vec<f64> = data.rows[..12 * 4].to_vec();
     let mut inertia = Vec::new();
-    let centroids = lloyd(&data.rows, 4, seeds, |value| inertia.push(value));
+    let centroids = lloyd(&data.rows, 4, seeds, |value| {
+        inertia.push(value);
+        Ok(())
+    })
+    .unwrap();
     assert!(inertia.len() > 5 && inertia.is_sorted_by(|one, next| one >= next), "{inertia:?}");
     assert!(inertia[inertia.len() - 1] < 0.9 * inertia[0]);
     // Each centroid is the mean of the rows nearest to it.
@@ -489,12 +484,11 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
         let oversampling = 1.5 * 16.0 * (8.0 * dimension as f64).ln();
         for seed in 0..5 {
             let mut random = stream(seed, RngStream::Landmarks);
-            let fixed = Lambda::Fixed(lambda);
-            let (sample, used) = recurse(gram.ground(), 100, oversampling, fixed, &mut random).unwrap();
-            assert_eq!(used, lambda);
+            let fixed = |_: &_| Ok(lambda);
+            let (sample, _) = recurse(gram.ground(), 100, oversampling, fixed, &mut random).unwrap();
             let rows: Vec<usize> = (0..gram.len()).collect();
             let found = estimates(gram.ground(), &rows, &sample, lambda).unwrap();
-            let kept = sample.len();
+            let kept = sample.rows.len();
             assert!(kept < gram.len() / 4, "{kept} rows are not a sample");
             for (estimate, exact) in found.iter().zip(&exact) {
                 let over = 1.5 * estimate;
@@ -580,4 +574,45 @@ fn given_rows_are_those_of_the_file() {
     assert!(
         matches!(run(&Given::new([1, 2]), &task), Err(Error::Landmarks { reason: found }) if found == reason)
     );
+}
+
+/// Cancels at the beginning of the first phase, and counts what it is told afterwards.
+#[derive(Default)]
+struct Cancels {
+    is_cancelled: AtomicBool,
+    told: AtomicU64,
+}
+
+impl Observer for Cancels {
+    fn begin(&self, _: &str, _: u64) {
+        self.is_cancelled.store(true, Ordering::SeqCst);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.told.fetch_add(steps, Ordering::SeqCst);
+    }
+
+    fn end(&self) {
+        self.told.fetch_add(1_000, Ordering::SeqCst);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::SeqCst)
+    }
+}
+
+/// Each of these stops within its first phase, after one step at most.
+#[test]
+fn a_cancelled_phase_ends_before_its_second_step() {
+    let data = data(3_000, 4);
+    let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
+    for name in
+        ["kmeans", "kmeans-snapped", "column-norm", "lev", "reglev", "kdpp-exact", "adappart", "refined"]
+    {
+        let observer = Cancels::default();
+        let task = Task { observer: &observer, ..Task::new(&gram, 12) };
+        let found = run(selector(name, &SelectorOptions::default()).as_ref(), &task);
+        assert!(matches!(found, Err(Error::Cancelled)), "{name}: {found:?}");
+        assert!(observer.told.into_inner() <= 1, "{name}");
+    }
 }

@@ -1,10 +1,7 @@
 //! Rows drawn uniformly: [`dpp_nystrom_core::start::uniform`].
 
 use crate::error::Error;
-use crate::landmarks::chain::select_rows;
-use crate::landmarks::procedure::{Procedure, Start};
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{Selector, Task};
+use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
 
 /// Select rows drawn uniformly (Williams and Seeger 2001). `c²/2` kernel evaluations, works in place.
 #[derive(Clone, Copy, Debug, Default)]

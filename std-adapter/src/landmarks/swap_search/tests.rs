@@ -1,8 +1,8 @@
 //! Tests of refinement: monotone error, unbiased sums, the exact sweep, and the limits of its options.
 
-use crate::approximation::errors::trace_error;
-use crate::kernel::kind::KernelKind;
-use crate::landmarks::swap_search::{Refinement, WIDER, draw, refine};
+use crate::approximation::trace_error;
+use crate::kernel::KernelKind;
+use crate::landmarks::{Refinement, swap_search::WIDER, swap_search::draw, swap_search::refine};
 use crate::linalg::elimination::{residuals, trace_residual};
 use crate::observer::NoObserver;
 use crate::rng::{RngStream, stream};

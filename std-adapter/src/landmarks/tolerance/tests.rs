@@ -1,22 +1,15 @@
 //! Tests of the error curve against separate selections, and of the search for the fewest landmarks.
 
-use crate::approximation::curve::trace_curve;
-use crate::approximation::gram::Gram;
-use crate::data::prepared::Prepared;
-use crate::data::table::input::Table;
+use crate::approximation::{Gram, curve::trace_curve};
+use crate::data::{Prepared, table::input::Table};
 use crate::error::Error;
-use crate::kernel::kind::KernelKind;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::methods::greedy::Greedy;
-use crate::landmarks::methods::{SelectorOptions, find};
-use crate::landmarks::selector::{Selector, Task, run};
-use crate::landmarks::swap_search::Refinement;
-use crate::landmarks::tolerance::{Criterion, FIRST, Tolerance, ToleranceSearch, fewest};
+use crate::kernel::{KernelKind, KernelSpec, Precision};
+use crate::landmarks::{
+    Criterion, Refinement, Selector, Task, Tolerance, ToleranceSearch, fewest, methods::SelectorOptions,
+    methods::find, methods::greedy::Greedy, run, tolerance::FIRST,
+};
 use crate::observer::NoObserver;
-use crate::regression::fit::{fit, validation_error};
-use crate::regression::params::FitParams;
-use crate::regression::ridge::Ridge;
+use crate::regression::{FitParams, Ridge, fit, fit::validation_error};
 use crate::rng::{RngStream, stream};
 use rand_core::Rng;
 
