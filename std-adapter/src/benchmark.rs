@@ -1,21 +1,12 @@
 //! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the paper.
 
-use crate::approximation::gram::Gram;
-use crate::approximation::spectrum::{SPECTRUM_ROWS, Spectrum};
-use crate::approximation::variants::Approximation;
-use crate::data::prepared::{Prepared, keep};
-use crate::data::table::input::Table;
-use crate::error::Error;
-use crate::kernel::bandwidth::Sigma;
-use crate::kernel::kind::KernelKind;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::selector::{Selector, Task, run};
-use crate::observer::{NoObserver, Observer, go_on};
-use crate::regression::fit::fit;
-use crate::regression::params::FitParams;
-use crate::regression::ridge::Ridge;
-use crate::regression::sigma_search::choose_bandwidth;
+use crate::approximation::{Approximation, Gram, SPECTRUM_ROWS, Spectrum};
+use crate::data::{Prepared, prepared::keep, table::input::Table};
+use crate::error::{Error, refused};
+use crate::kernel::{KernelKind, KernelSpec, Precision, Sigma};
+use crate::landmarks::{Selector, Task, run, selector::check_count};
+use crate::observer::{Observer, Silent, go_on};
+use crate::regression::{FitParams, Ridge, choose_bandwidth, fit};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
@@ -111,12 +102,7 @@ pub fn evaluate(
     }
     // Check the arguments before hours of work.
     for &landmarks in &comparison.landmarks {
-        let reason = match landmarks {
-            0 => CoreError::Empty,
-            _ if landmarks > rows - test => CoreError::TooManyLandmarks { landmarks, rows: rows - test },
-            _ => continue,
-        };
-        return Err(Error::Landmarks { reason });
+        check_count(landmarks, rows - test)?;
     }
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
@@ -124,22 +110,17 @@ pub fn evaluate(
         let gram = Gram::new(&data, KernelSpec { kind: comparison.kernel, sigma: chosen.sigma })?;
         let spectrum = if data.len() <= SPECTRUM_ROWS {
             observer.begin("eigenvalues", 1);
-            let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
+            let matrix = gram.matrix()?.clone();
+            go_on(observer)?;
+            let spectrum = Spectrum::of_matrix(matrix)?;
             observer.end();
             Some(spectrum)
         } else {
             None
         };
-        let params = FitParams {
-            kernel: gram.kernel(),
-            ridge: comparison.ridge,
-            precision: comparison.precision,
-            seed,
-        };
-        let ridge = match comparison.ridge {
-            Ridge::Value(gamma) => Some(gamma),
-            Ridge::CrossValidated => None,
-        };
+        let &Comparison { ridge, precision, .. } = comparison;
+        let params = FitParams { kernel: gram.kernel(), ridge, precision, seed };
+        let ridge = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
         let trials = comparison.landmarks.len() * comparison.selectors.len();
         observer.begin(&format!("seed {seed}"), trials as u64);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
@@ -150,14 +131,14 @@ pub fn evaluate(
                     Some(rows) => rows.len(),
                     None => c,
                 };
-                let precision = comparison.precision;
-                let task = Task { precision, seed, ridge, ..Task::new(&gram, c) };
+                let silent = Silent(observer);
+                let task = Task { gram: &gram, c, precision, seed, ridge, observer: &silent };
                 let selection = run(selector.as_ref(), &task)?;
                 let (trace, relative) =
                     approximation.errors(&gram, spectrum.as_ref(), &selection.landmarks, seed)?;
                 let model = match &data.target {
                     Some(_) if approximation == Approximation::Nystrom => {
-                        Some(fit(&data, &selection.landmarks, params, None, &NoObserver)?.model)
+                        Some(fit(&data, &selection.landmarks, params, None, &silent)?.model)
                     }
                     _ => None,
                 };
@@ -202,19 +183,16 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
-        let reason = CoreError::OutOfRange { index, len: table.rows() };
-        return Err(Error::Landmarks { reason });
+        return Err(refused(CoreError::OutOfRange { index, len: table.rows() }));
     }
     let training = comparison.rows - comparison.test;
     if given.len() > training {
-        let reason = CoreError::TooManyLandmarks { landmarks: given.len(), rows: training };
-        return Err(Error::Landmarks { reason });
+        return Err(refused(CoreError::TooManyLandmarks { landmarks: given.len(), rows: training }));
     }
     let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
     others.shuffle(&mut stream(seed, RngStream::Rows));
     let (fill, rest) = others.split_at(training - given.len());
-    let mut train_rows = given;
-    train_rows.extend(fill);
+    let mut train_rows = [&given[..], fill].concat();
     train_rows.sort_unstable();
     let mut test_rows = rest[..comparison.test].to_vec();
     test_rows.sort_unstable();

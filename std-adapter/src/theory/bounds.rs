@@ -39,12 +39,11 @@ pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
 /// `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖`. It exceeds the trivial bound, [`corollary_1_trivial`], once
 /// [`is_vacuous`] holds.
 pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms {
-    let expected = theorem_1(eigenvalues.len(), c, k);
-    let trivial = corollary_1_trivial(eigenvalues, k);
-    let dim = deviation(c, delta);
+    let (expected, trivial) = (theorem_1(eigenvalues.len(), c, k), corollary_1_trivial(eigenvalues, k));
+    let t = deviation(c, delta);
     Norms {
-        frobenius: expected.frobenius + dim * trivial.frobenius,
-        spectral: expected.spectral + dim * trivial.spectral,
+        frobenius: expected.frobenius + t * trivial.frobenius,
+        spectral: expected.spectral + t * trivial.spectral,
     }
 }
 

@@ -1,14 +1,16 @@
 //! Chains from uniform starts, and the mixing diagnostics of their log-determinants.
 
-use crate::approximation::features::Ground;
-use crate::error::Error;
+use crate::approximation::Ground;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::convergence::{autocorrelation_time, mean, split_r_hat};
-use crate::rng::{RngStream, stream};
-use crate::simd::lanes::Lanes;
-use dpp_nystrom_core::{
-    Acceptance, Chain, Error as CoreError, Landmarks, Progress, Rule, SlotChain, Step, start,
+use crate::landmarks::{
+    convergence::autocorrelation_time, convergence::mean, convergence::quarters, convergence::split_r_hat,
+    stopping::Recorded,
 };
+use crate::observer::{Observer, go_on};
+use crate::rng::{RngStream, stream};
+use crate::simd::Lanes;
+use dpp_nystrom_core::{Chain, Landmarks, Progress, Random, Rule, Step, start};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::time::Instant;
@@ -40,17 +42,13 @@ pub struct ChainRecord {
 /// One chain's trace: the log-determinant, recorded at a fixed interval.
 struct Run {
     log_dets: Vec<f64>,
-    proposed: u64,
-    accepted: u64,
+    progress: Progress,
     seconds: f64,
 }
 
-impl Run {
-    fn new(log_dets: Vec<f64>, progress: Progress, begin: Instant) -> Self {
-        let Progress { proposed, accepted, .. } = progress;
-        Self { log_dets, proposed, accepted, seconds: begin.elapsed().as_secs_f64() }
-    }
-}
+/// Runs a chain from these landmarks for a number of steps, and returns its log-determinants and counts.
+type Follow =
+    fn(Landmarks<'_, f64, Ground<'_>>, u64, Random, &dyn Observer) -> Result<(Vec<f64>, Progress), Error>;
 
 /// Run Algorithm 1 and the slot chain (Metropolis-within-Gibbs with a systematic scan).
 pub(crate) fn record(
@@ -59,66 +57,61 @@ pub(crate) fn record(
     chains: u64,
     steps: u64,
     seed: u64,
+    observer: &dyn Observer,
 ) -> Result<[ChainRecord; 2], Error> {
-    let every = |run: &(dyn Fn(u64) -> Result<Run, Error> + Sync)| -> Result<Vec<Run>, Error> {
-        (0..chains).into_par_iter().map(|chain| run(seed.wrapping_add(chain))).collect()
+    let every = |follow: Follow| -> Result<Vec<Run>, Error> {
+        let run = |chain| {
+            let mut random = stream(seed.wrapping_add(chain), RngStream::Chains);
+            let mut memory = Heap::new(c)?;
+            let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+            let begin = Instant::now();
+            let (log_dets, progress) = follow(landmarks, steps, random, observer)?;
+            Ok(Run { log_dets, progress, seconds: begin.elapsed().as_secs_f64() })
+        };
+        (0..chains).into_par_iter().map(run).collect()
     };
-    let paper = every(&|seed| paper(ground, c, steps, seed))?;
-    let slot = every(&|seed| slot(ground, c, steps, seed))?;
-    Ok([summary("paper", steps, &paper), summary("slot", steps, &slot)])
+    Ok([summary("paper", steps, &every(paper)?), summary("slot", steps, &every(slot)?)])
 }
 
-fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
-}
-
-fn paper(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
-    let mut random = stream(seed, RngStream::Chains);
-    let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
-    let begin = Instant::now();
+fn paper(
+    landmarks: Landmarks<'_, f64, Ground<'_>>,
+    steps: u64,
+    mut random: Random,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, Progress), Error> {
     let mut log_det = landmarks.log_det();
     let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
     let mut log_dets = Vec::new();
     for _ in 0..steps {
+        go_on(observer)?;
         if let Step::Accepted { .. } = chain.step(&mut random).map_err(refused)? {
             log_det = chain.landmarks().log_det();
         }
         log_dets.push(log_det);
     }
-    Ok(Run::new(log_dets, chain.progress(), begin))
+    Ok((log_dets, chain.progress()))
 }
 
-fn slot(ground: &Ground<'_>, c: usize, steps: u64, seed: u64) -> Result<Run, Error> {
-    let mut random = stream(seed, RngStream::Chains);
-    let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
-    let begin = Instant::now();
-    let lanes = Lanes::new(c, ground.features())?;
-    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
-    let mut log_dets = Vec::new();
-    while chain.progress().steps < steps {
-        chain.step(steps - chain.progress().steps, &mut random).map_err(refused)?;
-        log_dets.push(chain.log_det());
-    }
-    Ok(Run::new(log_dets, chain.progress(), begin))
+fn slot(
+    landmarks: Landmarks<'_, f64, Ground<'_>>,
+    steps: u64,
+    random: Random,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, Progress), Error> {
+    let lanes = Lanes::new(landmarks.len(), landmarks.ground().features())?;
+    let mut run = Recorded::new(landmarks, lanes, random);
+    run.run_to(steps, observer)?;
+    Ok((run.record, run.chain.progress()))
 }
 
 fn summary(chain: &'static str, steps: u64, runs: &[Run]) -> ChainRecord {
-    let mut parts: Vec<&[f64]> = Vec::new();
-    for run in runs {
-        let (_, later) = run.log_dets.split_at(run.log_dets.len() / 2);
-        let (third, fourth) = later.split_at(later.len() / 2);
-        parts.extend([third, fourth]);
-    }
+    let parts: Vec<&[f64]> = runs.iter().flat_map(|run| quarters(&run.log_dets)).collect();
     let log_det = mean(&parts.concat());
     let entries: usize = parts.iter().map(|part| part.len()).sum();
     let moves = runs.iter().map(|run| run.log_dets.len()).max().unwrap_or(1);
-    let (proposed, accepted) = runs
-        .iter()
-        .fold((0, 0), |(proposed, accepted), run| (proposed + run.proposed, accepted + run.accepted));
+    let proposed: u64 = runs.iter().map(|run| run.progress.proposed).sum();
+    let accepted: u64 = runs.iter().map(|run| run.progress.accepted).sum();
     // The rest is rounding error.
     let parts = if accepted > 0 { parts } else { Vec::new() };
     let time = autocorrelation_time(&parts);

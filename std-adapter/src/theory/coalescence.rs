@@ -10,7 +10,7 @@
 //! the paper overlooks. With `u` for one chain and `1 - u` for the other exactly one moves, since
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
 use crate::landmarks::exact_kdpp::uniform;
 use crate::rng::{RngStream, stream};
@@ -52,28 +52,24 @@ pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
         .collect()
 }
 
-fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
-}
-
 /// Two chains, and the slots of their rows.
 struct Coupled<'a, G: ?Sized> {
     chains: [Landmarks<'a, f64, G>; 2],
     slots: [Vec<usize>; 2],
-    distance: usize,
 }
 
 impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
     fn new(one: Landmarks<'a, f64, G>, other: Landmarks<'a, f64, G>) -> Self {
         let slots = [one.members().to_vec(), other.members().to_vec()];
-        let mut coupled = Self { chains: [one, other], slots, distance: 0 };
+        let mut coupled = Self { chains: [one, other], slots };
         coupled.align();
         coupled
     }
 
     /// Return how many rows of one set are not in the other.
     fn distance(&self) -> usize {
-        self.distance
+        let [mine, others] = &self.slots;
+        mine.iter().zip(others).filter(|(row, other)| row != other).count()
     }
 
     fn step(&mut self, random: &mut Random) -> Result<(), CoreError> {
@@ -129,7 +125,6 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
                 others.swap(slot, at);
             }
         }
-        self.distance = mine.iter().zip(others.iter()).filter(|(row, other)| row != other).count();
     }
 }
 

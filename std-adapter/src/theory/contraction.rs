@@ -40,8 +40,7 @@
 //! `Σ_S π_S D_S >= D`. So the two steps leave at most `1 - 1/(c(N - c))` of `D`. The coin halves the gain, since
 //! divergence is convex; Pinsker's inequality gives the second line.
 
-use crate::approximation::spectrum::check_rows;
-use crate::error::Error;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
 use crate::theory::swaps::Swaps;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
@@ -61,7 +60,7 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
 ) -> Result<Option<f64>, Error> {
     let c = shared.len() + 1;
     if r == t {
-        return Err(Error::Landmarks { reason: CoreError::Duplicate { index: t } });
+        return Err(refused(CoreError::Duplicate { index: t }));
     }
     let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
     let (Some(mut of_r), Some(mut of_t)) =
@@ -84,26 +83,22 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
 /// exists.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`], [`Error::SpectrumRows`] for more rows.
+/// [`Error::Landmarks`], with [`CoreError::TooManyRows`] for more rows; [`Error::Memory`].
 pub fn enumerated<G: GroundSet<f64> + ?Sized>(ground: &G, c: usize) -> Result<Option<f64>, Error> {
     let n = ground.len();
-    check_rows(n)?;
     if c == 0 || n > ENUMERATED_ROWS {
-        let reason = if c == 0 { CoreError::Empty } else { CoreError::TooManyRows };
-        return Err(Error::Landmarks { reason });
+        return Err(refused(if c == 0 { CoreError::Empty } else { CoreError::TooManyRows }));
     }
-    let mut most: Option<f64> = None;
+    let mut alphas = Vec::new();
     for set in (0_u32..1 << n).filter(|set| set.count_ones() as usize == c - 1) {
         let (shared, outside): (Vec<usize>, Vec<usize>) = (0..n).partition(|row| set >> row & 1 == 1);
         for (at, &r) in outside.iter().enumerate() {
             for &t in &outside[..at] {
-                if let Some(alpha) = contraction(ground, &shared, r, t)? {
-                    most = Some(most.map_or(alpha, |most| most.max(alpha)));
-                }
+                alphas.extend(contraction(ground, &shared, r, t)?);
             }
         }
     }
-    Ok(most)
+    Ok(alphas.into_iter().reduce(f64::max))
 }
 
 /// Return `β = 1 - (1 - α)/(2c(N - c))`, the expected distance after one step from distance 1.

@@ -1,29 +1,19 @@
 //! The theory's bounds for prepared rows, beside measurements on exact samples and on chains.
 
-use crate::approximation::errors::trace_error;
-use crate::approximation::features::{Ground, features_of, kernel_matrix};
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::approximation::spectrum::{check_rows, residual_norms};
-use crate::data::prepared::Prepared;
-use crate::error::Error;
+use crate::approximation::{
+    Ground, LandmarkSet, features::features_of, features::kernel_matrix, spectrum::check_rows,
+    spectrum::residual_norms, trace_error,
+};
+use crate::data::Prepared;
+use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::convergence::{mean, variance};
-use crate::landmarks::exact_kdpp::ExactKDpp;
-use crate::linalg::eigen::eigen;
-use crate::linalg::elementary_symmetric::log_elementary_symmetric;
-use crate::observer::{NoObserver, Observer};
-use crate::regression::fit::fit;
-use crate::regression::params::FitParams;
-use crate::regression::ridge::Ridge;
+use crate::kernel::{KernelSpec, Precision};
+use crate::landmarks::{ExactKDpp, convergence::mean, convergence::variance, selection::log_det};
+use crate::linalg::{eigen::eigen, log_elementary_symmetric};
+use crate::observer::{Observer, Silent, go_on};
+use crate::regression::{FitParams, Ridge, fit};
 use crate::rng::{RngStream, stream};
-use crate::theory::bounds::Norms;
-use crate::theory::chains::ChainRecord;
-use crate::theory::coalescence::coalescence_times;
-use crate::theory::contraction::ENUMERATED_ROWS;
-use crate::theory::risk::Noise;
-use crate::theory::{bounds, chains, contraction, risk};
+use crate::theory::{ChainRecord, bounds, chains, coalescence, contraction, risk};
 use dpp_nystrom_core::{GroundSet, Landmarks, start};
 use faer::Mat;
 use rand::seq::index;
@@ -76,8 +66,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn of(values: &[f64]) -> Self {
-        Self { mean: mean(values), error: (variance(values) / values.len() as f64).sqrt() }
+    fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.into_iter().collect();
+        Self { mean: mean(&values), error: (variance(&values) / values.len() as f64).sqrt() }
     }
 }
 
@@ -248,11 +239,11 @@ struct Measured {
     samples: Vec<Vec<usize>>,
     traces: Vec<f64>,
     log_dets: Vec<f64>,
-    norms: Vec<Norms>,
+    norms: Vec<bounds::Norms>,
 }
 
 impl<'a> Diagnostics<'a> {
-    /// Decomposes the kernel matrix of the prepared rows, in `f64`; `precision` is that of a cross-validated ridge.
+    /// Decompose the kernel matrix of the prepared rows, in `f64`; `precision` is that of a cross-validated ridge.
     ///
     /// # Errors
     /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
@@ -267,6 +258,7 @@ impl<'a> Diagnostics<'a> {
         let ground = data.ground(kernel)?;
         observer.begin("eigenvectors", 1);
         let matrix = kernel_matrix(&ground)?;
+        go_on(observer)?;
         let exact = ExactKDpp::from_eigen(eigen(&matrix)?);
         observer.end();
         Ok(Self { data, ground, kernel, precision, seed, matrix, exact })
@@ -284,7 +276,8 @@ impl<'a> Diagnostics<'a> {
     /// exact sample and used for Theorem 2.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank; those of [`fit`](crate::regression::fit()).
+    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank; those of [`fit`](crate::regression::fit());
+    /// [`Error::Cancelled`].
     pub fn of(
         &self,
         c: usize,
@@ -296,15 +289,14 @@ impl<'a> Diagnostics<'a> {
         let logs = log_elementary_symmetric(&self.exact.eigenvalues()[..self.exact.rank()], c + 1);
         let expected_trace_error = self.exact.expected_trace_error(c).unwrap_or(0.0);
         let trace = self.trace();
-        let regression = match self.data.target {
-            Some(_) => Some(self.regression(c, ridge, effort, expected_trace_error, &measured, observer)?),
-            None => None,
-        };
+        let regression = || self.regression(c, ridge, effort, expected_trace_error, &measured, observer);
+        let regression = self.data.target.as_ref().map(|_| regression()).transpose()?;
         let contraction = self.contraction(c, effort, logs[c], observer)?;
         let meeting = self.meeting(c, effort, observer)?;
+        let target_ranks = self.target_ranks(c, effort.delta, &measured);
         observer.begin("chains", 1);
         let (chains, steps, seed) = (effort.chains.max(4), effort.steps, self.seed);
-        let chains = chains::record(&self.ground, c, chains, steps, seed)?.to_vec();
+        let chains = chains::record(&self.ground, c, chains, steps, seed, observer)?.to_vec();
         observer.end();
         Ok(Diagnosis {
             dataset: self.data.name.clone(),
@@ -318,11 +310,11 @@ impl<'a> Diagnostics<'a> {
             expected_trace_error,
             expected_trace_fraction: expected_trace_error / trace,
             samples: measured.samples.len() as u64,
-            trace_error: Interval::of(&measured.traces),
-            log_det: Interval::of(&measured.log_dets),
+            trace_error: Interval::of(measured.traces),
+            log_det: Interval::of(measured.log_dets),
             delta: effort.delta,
             corollaries_vacuous: bounds::is_vacuous(c, effort.delta),
-            target_ranks: self.target_ranks(c, effort.delta, &measured),
+            target_ranks,
             regression,
             epsilon: effort.epsilon,
             contraction,
@@ -340,25 +332,18 @@ impl<'a> Diagnostics<'a> {
         let mut measured = Measured::default();
         observer.begin("samples", samples);
         for sample in 0..samples {
+            go_on(observer)?;
             let mut random = stream(self.seed.wrapping_add(sample), RngStream::Exact);
             let landmarks = sized.sample(&mut random);
             measured.traces.push(trace_error(&self.ground, &landmarks)?.error);
-            measured.log_dets.push(self.log_det(&landmarks)?);
+            measured.log_dets.push(log_det(&self.ground, &landmarks)?);
             let norms = residual_norms(&self.matrix, &features_of(&self.ground, &landmarks)?)?;
-            measured.norms.push(Norms { frobenius: norms.frobenius, spectral: norms.spectral });
+            measured.norms.push(bounds::Norms { frobenius: norms.frobenius, spectral: norms.spectral });
             measured.samples.push(landmarks);
             observer.advance(1);
         }
         observer.end();
         Ok(measured)
-    }
-
-    fn log_det(&self, members: &[usize]) -> Result<f64, Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let mut memory = Heap::new(members.len())?;
-        let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
-        start::given(&mut landmarks, members).map_err(refused)?;
-        Ok(landmarks.log_det())
     }
 
     fn target_ranks(&self, c: usize, delta: f64, measured: &Measured) -> Vec<TargetRank> {
@@ -370,9 +355,8 @@ impl<'a> Diagnostics<'a> {
                 let corollary = bounds::corollary_1(values, c, k, delta);
                 let trivial = bounds::corollary_1_trivial(values, k);
                 let best = bounds::best(values, k);
-                let relative = |of: fn(&Norms) -> f64| {
-                    let ratios: Vec<f64> = measured.norms.iter().map(|norms| of(norms) / of(&best)).collect();
-                    Interval::of(&ratios)
+                let relative = |of: fn(&bounds::Norms) -> f64| {
+                    Interval::of(measured.norms.iter().map(|norms| of(norms) / of(&best)))
                 };
                 TargetRank {
                     k,
@@ -409,20 +393,18 @@ impl<'a> Diagnostics<'a> {
                 let landmarks = LandmarkSet::Indices(measured.samples[0].clone());
                 let Self { kernel, precision, seed, .. } = *self;
                 let params = FitParams { kernel, ridge, precision, seed };
-                fit(self.data, &landmarks, params, None, &NoObserver)?.model.ridge
+                fit(self.data, &landmarks, params, None, &Silent(observer))?.model.ridge
             }
         };
         let signal = risk::fitted(self.exact.eigen(), &target.values, ridge);
         let left: Vec<f64> = target.values.iter().zip(&signal).map(|(y, z)| (y - z).powi(2)).collect();
-        let noise = Noise { signal: &signal, variance: mean(&left), ridge };
+        let noise = risk::Noise { signal: &signal, variance: mean(&left), ridge };
         let exact = risk::exact(self.exact.eigen(), noise);
-        let (mut biases, mut variances, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let mut risks = Vec::new();
         observer.begin("risks", measured.samples.len() as u64);
         for landmarks in &measured.samples {
-            let nystrom = risk::nystrom(&self.ground, landmarks, noise)?;
-            biases.push(nystrom.bias);
-            variances.push(nystrom.variance);
-            ratios.push((nystrom.total() / exact.total()).sqrt());
+            go_on(observer)?;
+            risks.push(risk::nystrom(&self.ground, landmarks, noise)?);
             observer.advance(1);
         }
         observer.end();
@@ -432,9 +414,9 @@ impl<'a> Diagnostics<'a> {
             noise: noise.variance,
             bias: exact.bias,
             variance: exact.variance,
-            nystrom_bias: Interval::of(&biases),
-            nystrom_variance: Interval::of(&variances),
-            root_ratio: Interval::of(&ratios),
+            nystrom_bias: Interval::of(risks.iter().map(|risk| risk.bias)),
+            nystrom_variance: Interval::of(risks.iter().map(|risk| risk.variance)),
+            root_ratio: Interval::of(risks.iter().map(|risk| (risk.total() / exact.total()).sqrt())),
             bound: risk::theorem_2(expected_trace_error, rows, ridge),
             corollary: risk::corollary_2(expected_trace_error, trace, rows, ridge, c, effort.delta),
             trivial: risk::corollary_2_trivial(trace, rows, ridge),
@@ -453,7 +435,7 @@ impl<'a> Diagnostics<'a> {
             return Ok(None);
         }
         let stored = Stored(&self.matrix);
-        let alpha_is_exact = rows <= ENUMERATED_ROWS;
+        let alpha_is_exact = rows <= contraction::ENUMERATED_ROWS;
         let drawn = if alpha_is_exact {
             contraction::enumerated(&stored, c)?.into_iter().collect()
         } else {
@@ -487,6 +469,7 @@ impl<'a> Diagnostics<'a> {
         let drawn: Vec<Option<f64>> = (0..triples)
             .into_par_iter()
             .map(|triple| {
+                go_on(observer)?;
                 let mut random = stream(self.seed.wrapping_add(triple), RngStream::Triples);
                 let rows = index::sample(&mut random, stored.len(), c + 1).into_vec();
                 let alpha = contraction::contraction(stored, &rows[..c - 1], rows[c - 1], rows[c]);
@@ -500,7 +483,6 @@ impl<'a> Diagnostics<'a> {
 
     /// Return `log det K_CC` of the first chain's start.
     fn uniform_log_det(&self, c: usize) -> Result<f64, Error> {
-        let refused = |reason| Error::Landmarks { reason };
         let mut memory = Heap::new(c)?;
         let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
         let mut random = stream(self.seed, RngStream::Chains);
@@ -509,10 +491,11 @@ impl<'a> Diagnostics<'a> {
     }
 
     fn meeting(&self, c: usize, effort: &Effort, observer: &dyn Observer) -> Result<Meeting, Error> {
+        go_on(observer)?;
         observer.begin("coupling", 1);
         let stored = Stored(&self.matrix);
         let (pairs, limit) = (effort.pairs, effort.pair_steps);
-        let found = coalescence_times(&stored, c, pairs, limit, self.seed)?;
+        let found = coalescence::coalescence_times(&stored, c, pairs, limit, self.seed)?;
         observer.end();
         let mut times: Vec<u64> = found.into_iter().flatten().collect();
         times.sort_unstable();

@@ -18,9 +18,9 @@
 //! estimated from `J` and added to the bounds. If the intervals still overlap then, the swap is undecided, and the
 //! caller solves.
 //!
-//! # Does it pay?
+//! # Measured cost
 //!
-//! Not for this project's chains. They keep the factor of `K_YY`, so a swap costs one forward substitution and its
+//! Quadrature does not pay for this project's chains. They keep the factor of `K_YY`, so a swap costs one forward substitution and its
 //! rotations, `O(c²)`: as much as a few products, and a decision takes several for each of two forms. It can pay
 //! where every decision would otherwise cost a factorisation, `c³/3`, and the bandwidth is so small that a few
 //! products decide. Relative time of a decision on a shared machine
@@ -189,12 +189,8 @@ impl<'a> Quadrature<'a> {
             [rule(self.range.largest, self.pivots[2]), rule(self.range.least, self.pivots[1])]
         };
         // Keep the earlier bounds where rounding makes the new ones worse.
-        if lower > self.bounds.lower {
-            self.bounds.lower = lower;
-        }
-        if upper < self.bounds.upper {
-            self.bounds.upper = upper;
-        }
+        let Bounds { lower: before_lower, upper: before_upper } = self.bounds;
+        self.bounds = Bounds { lower: lower.max(before_lower), upper: upper.min(before_upper) };
         if !closed {
             image.iter_mut().for_each(|entry| *entry /= beta);
             self.next = Some(image);
@@ -303,8 +299,9 @@ mod tests {
     use super::{Quadrature, Range, Side as Point, decide};
     use crate::heap::Heap;
     use crate::rng::{RngStream, stream};
-    use dpp_nystrom_core::kernel::Gaussian;
-    use dpp_nystrom_core::{Acceptance, Error, GroundSet, Landmarks, Points, Random, Scalar, start};
+    use dpp_nystrom_core::{
+        Acceptance, Error, GroundSet, Landmarks, Points, Random, Scalar, kernel::Gaussian, start,
+    };
     use faer::{Mat, Side};
     use rand_core::Rng;
 

@@ -14,10 +14,10 @@
 
 use crate::approximation::features::{features_of, kernel_matrix};
 use crate::error::Error;
-use crate::linalg::eigen::{Eigen, eigen, product};
+use crate::linalg::{Eigen, eigen::eigen, eigen::product};
 use crate::theory::bounds::deviation;
 use dpp_nystrom_core::GroundSet;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// The two parts of a risk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,12 +80,12 @@ pub(crate) fn exact(eigen: &Eigen, noise: Noise<'_>) -> Risk {
 pub(crate) fn fitted(eigen: &Eigen, targets: &[f64], ridge: f64) -> Vec<f64> {
     let penalty = targets.len() as f64 * ridge;
     let fit = spectral(eigen, targets, |value| value / (value + penalty));
-    fit.col(0).iter().copied().collect()
+    fit.col_as_slice(0).to_vec()
 }
 
 /// Return `f(K) y`.
 fn spectral(eigen: &Eigen, y: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
-    let mut along = product(eigen.vectors.transpose(), column(y).as_ref());
+    let mut along = product(eigen.vectors.transpose(), column(y));
     for (k, &value) in eigen.values.iter().enumerate() {
         along[(k, 0)] *= f(value);
     }
@@ -106,9 +106,8 @@ pub fn nystrom<G: GroundSet<f64> + Sync + ?Sized>(
     let penalty = noise.penalty();
     let gram = eigen(&product(features.as_ref(), features.transpose()))?;
     let z = column(noise.signal);
-    let projected = product(features.as_ref(), z.as_ref());
-    let projected: Vec<f64> = projected.col(0).iter().copied().collect();
-    let solved = spectral(&gram, &projected, |value| 1.0 / (value + penalty));
+    let projected = product(features.as_ref(), z);
+    let solved = spectral(&gram, projected.col_as_slice(0), |value| 1.0 / (value + penalty));
     let mut x = z - product(features.transpose(), solved.as_ref());
     for entry in x.col_mut(0).iter_mut() {
         *entry /= penalty;
@@ -116,8 +115,8 @@ pub fn nystrom<G: GroundSet<f64> + Sync + ?Sized>(
     Ok(noise.risk(&gram.values, &x))
 }
 
-fn column(values: &[f64]) -> Mat<f64> {
-    Mat::from_fn(values.len(), 1, |i, _| values[i])
+fn column(values: &[f64]) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(values, values.len(), 1)
 }
 
 /// Return Theorem 2's bound: `E √(R(ẑ_K̃)/R(ẑ_K))` is at most `1 + (c + 1) e_{c+1} / (Nγ e_c)`, one plus the expected

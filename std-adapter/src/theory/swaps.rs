@@ -4,7 +4,7 @@
 //! for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
 //! [`Landmarks::swap`] takes `O(c²)` for each.
 
-use crate::error::Error;
+use crate::error::{Error, refused};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Memory, Nystrom, Swap, start};
 
 /// A state of the chain, and workspace to evaluate its swaps.
@@ -22,7 +22,6 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         last: usize,
         memory: Memory<'a, f64>,
     ) -> Result<Option<Self>, Error> {
-        let refused = |reason| Error::Landmarks { reason };
         let mut landmarks = Landmarks::new(ground, memory).map_err(refused)?;
         match start::given(&mut landmarks, shared).and_then(|()| landmarks.push(last)) {
             Err(CoreError::NotPositive { .. }) => return Ok(None),
@@ -43,7 +42,6 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
     /// Return, for each member of `shared` and then for the last, the probability `q` with which the chain
     /// swaps it for `entering`.
     pub(crate) fn probabilities(&mut self, entering: usize) -> Result<&[f64], Error> {
-        let refused = |reason| Error::Landmarks { reason };
         let residual = Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(refused)?;
         self.landmarks.factor().solve_upper(&mut self.column).map_err(refused)?;
         for (entry, inverse) in self.column.iter_mut().zip(&self.inverse_diagonal) {
