@@ -8,73 +8,58 @@ use crate::data::table::columns::{Columns, Want};
 use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, cut};
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 
 /// The first bytes of every array.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy itself rejects headers above 10,000 bytes.
-const LONGEST_HEADER: u64 = 1 << 16;
+/// NumPy itself rejects longer headers.
+const LONGEST_HEADER: u64 = 10_000;
 
 pub(crate) fn read<'a>(
     mut input: Input<'_>,
     origin: Origin<'a>,
     want: &Want<'_>,
 ) -> Result<Rows<'a>, TableError> {
-    let text = header_text(&mut input, origin)?;
-    let header = Header::parse(&text, origin)?;
-    let mut values = Values { input, origin, header, found: 0 };
-    if header.rows == 0 {
-        Err(TableError::NoRows { path: origin.path.into() })
-    } else if header.fortran {
-        by_columns(&mut values, want)
-    } else {
-        by_rows(&mut values, want)
+    let header = Header::parse(&header_text(&mut input, origin)?, origin)?;
+    let Header { rows: count, columns, size, .. } = header;
+    if count == 0 {
+        return Err(TableError::NoRows { path: origin.path.into() });
     }
-}
-
-fn by_rows<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
-    let Header { rows: count, columns, .. } = values.header;
-    // Name the columns only once they are known to exist.
-    let mut first = Vec::new();
-    for _ in 0..columns {
-        first.push(values.next()?);
-    }
-    let mut rows = begin(values.origin, first.len(), want)?;
-    rows.begin()?;
-    for (column, &value) in first.iter().enumerate() {
-        rows.put_value(column, value);
-    }
-    for _ in 1..count {
-        rows.begin()?;
-        for column in 0..first.len() {
-            rows.put_value(column, values.next()?);
+    // Bytes are read a row at a time in C order, all at once in Fortran order.
+    let (pieces, height) = if header.fortran { (1, count) } else { (count, 1) };
+    let length = height.saturating_mul(columns);
+    let mut bytes = Vec::new();
+    let mut rows: Option<Rows<'a>> = None;
+    for piece in 0..pieces {
+        bytes.clear();
+        let limit = length.saturating_mul(size as u64);
+        input.by_ref().take(limit).read_to_end(&mut bytes).map_err(|e| origin.failed(e))?;
+        let found = (bytes.len() / size) as u64;
+        if found < length {
+            let found = piece * columns + found;
+            return Err(TableError::NpyTruncated { path: origin.path.into(), rows: count, columns, found });
+        }
+        // Both are at most the number of values present; an array without columns is refused below.
+        let (height, columns) = (height as usize, columns as usize);
+        let rows = match &mut rows {
+            Some(rows) => rows,
+            // Name the columns only now that they are known to exist.
+            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(origin.path, want)?)),
+        };
+        for row in 0..height {
+            rows.begin()?;
+            for column in 0..columns {
+                let value = header.value(&bytes[(column * height + row) * size..][..size]);
+                if !value.is_finite() {
+                    let (row, number) = (piece + row as u64 + 1, column as u64 + 1);
+                    return Err(TableError::NotFiniteEntry { path: origin.path.into(), row, number, value });
+                }
+                rows.put_value(column, value);
+            }
         }
     }
-    Ok(rows)
-}
-
-fn by_columns<'a>(values: &mut Values<'_, 'a>, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
-    let Header { rows: count, columns, .. } = values.header;
-    let mut all = Vec::new();
-    for _ in 0..count.saturating_mul(columns) {
-        all.push(values.next()?);
-    }
-    // Both divide the length of an existing vector.
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let columns = all.len() / count;
-    let mut rows = begin(values.origin, columns, want)?;
-    for row in 0..count {
-        rows.begin()?;
-        for column in 0..columns {
-            rows.put_value(column, all[column * count + row]);
-        }
-    }
-    Ok(rows)
-}
-
-fn begin<'a>(origin: Origin<'a>, columns: usize, want: &Want<'_>) -> Result<Rows<'a>, TableError> {
-    Ok(Rows::new(origin, Columns::unnamed(columns).plan(origin.path, want)?))
+    rows.ok_or_else(|| TableError::NoRows { path: origin.path.into() })
 }
 
 fn malformed(origin: Origin<'_>, problem: &'static str) -> TableError {
@@ -103,7 +88,6 @@ fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, Tabl
     String::from_utf8(bytes(length)?).map_err(|_| malformed(origin, "the header is not text"))
 }
 
-#[derive(Clone, Copy)]
 enum Number {
     Float32,
     Float64,
@@ -111,7 +95,6 @@ enum Number {
     Unsigned,
 }
 
-#[derive(Clone, Copy)]
 struct Header {
     number: Number,
     /// Bytes per value.
@@ -148,6 +131,24 @@ impl Header {
             _ => Err(TableError::NpyShape { path: origin.path.into(), shape: cut(shape) }),
         }
     }
+
+    /// Decode the bytes of one value.
+    fn value(&self, bytes: &[u8]) -> f64 {
+        let mut low = [0; 8];
+        low[..self.size].copy_from_slice(bytes);
+        if self.big_endian {
+            low[..self.size].reverse();
+        }
+        let bits = u64::from_le_bytes(low);
+        let unused = 64 - 8 * self.size;
+        match self.number {
+            Number::Float32 => f64::from(f32::from_bits(bits as u32)),
+            Number::Float64 => f64::from_bits(bits),
+            // Shift left and back right, so that the sign bit fills the unused bits.
+            Number::Signed => ((bits << unused) as i64 >> unused) as f64,
+            Number::Unsigned => bits as f64,
+        }
+    }
 }
 
 /// Return what follows `'key':`. A structured type may contain the same word, but not before a colon.
@@ -163,21 +164,15 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 fn number_type(descr: &str) -> Option<(bool, Number, usize)> {
     let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let (code, _) = descr[1..].split_once(quote)?;
-    let kind = code.trim_start_matches(['<', '>', '=', '|']);
-    let (number, size) = match kind {
-        "f4" => (Number::Float32, 4),
-        "f8" => (Number::Float64, 8),
-        "i1" => (Number::Signed, 1),
-        "i2" => (Number::Signed, 2),
-        "i4" => (Number::Signed, 4),
-        "i8" => (Number::Signed, 8),
-        "b1" | "u1" => (Number::Unsigned, 1),
-        "u2" => (Number::Unsigned, 2),
-        "u4" => (Number::Unsigned, 4),
-        "u8" => (Number::Unsigned, 8),
+    let (kind, size) = code.trim_start_matches(['<', '>', '=', '|']).split_at_checked(1)?;
+    let number = match (kind, size) {
+        ("f", "4") => Number::Float32,
+        ("f", "8") => Number::Float64,
+        ("i", "1" | "2" | "4" | "8") => Number::Signed,
+        ("b", "1") | ("u", "1" | "2" | "4" | "8") => Number::Unsigned,
         _ => return None,
     };
-    Some((code.starts_with('>'), number, size))
+    Some((code.starts_with('>'), number, size.parse().ok()?))
 }
 
 /// Return the type as written, without the rest of the header.
@@ -187,62 +182,6 @@ fn descr_alone(descr: &str) -> &str {
         _ => descr.find(']').map(|i| i + 1),
     };
     &descr[..end.unwrap_or(descr.len())]
-}
-
-/// The array's values, in file order.
-struct Values<'i, 'a> {
-    input: Input<'i>,
-    origin: Origin<'a>,
-    header: Header,
-    found: u64,
-}
-
-impl Values<'_, '_> {
-    fn next(&mut self) -> Result<f64, TableError> {
-        let size = self.header.size;
-        let mut bytes = [0; 8];
-        let mut have = 0;
-        while have < size {
-            match self.input.read(&mut bytes[have..size]) {
-                Ok(0) => return Err(self.truncated()),
-                Ok(count) => have += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.origin.failed(error)),
-            }
-        }
-        if self.header.big_endian {
-            bytes[..size].reverse();
-        }
-        let bits = u64::from_le_bytes(bytes);
-        let unused = 64 - 8 * size;
-        let value = match self.header.number {
-            Number::Float32 => f64::from(f32::from_bits(bits as u32)),
-            Number::Float64 => f64::from_bits(bits),
-            // Shift left and back right, so that the sign bit fills the unused bits.
-            Number::Signed => ((bits << unused) as i64 >> unused) as f64,
-            Number::Unsigned => bits as f64,
-        };
-        if !value.is_finite() {
-            return Err(self.not_finite(value));
-        }
-        self.found += 1;
-        Ok(value)
-    }
-
-    #[cold]
-    fn truncated(&self) -> TableError {
-        let Header { rows, columns, .. } = self.header;
-        TableError::NpyTruncated { path: self.origin.path.into(), rows, columns, found: self.found }
-    }
-
-    #[cold]
-    fn not_finite(&self, value: f64) -> TableError {
-        let Header { rows, columns, fortran, .. } = self.header;
-        let stride = if fortran { rows } else { columns };
-        let (slow, fast) = (self.found / stride + 1, self.found % stride + 1);
-        let (row, number) = if fortran { (fast, slow) } else { (slow, fast) };
-        TableError::NotFiniteEntry { path: self.origin.path.into(), row, number, value }
-    }
 }
 
 #[cfg(test)]
@@ -325,6 +264,8 @@ mod tests {
         let whole = array(&dictionary("'<f8'", "False", "(1, 2)"), &[0; 16]);
         let mut version = whole.clone();
         version[6] = 9;
+        let mut latin = whole.clone();
+        latin[12] = 0xE9;
         let endless = b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{".to_vec();
         let header = |text: &str| array(text, &[0; 16]);
         let cases = [
@@ -333,10 +274,7 @@ mod tests {
             (whole[..40].to_vec(), "the file ends within the header"),
             (version, "unknown format version"),
             (endless, "the header is longer than 10,000 bytes"),
-            (
-                header("\u{e9}").iter().map(|b| b | 0x80).collect(),
-                "the file does not begin with the NPY magic",
-            ),
+            (latin, "the header is not text"),
             (header("{}"), "the header lacks 'descr'"),
             (header("{'descr': '<f8'}"), "the header lacks 'fortran_order'"),
             (header("{'descr': '<f8', 'fortran_order': False}"), "the header lacks 'shape'"),
