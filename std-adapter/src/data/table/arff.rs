@@ -9,6 +9,7 @@ use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
 use crate::error::table::TableError;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::BufRead;
 
 pub(crate) fn read<'a>(
@@ -58,17 +59,13 @@ fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword.eq_ignore_ascii_case("@data") {
             if list.is_empty() {
-                return Err(malformed(
-                    origin,
-                    line,
-                    "@data before any @attribute; declare the columns first",
-                ));
+                let problem = "@data before any @attribute; declare the columns first";
+                return Err(malformed(origin, line, problem));
             }
             return Ok(Columns { list, named: true });
         } else if keyword.eq_ignore_ascii_case("@attribute") {
-            list.push(
-                attribute(rest.trim_start(), line).map_err(|problem| malformed(origin, line, problem))?,
-            );
+            let column = attribute(rest.trim_start(), line);
+            list.push(column.map_err(|problem| malformed(origin, line, problem))?);
         } else if !keyword.eq_ignore_ascii_case("@relation") {
             let problem = "expected @relation, @attribute or @data; begin comments with %";
             return Err(malformed(origin, line, problem));
@@ -110,20 +107,15 @@ fn attribute(text: &str, line: u64) -> Result<Column, &'static str> {
 fn values(text: &str) -> Result<Vec<String>, &'static str> {
     let (inside, _) =
         text.rsplit_once('}').ok_or("a list of values without its closing brace; write {a, b}")?;
-    let mut values: Vec<String> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for value in Fields::new(inside.trim()) {
-        let value = value?.into_owned();
-        if !value.is_empty() && !seen.insert(value.clone()) {
-            return Err("a value is declared twice; remove one");
-        }
-        values.push(value);
-    }
-    if values.last().is_some_and(String::is_empty) {
-        values.pop();
-    }
+    let mut values =
+        Fields::new(inside.trim()).map(|value| Ok(value?.into_owned())).collect::<Result<Vec<_>, _>>()?;
+    values.pop_if(|last| last.is_empty());
     if values.is_empty() || values.iter().any(String::is_empty) {
         return Err("an empty value in a list of values; write {a, b}");
+    }
+    let mut seen = HashSet::new();
+    if !values.iter().all(|value| seen.insert(value)) {
+        return Err("a value is declared twice; remove one");
     }
     Ok(values)
 }

@@ -2,7 +2,7 @@
 
 use crate::data::table::input::Target;
 use crate::error::table::{TableError, cut};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// A column as the file describes it.
@@ -60,10 +60,7 @@ impl Column {
         Self { name, kind: Kind::Number, line: 1 }
     }
 
-    fn features(&self) -> usize {
-        if let Kind::Nominal(values) = &self.kind { values.len() } else { 1 }
-    }
-
+    /// Return the name, or one name per declared value.
     fn feature_names(&self) -> Vec<String> {
         match &self.kind {
             Kind::Nominal(values) => values.iter().map(|value| self.feature_name(value)).collect(),
@@ -77,6 +74,31 @@ impl Column {
 
     fn is_number(&self) -> bool {
         matches!(self.kind, Kind::Number)
+    }
+
+    /// Return what the values are used for; `slots` are the indices in the row of the features by name.
+    fn role(&self, path: &Path, slots: &HashMap<&str, usize>, is_target: bool) -> Result<Role, TableError> {
+        let (path, line) = (path.into(), self.line);
+        Ok(match (&self.kind, slots.get(self.name.as_str())) {
+            (Kind::Number, Some(&slot)) => Role::Number(slot),
+            (Kind::Number, None) if is_target => Role::Target,
+            (Kind::Nominal(_), _) if is_target => {
+                return Err(TableError::NominalTarget { path, line, column: self.name.clone() });
+            }
+            (Kind::Nominal(values), _) => {
+                let prefix = self.feature_name("");
+                if !slots.keys().any(|name| name.starts_with(&prefix)) {
+                    return Ok(Role::Unused);
+                }
+                let place = |value: &String| slots.get(self.feature_name(value).as_str()).copied();
+                Role::Nominal(values.iter().map(|value| (value.clone(), place(value))).collect())
+            }
+            (Kind::Other(kind), slot) if is_target || slot.is_some() => {
+                let (column, kind) = (self.name.clone(), cut(kind));
+                return Err(TableError::AttributeType { path, line, column, kind });
+            }
+            _ => Role::Unused,
+        })
     }
 }
 
@@ -101,19 +123,12 @@ impl Columns {
         let mut seen = HashMap::new();
         for (i, column) in self.list.iter().enumerate() {
             // A numeric `a=b` and a nominal `a` with value `b` clash only after expansion.
-            let expanded = if column.is_number() { Vec::new() } else { column.feature_names() };
-            for name in std::iter::once(column.name.clone()).chain(expanded) {
-                match seen.insert(name.clone(), i) {
-                    Some(first) if first != i => {
-                        let (first, second) = (first + 1, i + 1);
-                        return Err(TableError::DuplicateColumn {
-                            path: path.into(),
-                            name: cut(&name),
-                            first,
-                            second,
-                        });
-                    }
-                    _ => {}
+            for name in std::iter::once(column.name.clone()).chain(column.feature_names()) {
+                if let Some(first) = seen.insert(name.clone(), i)
+                    && first != i
+                {
+                    let (path, name, first, second) = (path.into(), cut(&name), first + 1, i + 1);
+                    return Err(TableError::DuplicateColumn { path, name, first, second });
                 }
             }
         }
@@ -149,30 +164,11 @@ impl Columns {
         target: Option<usize>,
         model: Option<&[String]>,
     ) -> Result<Plan, TableError> {
-        let mut own = Vec::new();
-        let mut roles = Vec::with_capacity(self.list.len());
-        for (i, column) in self.list.iter().enumerate() {
-            let is_target = target == Some(i);
-            roles.push(match &column.kind {
-                Kind::Other(kind) => return Err(column.unusable(path, kind)),
-                Kind::Nominal(_) if is_target => {
-                    let (line, column) = (column.line, column.name.clone());
-                    return Err(TableError::NominalTarget { path: path.into(), line, column });
-                }
-                Kind::Number if is_target => Role::Target,
-                Kind::Number => Role::Number(own.len()),
-                Kind::Nominal(values) => {
-                    Role::Nominal(values.iter().cloned().zip((own.len()..).map(Some)).collect())
-                }
-            });
-            if !is_target {
-                own.extend(column.feature_names());
-            }
-        }
-        if own.is_empty() {
-            return Err(TableError::NoFeatures { path: path.into() });
-        }
-        Ok(self.finish(roles, model.map_or(own, <[String]>::to_vec), target, model.is_some()))
+        let features = self.list.iter().enumerate().filter(|&(i, _)| target != Some(i));
+        let own: Vec<String> = features.flat_map(|(_, column)| column.feature_names()).collect();
+        let names = model.unwrap_or(&own).to_vec();
+        let plan = self.by_name(path, &own, names, target, model.is_some())?;
+        if own.is_empty() { Err(TableError::NoFeatures { path: path.into() }) } else { Ok(plan) }
     }
 
     /// Match the columns to a model's features by the rule at [`super::read_features`].
@@ -180,105 +176,61 @@ impl Columns {
         if wanted.is_empty() {
             return Err(TableError::NoFeatures { path: path.into() });
         }
-        let found: usize = self.list.iter().map(Column::features).sum();
-        let target = target.and_then(|name| self.find(name));
-        let slots: HashMap<&str, usize> =
-            wanted.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let found: usize = self.list.iter().map(|column| column.feature_names().len()).sum();
+        let target = target.and_then(|name| self.find(name)).filter(|&i| self.list[i].is_number());
         let missing = self.missing(wanted);
         let expected = wanted.len();
 
         if missing.is_empty() && (self.named || (found == expected + 1 && target.is_some())) {
-            return self.by_name(path, &slots, wanted, target);
+            return self.by_name(path, wanted, wanted.to_vec(), target, true);
         }
         if self.named && missing.len() < expected {
             return Err(TableError::MissingFeatures { path: path.into(), missing });
         }
         // Generated names only give a column's position in the training file.
-        let target = target.filter(|&i| self.named && self.list[i].is_number());
+        let target = target.filter(|_| self.named);
         let last = self.list.len().checked_sub(1).filter(|&i| self.list[i].is_number());
-        match (target, last) {
-            (Some(_), _) if found == expected + 1 => self.in_order(path, target, Some(wanted)),
-            (None, _) if found == expected => self.in_order(path, None, Some(wanted)),
-            (None, Some(_)) if found == expected + 1 => self.in_order(path, last, Some(wanted)),
-            _ => Err(TableError::Length {
-                path: path.into(),
-                expected,
-                found: found - usize::from(target.is_some()),
-            }),
-        }
+        let target = match target {
+            None if found == expected => None,
+            _ if found == expected + 1 && target.or(last).is_some() => target.or(last),
+            _ => {
+                let found = found - usize::from(target.is_some());
+                return Err(TableError::Length { path: path.into(), expected, found });
+            }
+        };
+        self.in_order(path, target, Some(wanted))
     }
 
     fn missing(&self, wanted: &[String]) -> Vec<String> {
-        let nominal = |name: &str| {
-            self.list.iter().any(|column| {
-                // A file without a row of some value may not declare that value.
-                matches!(column.kind, Kind::Nominal(_))
-                    && name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.starts_with('='))
-            })
+        let (nominal, plain): (Vec<&Column>, Vec<&Column>) =
+            self.list.iter().partition(|column| matches!(column.kind, Kind::Nominal(_)));
+        let plain: HashSet<&str> = plain.iter().map(|column| column.name.as_str()).collect();
+        // A file without a row of some value may not declare that value.
+        let is_value_of = |name: &str, column: &Column| {
+            name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.starts_with('='))
         };
-        let numeric: HashMap<&str, ()> = self
-            .list
-            .iter()
-            .filter(|c| !matches!(c.kind, Kind::Nominal(_)))
-            .map(|c| (c.name.as_str(), ()))
-            .collect();
-        wanted.iter().filter(|name| !numeric.contains_key(name.as_str()) && !nominal(name)).cloned().collect()
+        let is_there =
+            |name: &str| plain.contains(name) || nominal.iter().any(|column| is_value_of(name, column));
+        wanted.iter().filter(|name| !is_there(name)).cloned().collect()
     }
 
+    /// Make the columns called `own` the features, in this order, under other names.
     fn by_name(
         self,
         path: &Path,
-        slots: &HashMap<&str, usize>,
-        wanted: &[String],
-        target: Option<usize>,
-    ) -> Result<Plan, TableError> {
-        let mut roles = Vec::with_capacity(self.list.len());
-        let mut used_target = None;
-        for (i, column) in self.list.iter().enumerate() {
-            let slot = slots.get(column.name.as_str()).copied();
-            roles.push(match (&column.kind, slot) {
-                (Kind::Number, Some(slot)) => Role::Number(slot),
-                (Kind::Number, None) if target == Some(i) => {
-                    used_target = target;
-                    Role::Target
-                }
-                (Kind::Other(kind), Some(_)) => return Err(column.unusable(path, kind)),
-                (Kind::Nominal(values), _) => column.known_values(values, slots),
-                _ => Role::Unused,
-            });
-        }
-        Ok(self.finish(roles, wanted.to_vec(), used_target, true))
-    }
-
-    fn finish(
-        mut self,
-        roles: Vec<Role>,
+        own: &[String],
         feature_names: Vec<String>,
         target: Option<usize>,
         target_optional: bool,
-    ) -> Plan {
-        let columns: Vec<String> = self.list.drain(..).map(|column| column.name).collect();
-        let target_name = target.and_then(|i| columns.get(i).cloned());
-        Plan { roles, columns, feature_names, target_name, target_optional }
-    }
-}
-
-impl Column {
-    fn unusable(&self, path: &Path, kind: &str) -> TableError {
-        TableError::AttributeType {
-            path: path.into(),
-            line: self.line,
-            column: self.name.clone(),
-            kind: cut(kind),
-        }
-    }
-
-    fn known_values(&self, values: &[String], slots: &HashMap<&str, usize>) -> Role {
-        let prefix = self.feature_name("");
-        if !slots.keys().any(|name| name.starts_with(&prefix)) {
-            return Role::Unused;
-        }
-        let place = |value: &String| slots.get(self.feature_name(value).as_str()).copied();
-        Role::Nominal(values.iter().map(|value| (value.clone(), place(value))).collect())
+    ) -> Result<Plan, TableError> {
+        let slots = own.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let roles = self.list.iter().enumerate();
+        let roles: Vec<Role> = roles
+            .map(|(i, column)| column.role(path, &slots, target == Some(i)))
+            .collect::<Result<_, _>>()?;
+        let columns: Vec<String> = self.list.into_iter().map(|column| column.name).collect();
+        let target = roles.iter().position(|role| matches!(role, Role::Target));
+        let target_name = target.map(|i| columns[i].clone());
+        Ok(Plan { roles, columns, feature_names, target_name, target_optional })
     }
 }

@@ -10,8 +10,7 @@ use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::{Rows, is_missing};
 use crate::error::table::TableError;
 use csv::{ByteRecord, ErrorKind, Terminator};
-use std::io;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 pub(crate) fn read<'a>(
     mut input: Input<'_>,
@@ -24,23 +23,15 @@ pub(crate) fn read<'a>(
     if !records.advance()? {
         return Err(TableError::Empty { path: origin.path.into() });
     }
-    let count = records.fields();
-    let header = header(&records, count, origin)?;
-    let is_header = header.is_some();
-    let columns = match header {
-        Some(list) => Columns { list, named: true },
-        None => Columns::unnamed(count),
-    };
+    let columns = records.columns()?;
+    let named = columns.named;
     let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
-    if is_header && !records.advance()? {
-        return Ok(rows);
+    let mut more = !named || records.advance()?;
+    while more {
+        records.put(&mut rows)?;
+        more = records.advance()?;
     }
-    loop {
-        records.put(&mut rows, origin)?;
-        if !records.advance()? {
-            return Ok(rows);
-        }
-    }
+    Ok(rows)
 }
 
 /// Return the file up to the end of its first non-blank line, or as much of it as detecting the delimiter can need.
@@ -64,29 +55,10 @@ fn delimiter(line: &[u8], preferred: u8) -> u8 {
             *count += usize::from(!quoted && byte == *candidate);
         }
     }
-    let count_of =
-        |wanted: u8| counts.iter().find(|(candidate, _)| *candidate == wanted).map_or(0, |(_, n)| *n);
-    if preferred == b'\t' && count_of(b'\t') > 0 {
+    if preferred == b'\t' && counts[1].1 > 0 {
         return b'\t';
     }
     counts.iter().fold((b',', 0), |best, &next| if next.1 > best.1 { next } else { best }).0
-}
-
-/// Return the columns if the first record names them.
-fn header(
-    records: &Records<impl Read>,
-    count: usize,
-    origin: Origin<'_>,
-) -> Result<Option<Vec<Column>>, TableError> {
-    let mut any_text = false;
-    let mut columns = Vec::with_capacity(count);
-    for (i, field) in records.record.iter().take(count).enumerate() {
-        let name = std::str::from_utf8(field.trim_ascii())
-            .map_err(|_| TableError::NotUtf8 { path: origin.path.into(), line: records.line })?;
-        any_text |= !is_missing(name) && name.parse::<f64>().is_err();
-        columns.push(Column::number(if name.is_empty() { format!("x{i}") } else { name.to_owned() }));
-    }
-    Ok(any_text.then_some(columns))
 }
 
 /// Non-blank records and the lines on which they begin.
@@ -114,10 +86,9 @@ impl<'a, R: Read> Records<'a, R> {
     /// Advance to the next non-blank record; return `false` at the end.
     fn advance(&mut self) -> Result<bool, TableError> {
         loop {
-            match self.reader.read_byte_record(&mut self.record) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) => return Err(self.failed(error)),
+            let read = self.reader.read_byte_record(&mut self.record);
+            if !read.map_err(|error| self.failed(error))? {
+                return Ok(false);
             }
             // A single field of white space is a blank line.
             if self.record.len() > 1 || !self.record.as_slice().trim_ascii().is_empty() {
@@ -138,11 +109,26 @@ impl<'a, R: Read> Records<'a, R> {
         if count > 1 && last.is_some_and(|field| field.trim_ascii().is_empty()) { count - 1 } else { count }
     }
 
-    fn put(&self, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result<(), TableError> {
+    /// Return the columns, named if the record is a header.
+    fn columns(&self) -> Result<Columns, TableError> {
+        let count = self.fields();
+        let mut named = false;
+        let mut list = Vec::with_capacity(count);
+        for (i, field) in self.record.iter().take(count).enumerate() {
+            let name = std::str::from_utf8(field.trim_ascii())
+                .map_err(|_| TableError::NotUtf8 { path: self.origin.path.into(), line: self.line })?;
+            named |= !is_missing(name) && name.parse::<f64>().is_err();
+            list.push(Column::number(if name.is_empty() { format!("x{i}") } else { name.to_owned() }));
+        }
+        Ok(if named { Columns { list, named } } else { Columns::unnamed(count) })
+    }
+
+    fn put(&self, rows: &mut Rows<'_>) -> Result<(), TableError> {
         let expected = rows.fields();
         let found = self.record.len();
         if found != expected && !(found == expected + 1 && self.fields() == expected) {
-            return Err(TableError::Ragged { path: origin.path.into(), line: self.line, expected, found });
+            let path = self.origin.path.into();
+            return Err(TableError::Ragged { path, line: self.line, expected, found });
         }
         rows.begin()?;
         for (column, field) in self.record.iter().take(expected).enumerate() {
@@ -152,11 +138,11 @@ impl<'a, R: Read> Records<'a, R> {
     }
 
     fn failed(&self, error: csv::Error) -> TableError {
-        match error.into_kind() {
-            ErrorKind::Io(source) => self.origin.failed(source),
+        self.origin.failed(match error.into_kind() {
+            ErrorKind::Io(source) => source,
             // Records are bytes with any number of fields, so reading cannot fail in any other way.
-            kind => self.origin.failed(io::Error::other(format!("{kind:?}"))),
-        }
+            kind => io::Error::other(format!("{kind:?}")),
+        })
     }
 }
 

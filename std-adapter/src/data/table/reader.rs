@@ -113,18 +113,11 @@ fn open_blocks<E: From<TableError>>(
     mut receive: impl FnMut(Table) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut refused = None;
-    let mut take = |block: Table| match receive(block) {
-        Ok(()) => true,
-        Err(error) => {
-            refused = Some(error);
-            false
-        }
-    };
-    let read = open(path, want, Some(&RefCell::new(&mut take)));
-    match (refused, read) {
-        (Some(error), _) => Err(error),
-        (None, Ok(last)) => receive(last),
-        (None, Err(error)) => Err(error.into()),
+    let mut take = |block: Table| receive(block).map_err(|error| refused = Some(error)).is_ok();
+    let last = open(path, want, Some(&RefCell::new(&mut take)));
+    match refused {
+        Some(error) => Err(error),
+        None => receive(last?),
     }
 }
 

@@ -1,17 +1,15 @@
 //! Parsing fields of text into rows of values, one field at a time.
 
 use crate::data::table::columns::{Plan, Role};
-use crate::data::table::input::{Origin, Receiver, Table};
+use crate::data::table::input::{Origin, Table};
 use crate::error::table::{TableError, cut};
-use std::path::Path;
 
 /// Values in a block of rows passed on.
 const BLOCK: usize = 1 << 19;
 
 /// The rows read so far, or since the last block was passed on.
 pub(crate) struct Rows<'a> {
-    path: &'a Path,
-    receiver: Option<&'a Receiver<'a>>,
+    origin: Origin<'a>,
     /// Whether a row passed on had a target.
     had_target: bool,
     plan: Plan,
@@ -27,8 +25,7 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     pub(crate) fn new(origin: Origin<'a>, plan: Plan) -> Self {
         Self {
-            path: origin.path,
-            receiver: origin.receiver,
+            origin,
             had_target: false,
             plan,
             features: Vec::new(),
@@ -46,7 +43,7 @@ impl<'a> Rows<'a> {
 
     /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
-        if let Some(receiver) = self.receiver
+        if let Some(receiver) = self.origin.receiver
             && self.features.len() + self.target.len() >= BLOCK
         {
             let block = self.block(String::new())?;
@@ -63,34 +60,30 @@ impl<'a> Rows<'a> {
 
     /// Parse one field of the row.
     pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
-        let slot = match &self.plan.roles[column] {
-            Role::Unused => return Ok(()),
-            Role::Target => {
-                match self.number(column, field, line) {
-                    Ok(value) => self.target.push(value),
-                    Err(TableError::Missing { text, .. }) if self.plan.target_optional => {
-                        self.no_target.get_or_insert((line, column, text));
-                    }
-                    Err(error) => return Err(error),
+        match &self.plan.roles[column] {
+            Role::Unused => {}
+            Role::Target => match self.number(column, field, line) {
+                Ok(value) => self.target.push(value),
+                Err(TableError::Missing { text, .. }) if self.plan.target_optional => {
+                    self.no_target.get_or_insert((line, column, text));
                 }
-                return Ok(());
-            }
-            Role::Number(slot) => {
-                let slot = *slot;
-                self.features[self.start + slot] = self.number(column, field, line)?;
-                return Ok(());
-            }
+                Err(error) => return Err(error),
+            },
+            &Role::Number(slot) => self.features[self.start + slot] = self.number(column, field, line)?,
             Role::Nominal(places) => {
                 let text = self.text(field, line)?;
-                match places.get(text) {
-                    Some(Some(slot)) => *slot,
-                    Some(None) => return Err(self.unseen(column, text, line)),
-                    None if is_missing(text) => return Err(self.missing(column, text, line)),
-                    None => return Err(self.undeclared(column, text, line)),
-                }
+                let problem = match places.get(text) {
+                    Some(Some(slot)) => {
+                        self.features[self.start + slot] = 1.0;
+                        return Ok(());
+                    }
+                    Some(None) => Problem::Unseen,
+                    None if is_missing(text) => Problem::Missing,
+                    None => Problem::Undeclared,
+                };
+                return Err(self.refused(column, text, line, problem));
             }
-        };
-        self.features[self.start + slot] = 1.0;
+        }
         Ok(())
     }
 
@@ -106,17 +99,17 @@ impl<'a> Rows<'a> {
     /// Return the rows not passed on: all, without a receiver.
     pub(crate) fn finish(mut self, name: String) -> Result<Table, TableError> {
         if self.count == 0 {
-            return Err(TableError::NoRows { path: self.path.into() });
+            return Err(TableError::NoRows { path: self.origin.path.into() });
         }
         self.block(name)
     }
 
     /// Take the rows out.
     fn block(&mut self, name: String) -> Result<Table, TableError> {
-        if let (Some((line, column, text)), true) =
-            (&self.no_target, self.had_target || !self.target.is_empty())
+        if let Some((line, column, text)) = &self.no_target
+            && (self.had_target || !self.target.is_empty())
         {
-            return Err(self.missing(*column, text, *line));
+            return Err(self.refused(*column, text, *line, Problem::Missing));
         }
         let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
         Ok(Table {
@@ -131,52 +124,41 @@ impl<'a> Rows<'a> {
 
     fn text<'f>(&self, field: &'f [u8], line: u64) -> Result<&'f str, TableError> {
         std::str::from_utf8(field.trim_ascii())
-            .map_err(|_| TableError::NotUtf8 { path: self.path.into(), line })
+            .map_err(|_| TableError::NotUtf8 { path: self.origin.path.into(), line })
     }
 
     fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
         let text = self.text(field, line)?;
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            Ok(_) => Err(self.not_finite(column, text, line)),
-            Err(_) if is_missing(text) => Err(self.missing(column, text, line)),
-            Err(_) => Err(self.not_a_number(column, text, line)),
+        let problem = match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => return Ok(value),
+            Ok(_) => Problem::NotFinite,
+            Err(_) if is_missing(text) => Problem::Missing,
+            Err(_) => Problem::NotANumber,
+        };
+        Err(self.refused(column, text, line, problem))
+    }
+
+    #[cold]
+    fn refused(&self, column: usize, text: &str, line: u64, problem: Problem) -> TableError {
+        let (path, number, text) = (self.origin.path.into(), column + 1, cut(text));
+        let column = cut(&self.plan.columns[column]);
+        match problem {
+            Problem::Missing => TableError::Missing { path, line, number, column, text },
+            Problem::NotFinite => TableError::NotFinite { path, line, number, column, text },
+            Problem::NotANumber => TableError::NotANumber { path, line, number, column, text },
+            Problem::Undeclared => TableError::UndeclaredValue { path, line, number, column, text },
+            Problem::Unseen => TableError::UnseenValue { path, line, number, column, text },
         }
     }
+}
 
-    fn at(&self, column: usize) -> (usize, String) {
-        (column + 1, cut(&self.plan.columns[column]))
-    }
-
-    #[cold]
-    fn missing(&self, column: usize, text: &str, line: u64) -> TableError {
-        let (number, column) = self.at(column);
-        TableError::Missing { path: self.path.into(), line, number, column, text: text.to_owned() }
-    }
-
-    #[cold]
-    fn not_finite(&self, column: usize, text: &str, line: u64) -> TableError {
-        let (number, column) = self.at(column);
-        TableError::NotFinite { path: self.path.into(), line, number, column, text: cut(text) }
-    }
-
-    #[cold]
-    fn not_a_number(&self, column: usize, text: &str, line: u64) -> TableError {
-        let (number, column) = self.at(column);
-        TableError::NotANumber { path: self.path.into(), line, number, column, text: cut(text) }
-    }
-
-    #[cold]
-    fn undeclared(&self, column: usize, text: &str, line: u64) -> TableError {
-        let (number, column) = self.at(column);
-        TableError::UndeclaredValue { path: self.path.into(), line, number, column, text: cut(text) }
-    }
-
-    #[cold]
-    fn unseen(&self, column: usize, text: &str, line: u64) -> TableError {
-        let (number, column) = self.at(column);
-        TableError::UnseenValue { path: self.path.into(), line, number, column, text: cut(text) }
-    }
+/// What is wrong with a field.
+enum Problem {
+    Missing,
+    NotFinite,
+    NotANumber,
+    Undeclared,
+    Unseen,
 }
 
 /// Whether a field is a usual marker of a missing value.
