@@ -1,10 +1,9 @@
 //! Atomic writing of files.
 
 use crate::error::Error;
-use std::fs::{File, Metadata};
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Write a file under a temporary name in the same folder, and rename it once it is complete and on
 /// disk. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
@@ -15,19 +14,22 @@ use std::{fs, io};
 /// [`Error::Write`].
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let fail = |source| Error::Write { path: path.to_owned(), source };
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) if found.is_file() => {
-            fs::canonicalize(path).and_then(|path| replace(&path, Some(found), write))
-        }
-        Ok(_) => File::options().write(true).open(path).and_then(|file| {
-            let mut file = BufWriter::new(file);
-            write(&mut file)?;
-            file.flush()
-        }),
-        Err(_) => replace(path, None, write),
+    if is_stream(path) {
+        return File::options().write(true).open(path).and_then(|file| buffered(&file, write)).map_err(fail);
     }
-    .map_err(fail)
+    let pending = replace_with(path)?;
+    buffered(pending.file.as_file(), write).and_then(|()| pending.persist()).map_err(fail)
+}
+
+/// Whether a path names a device or a pipe, which is written to in place.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_dir() && !found.is_file())
+}
+
+fn buffered(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
+    write(&mut file)?;
+    file.flush()
 }
 
 /// Check that a file can be written, before computing its content. Leaves no file behind.
@@ -35,24 +37,8 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 /// # Errors
 /// [`Error::Write`].
 pub fn check_writable(path: &Path) -> Result<(), Error> {
-    match fs::metadata(path) {
-        // A device or a pipe is opened only for writing.
-        Ok(found) if !found.is_dir() && !found.is_file() => Ok(()),
-        _ => replace_with(path).map(drop),
-    }
-}
-
-fn replace(
-    path: &Path,
-    found: Option<Metadata>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let pending = Pending::new(path, found)?;
-    let mut file = BufWriter::new(pending.file.as_file());
-    write(&mut file)?;
-    file.flush()?;
-    drop(file);
-    pending.persist()
+    // Opening a device or a pipe may act on it.
+    if is_stream(path) { Ok(()) } else { replace_with(path).map(drop) }
 }
 
 /// Begin to replace a file by one that is written out of order. The new file has no name until it
