@@ -9,13 +9,12 @@ use crate::data::table::input::{Table, Target};
 use crate::data::table::reader::{name_of, read_blocks};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
-use crate::observer::Observer;
+use crate::observer::{Observer, go_on};
 use std::fs::File;
-use std::io;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes standardised at a time: a multiple of eight.
+/// Bytes standardised at a time, rounded up to whole rows.
 const PIECE: usize = 1 << 20;
 
 /// Bytes reserved for the growth of the description once it is complete: its integers have variable length.
@@ -31,7 +30,7 @@ const SLACK: u64 = 64;
 ///
 /// # Errors
 /// [`Error::Table`] if `data` cannot be read, [`Error::Spread`] for a column out of the precision's range,
-/// [`Error::Write`].
+/// [`Error::Cancelled`], [`Error::Write`].
 pub fn convert(
     data: &Path,
     target: &Target,
@@ -45,6 +44,7 @@ pub fn convert(
     let mut writer: Option<Writer> = None;
     observer.begin("read", 0);
     read_blocks(data, target, |block| {
+        go_on(observer)?;
         let writer = match &mut writer {
             Some(writer) => writer,
             None => writer.insert(Writer::new(&block, &name, precision, &pending).map_err(fail)?),
@@ -55,7 +55,7 @@ pub fn convert(
     observer.end();
     // A file without rows was rejected.
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
-    writer.finish(&pending, out, observer)?;
+    writer.finish(out, observer)?;
     pending.persist().map_err(fail)?;
     Store::open(out)
 }
@@ -67,10 +67,9 @@ struct Writer {
     targets: Option<Column>,
 }
 
-/// Values of one precision on their way to a file.
+/// Values on their way to a file.
 struct Column {
     moments: Moments,
-    single: bool,
     file: BufWriter<File>,
 }
 
@@ -97,69 +96,60 @@ impl Writer {
         description.offset = length.next_multiple_of(ALIGNMENT);
         let mut file = pending.file()?;
         file.seek(SeekFrom::Start(description.offset))?;
-        let rows = Column { moments: Moments::about(&features), single, file: BufWriter::new(file) };
-        let targets = match target {
-            Some(target) => {
-                let file = BufWriter::new(pending.beside()?);
-                Some(Column { moments: Moments::about(&target), single, file })
-            }
-            None => None,
-        };
+        let rows = Column { moments: Moments::about(&features), file: BufWriter::new(file) };
+        let targets = target.map(|target| {
+            io::Result::Ok(Column {
+                moments: Moments::about(&target),
+                file: BufWriter::new(pending.beside()?),
+            })
+        });
+        let targets = targets.transpose()?;
         description.rows = 0;
         Ok(Self { description, rows, targets })
     }
 
     fn add(&mut self, block: &Table, out: &Path) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
-        let names = &self.description.feature_names;
-        let too_wide =
-            |column: usize| Error::Spread { column: names.get(column).cloned().unwrap_or_default() };
-        self.description.rows += block.rows() as u64;
-        self.rows.add(&block.features).map_err(fail)?.map_or(Ok(()), |column| Err(too_wide(column)))?;
-        if let (Some(column), Some(targets)) = (&mut self.targets, &block.target) {
-            let name = self.description.target.as_ref().map(|target| target.name.clone()).unwrap_or_default();
-            column.add(targets).map_err(fail)?.map_or(Ok(()), |_| Err(Error::Spread { column: name }))?;
+        let Description { feature_names, target, rows, single, .. } = &mut self.description;
+        *rows += block.rows() as u64;
+        if let Some(column) = self.rows.add(&block.features, *single).map_err(fail)? {
+            return Err(Error::Spread { column: feature_names[column].clone() });
+        }
+        if let (Some(column), Some(values), Some(target)) = (&mut self.targets, &block.target, target)
+            && column.add(values, *single).map_err(fail)?.is_some()
+        {
+            return Err(Error::Spread { column: target.name.clone() });
         }
         Ok(())
     }
 
     /// Standardise the rows written and write the description.
-    fn finish(mut self, pending: &Pending, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
+    fn finish(mut self, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
-        self.description.scaler = self.rows.moments.statistics();
-        if let Some(column) = self.description.scaler.overflow() {
-            return Err(Error::Spread { column: self.description.feature_names[column].clone() });
+        let description = &mut self.description;
+        description.scaler = self.rows.moments.statistics();
+        if let Some(column) = description.scaler.overflow() {
+            return Err(Error::Spread { column: description.feature_names[column].clone() });
         }
-        let mut hasher = crc32fast::Hasher::new();
-        observer.begin("standardise", self.description.rows);
-        let mut file = self.rows.file.into_inner().map_err(|error| fail(error.into_error()))?;
-        let begin = self.description.offset;
-        file.seek(SeekFrom::Start(begin)).map_err(fail)?;
-        let shift = Shift::between(&self.rows.moments.centres, &self.description.scaler);
-        shift.apply(&mut file, None, self.description.single, &mut hasher, observer).map_err(fail)?;
-        if let (Some(column), Some(target)) = (self.targets, &mut self.description.target) {
+        observer.begin("standardise", description.rows);
+        let mut pass = Pass { single: description.single, hasher: crc32fast::Hasher::new(), observer, out };
+        let mut file = pass.standardise(self.rows, &description.scaler, description.offset, None)?;
+        if let (Some(column), Some(target)) = (self.targets, &mut description.target) {
             let statistics = column.moments.statistics();
             if statistics.overflow().is_some() {
                 return Err(Error::Spread { column: target.name.clone() });
             }
             (target.mean, target.deviation) = (statistics.means[0], statistics.deviations[0]);
-            let mut beside = column.file.into_inner().map_err(|error| fail(error.into_error()))?;
-            beside.seek(SeekFrom::Start(0)).map_err(fail)?;
-            let shift = Shift::between(&column.moments.centres, &statistics);
-            let silent = &crate::observer::NoObserver;
-            shift
-                .apply(&mut beside, Some(&mut file), self.description.single, &mut hasher, silent)
-                .map_err(fail)?;
+            file.seek(SeekFrom::End(0)).map_err(fail)?;
+            pass.standardise(column, &statistics, 0, Some(&mut file))?;
         }
         observer.end();
-        self.description.checksum = hasher.finalize();
-        let described = content(&self.description).map_err(fail)?;
-        if (described.len() + FRAME.header()) as u64 > self.description.offset {
+        description.checksum = pass.hasher.finalize();
+        let described = content(description).map_err(fail)?;
+        if (described.len() + FRAME.header()) as u64 > description.offset {
             return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
-        let mut file = pending.file().map_err(fail)?;
-        file.seek(SeekFrom::Start(0)).map_err(fail)?;
-        FRAME.write(&mut file, &described).map_err(fail)
+        file.rewind().and_then(|()| FRAME.write(&mut file, &described)).map_err(fail)
     }
 }
 
@@ -169,17 +159,17 @@ fn content(description: &Description) -> io::Result<Vec<u8>> {
 
 impl Column {
     /// Write rows, shifted by the centres; return the first column that then overflows.
-    fn add(&mut self, rows: &[f64]) -> io::Result<Option<usize>> {
+    fn add(&mut self, rows: &[f64], single: bool) -> io::Result<Option<usize>> {
         self.moments.add(rows);
-        let dim = self.moments.centres.len();
-        for row in rows.chunks_exact(dim.max(1)) {
-            for (column, (value, centre)) in row.iter().zip(&self.moments.centres).enumerate() {
+        let centres = &self.moments.centres;
+        for row in rows.chunks_exact(centres.len().max(1)) {
+            for (column, (value, centre)) in row.iter().zip(centres).enumerate() {
                 let shifted = value - centre;
-                let fits = if self.single { (shifted as f32).is_finite() } else { shifted.is_finite() };
+                let fits = if single { (shifted as f32).is_finite() } else { shifted.is_finite() };
                 if !fits {
                     return Ok(Some(column));
                 }
-                if self.single {
+                if single {
                     self.file.write_all(&(shifted as f32).to_le_bytes())?;
                 } else {
                     self.file.write_all(&shifted.to_le_bytes())?;
@@ -190,78 +180,103 @@ impl Column {
     }
 }
 
-/// Shifted to standardised values, one column after the other.
-struct Shift {
-    columns: Vec<(f64, f64)>,
+/// The second pass, from shifted to standardised values.
+struct Pass<'a> {
+    single: bool,
+    /// Of all standardised values.
+    hasher: crc32fast::Hasher,
+    observer: &'a dyn Observer,
+    out: &'a Path,
 }
 
-impl Shift {
-    fn between(centres: &[f64], statistics: &Scaler) -> Self {
-        let columns = centres.iter().zip(&statistics.means).zip(&statistics.deviations);
-        Self { columns: columns.map(|((centre, mean), deviation)| (mean - centre, *deviation)).collect() }
-    }
-
-    /// Read the rest of `file`, standardise it, and write it in place or to the end of another file.
-    fn apply(
-        &self,
-        file: &mut File,
+impl Pass<'_> {
+    /// Standardise the values of a file from `begin` on, in place or to the end of another file. Only the rows, which
+    /// stay in place, are reported as progress.
+    fn standardise(
+        &mut self,
+        column: Column,
+        statistics: &Scaler,
+        begin: u64,
         mut to: Option<&mut File>,
-        single: bool,
-        hasher: &mut crc32fast::Hasher,
-        observer: &dyn Observer,
-    ) -> io::Result<()> {
-        let mut piece = vec![0; PIECE];
-        let mut columns = self.columns.iter().cycle();
-        let mut standard = |shifted: f64| match columns.next() {
-            Some(&(mean, deviation)) if deviation > 0.0 => (shifted - mean) / deviation,
-            _ => 0.0,
+    ) -> Result<File, Error> {
+        let fail = |source| Error::Write { path: self.out.to_owned(), source };
+        let shifts = column.moments.centres.iter().zip(&statistics.means).map(|(centre, mean)| mean - centre);
+        let columns: Vec<(f64, f64)> = shifts.zip(statistics.deviations.iter().copied()).collect();
+        let standard = |shifted: f64, &(mean, deviation): &(f64, f64)| {
+            if deviation > 0.0 { (shifted - mean) / deviation } else { 0.0 }
         };
-        if let Some(to) = &mut to {
-            to.seek(SeekFrom::End(0))?;
-        }
-        let row_bytes = (self.columns.len() * if single { 4 } else { 8 }).max(1);
-        let mut reported = 0;
-        let mut done = 0;
+        let row_bytes = columns.len() * if self.single { 4 } else { 8 };
+        let limit = PIECE.next_multiple_of(row_bytes);
+        let mut piece = Vec::with_capacity(limit);
+        let mut file = column.file.into_inner().map_err(|error| fail(error.into_error()))?;
+        file.seek(SeekFrom::Start(begin)).map_err(fail)?;
         loop {
-            let read = fill(file, &mut piece)?;
+            go_on(self.observer)?;
+            piece.clear();
+            let read = (&file).take(limit as u64).read_to_end(&mut piece).map_err(fail)?;
             if read == 0 {
-                observer.advance((done / row_bytes - reported) as u64);
-                return Ok(());
+                return Ok(file);
             }
-            if single {
-                for bytes in piece[..read].as_chunks_mut::<4>().0 {
-                    *bytes = (standard(f64::from(f32::from_le_bytes(*bytes))) as f32).to_le_bytes();
+            if self.single {
+                for (bytes, column) in piece.as_chunks_mut::<4>().0.iter_mut().zip(columns.iter().cycle()) {
+                    *bytes = (standard(f64::from(f32::from_le_bytes(*bytes)), column) as f32).to_le_bytes();
                 }
             } else {
-                for bytes in piece[..read].as_chunks_mut::<8>().0 {
-                    *bytes = standard(f64::from_le_bytes(*bytes)).to_le_bytes();
+                for (bytes, column) in piece.as_chunks_mut::<8>().0.iter_mut().zip(columns.iter().cycle()) {
+                    *bytes = standard(f64::from_le_bytes(*bytes), column).to_le_bytes();
                 }
             }
-            hasher.update(&piece[..read]);
+            self.hasher.update(&piece);
             match &mut to {
-                Some(to) => to.write_all(&piece[..read])?,
+                Some(to) => to.write_all(&piece).map_err(fail)?,
                 None => {
-                    file.seek(SeekFrom::Current(-(read as i64)))?;
-                    file.write_all(&piece[..read])?;
+                    let back = file.seek(SeekFrom::Current(-(read as i64)));
+                    back.and_then(|_| file.write_all(&piece)).map_err(fail)?;
+                    self.observer.advance((read / row_bytes) as u64);
                 }
             }
-            done += read;
-            observer.advance((done / row_bytes - reported) as u64);
-            reported = done / row_bytes;
         }
     }
 }
 
-/// Read until the buffer is full or the file ends.
-fn fill(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < piece.len() {
-        match file.read(&mut piece[read..]) {
-            Ok(0) => break,
-            Ok(more) => read += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+#[cfg(test)]
+mod tests {
+    use super::convert;
+    use crate::data::table::input::Target;
+    use crate::error::Error;
+    use crate::kernel::precision::Precision;
+    use crate::observer::Observer;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Cancels as soon as this phase begins.
+    struct Until(&'static str, AtomicBool);
+
+    impl Observer for Until {
+        fn begin(&self, phase: &str, _: u64) {
+            self.1.store(phase == self.0, Ordering::Relaxed);
+        }
+        fn advance(&self, _: u64) {}
+        fn end(&self) {}
+        fn is_cancelled(&self) -> bool {
+            self.1.load(Ordering::Relaxed)
         }
     }
-    Ok(read)
+
+    #[test]
+    fn a_cancelled_conversion_leaves_the_folder_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "1,2\n3,4\n").unwrap();
+        std::fs::write(&out, "before").unwrap();
+        let converted = |phase| {
+            let observer = Until(phase, AtomicBool::new(false));
+            convert(&data, &Target::Last, Precision::F64, &out, &observer)
+        };
+        for phase in ["read", "standardise"] {
+            assert!(matches!(converted(phase), Err(Error::Cancelled)), "{phase}");
+            assert_eq!(std::fs::read(&out).unwrap(), b"before", "{phase}");
+            assert_eq!(folder.path().read_dir().unwrap().count(), 2, "{phase}");
+        }
+        assert_eq!(converted("neither").unwrap().len(), 2);
+    }
 }
