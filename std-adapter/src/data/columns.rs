@@ -2,6 +2,7 @@
 
 use crate::data::scaler::Scaler;
 use crate::error::Error;
+use dpp_nystrom_core::{Error as CoreError, Scalar};
 use serde::{Deserialize, Serialize};
 
 /// Names and statistics of the columns of a data set.
@@ -91,6 +92,39 @@ pub enum RowSlices<'a> {
     F32(&'a [f32], Option<&'a [f32]>),
     /// Double precision.
     F64(&'a [f64], Option<&'a [f64]>),
+}
+
+impl RowSlices<'_> {
+    /// Copy some rows of `dim` features, in `f64`, with their targets.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for a row past the end.
+    pub(crate) fn gather(
+        &self,
+        dim: usize,
+        indices: &[usize],
+    ) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
+        match *self {
+            Self::F32(rows, targets) => gather(rows, targets, dim, indices),
+            Self::F64(rows, targets) => gather(rows, targets, dim, indices),
+        }
+    }
+}
+
+fn gather<T: Scalar>(
+    rows: &[T],
+    targets: Option<&[T]>,
+    dim: usize,
+    indices: &[usize],
+) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
+    let len = rows.len().checked_div(dim).unwrap_or(0);
+    if let Some(&index) = indices.iter().find(|&&index| index >= len) {
+        return Err(CoreError::OutOfRange { index, len }.into());
+    }
+    let row = |index: &usize| rows[index * dim..(index + 1) * dim].iter().map(|value| value.to_f64());
+    let features = indices.iter().flat_map(row).collect();
+    let targets = targets.map(|targets| indices.iter().map(|&index| targets[index].to_f64()).collect());
+    Ok((features, targets))
 }
 
 /// The target column: its name and what scales it.

@@ -1,6 +1,6 @@
 //! A data set as users have it: raw rows in memory, a file, a row store, or a kernel matrix.
 
-use crate::data::prepared::{Prepared, StandardTarget};
+use crate::data::prepared::Prepared;
 use crate::data::scaler::Scaler;
 use crate::data::source::RowSource;
 use crate::data::store::open::Store;
@@ -194,8 +194,8 @@ impl<'a> Dataset<'a> {
             return Err(CoreError::Length { expected: self.features(), found: features.len() }.into());
         }
         let feature_names = features.iter().map(|&name| name.to_owned()).collect();
-        let target_name = target.to_owned();
-        Ok(Self { feature_names, target: self.target.map(|(_, values)| (target_name, values)), ..self })
+        let target = self.target.map(|(_, values)| (target.to_owned(), values));
+        Ok(Self { feature_names, target, ..self })
     }
 
     /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
@@ -264,12 +264,12 @@ impl<'a> Dataset<'a> {
             Rows::Gram(values) => (values, true),
             Rows::Store(store) => return Ok(Source::Store(store)),
         };
-        let rows = values.copied()?;
+        let table = self.table(values)?;
         let scaler = match scale {
-            Scale::Standard if !is_gram => Scaler::of(&rows, self.features()),
-            _ => Scaler::identity(self.features()),
+            Scale::Standard if !is_gram => Scaler::of(&table.features, table.dim),
+            _ => Scaler::identity(table.dim),
         };
-        self.scaled(rows, scaler).map(Source::memory)
+        Prepared::scaled_by(table, scaler).map(Source::memory)
     }
 
     /// Scale the rows by the statistics of others. A row store scaled by these is read in place if that is asked for; of
@@ -285,7 +285,7 @@ impl<'a> Dataset<'a> {
         }
         match &self.rows {
             Rows::Memory(values) | Rows::Gram(values) => {
-                self.scaled(values.copied()?, scaler.clone()).map(Source::memory)
+                Prepared::scaled_by(self.table(values)?, scaler.clone()).map(Source::memory)
             }
             Rows::Store(store) => {
                 let is_scaled = *scaler == store.description().scaler;
@@ -297,23 +297,16 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    fn scaled(&self, mut rows: Vec<f64>, statistics: Scaler) -> Result<Prepared, Error> {
-        if let Some(column) = statistics.overflow() {
-            return Err(Error::Spread { column: self.feature_names[column].clone() });
-        }
-        statistics.apply(&mut rows);
-        let target = match &self.target {
-            Some((name, values)) => Some(StandardTarget::of(name.clone(), values.copied()?)?),
-            None => None,
-        };
-        Ok(Prepared {
+    /// Copy rows and target.
+    fn table(&self, rows: &Values<'_>) -> Result<Table, Error> {
+        let target = self.target.as_ref();
+        Ok(Table {
             name: self.name.clone(),
             feature_names: self.feature_names.clone(),
             dim: self.features(),
-            rows,
-            statistics,
-            target,
-            numbers: None,
+            features: rows.copied()?,
+            target: target.map(|(_, values)| values.copied()).transpose()?,
+            target_name: target.map(|(name, _)| name.clone()),
         })
     }
 }

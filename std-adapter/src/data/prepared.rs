@@ -1,6 +1,6 @@
 //! From a table to what the algorithms take: some of its rows, standardised.
 
-use crate::data::columns::TargetColumn;
+use crate::data::columns::{Columns, RowSlices, TargetColumn};
 use crate::data::scaler::Scaler;
 use crate::data::table::input::Table;
 use crate::error::Error;
@@ -69,22 +69,15 @@ impl Prepared {
     /// of the rows is made.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] when the sample is larger than the table, [`Error::Spread`].
+    /// [`Error::TooFewRows`] for a sample larger than the table or empty, [`Error::Spread`].
     pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
-        let total = table.rows();
         let numbers = match sample {
-            Some(wanted) if wanted > total || wanted == 0 => {
-                return Err(Error::TooFewRows { wanted, rows: total });
-            }
-            Some(wanted) if wanted < total => {
-                let mut random = stream(seed, RngStream::Rows);
-                let mut numbers = index::sample(&mut random, total, wanted).into_vec();
-                numbers.sort_unstable();
-                keep(&mut table, &numbers);
-                Some(numbers)
-            }
-            _ => None,
+            Some(wanted) => draw(table.rows(), wanted, seed)?,
+            None => None,
         };
+        if let Some(numbers) = &numbers {
+            keep(&mut table, numbers);
+        }
         let statistics = Scaler::of(&table.features, table.dim);
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
     }
@@ -104,24 +97,31 @@ impl Prepared {
         Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
     }
 
+    /// Rows standardised by the statistics of `columns`, with targets where there is a target column.
+    pub(crate) fn of(
+        columns: Columns,
+        rows: Vec<f64>,
+        targets: Option<Vec<f64>>,
+        numbers: Option<Vec<usize>>,
+    ) -> Self {
+        let Columns { name, feature_names, scaler: statistics, target } = columns;
+        let target = target.zip(targets).map(|(TargetColumn { name, mean, deviation }, values)| {
+            StandardTarget { name, values, mean, deviation }
+        });
+        Self { name, dim: feature_names.len(), feature_names, rows, statistics, target, numbers }
+    }
+
     /// The rows in their own units again.
-    pub(crate) fn into_table(mut self) -> Table {
-        self.statistics.undo(&mut self.rows);
-        let (name, values) = match self.target {
-            Some(StandardTarget { name, mut values, mean, deviation }) => {
+    pub(crate) fn into_table(self) -> Table {
+        let Self { name, feature_names, dim, rows: mut features, statistics, target, .. } = self;
+        statistics.undo(&mut features);
+        let (target_name, target) = target
+            .map(|StandardTarget { name, mut values, mean, deviation }| {
                 values.iter_mut().for_each(|value| *value = mean + deviation * *value);
-                (Some(name), Some(values))
-            }
-            None => (None, None),
-        };
-        Table {
-            name: self.name,
-            feature_names: self.feature_names,
-            dim: self.dim,
-            features: self.rows,
-            target: values,
-            target_name: name,
-        }
+                (name, values)
+            })
+            .unzip();
+        Table { name, feature_names, dim, features, target, target_name }
     }
 
     /// The number of rows.
@@ -129,7 +129,12 @@ impl Prepared {
         self.rows.len().checked_div(self.dim).unwrap_or(0)
     }
 
-    /// No rows.
+    /// Lend the rows and targets.
+    pub(crate) fn slices(&self) -> RowSlices<'_> {
+        RowSlices::F64(&self.rows, self.target.as_ref().map(|target| target.values.as_slice()))
+    }
+
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -192,7 +197,23 @@ impl Prepared {
     }
 }
 
-/// Keeps these rows of a table, in ascending order, in place.
+/// Draw the numbers of `wanted` of `rows` rows, ascending; none for all of them.
+///
+/// # Errors
+/// [`Error::TooFewRows`].
+pub(crate) fn draw(rows: usize, wanted: usize, seed: u64) -> Result<Option<Vec<usize>>, Error> {
+    if wanted > rows || wanted == 0 {
+        return Err(Error::TooFewRows { wanted, rows });
+    }
+    if wanted == rows {
+        return Ok(None);
+    }
+    let mut drawn = index::sample(&mut stream(seed, RngStream::Rows), rows, wanted).into_vec();
+    drawn.sort_unstable();
+    Ok(Some(drawn))
+}
+
+/// Keep these rows of a table, in ascending order, in place.
 pub(crate) fn keep(table: &mut Table, numbers: &[usize]) {
     let dim = table.dim;
     for (to, &from) in numbers.iter().enumerate() {

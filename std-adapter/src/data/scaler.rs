@@ -74,6 +74,13 @@ impl Scaler {
         if deviation <= CONSTANT * mean.abs() { 0.0 } else { deviation }
     }
 
+    /// Whether there are finite statistics for this number of features.
+    pub(crate) fn is_well_formed(&self, features: usize) -> bool {
+        [self.means.len(), self.deviations.len()] == [features; 2]
+            && self.overflow().is_none()
+            && self.deviations.iter().all(|&deviation| deviation >= 0.0)
+    }
+
     /// Return the first feature whose mean or standard deviation is not finite.
     pub(crate) fn overflow(&self) -> Option<usize> {
         let mut pairs = self.means.iter().zip(&self.deviations);

@@ -5,7 +5,7 @@
 //! gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its rows are.
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::prepared::{Prepared, StandardTarget};
+use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
@@ -120,7 +120,7 @@ impl RowSource for Prepared {
     }
 
     fn slices(&self) -> Option<RowSlices<'_>> {
-        Some(RowSlices::F64(&self.rows, self.target.as_ref().map(|target| target.values.as_slice())))
+        Some(Self::slices(self))
     }
 
     fn as_prepared(&self) -> Option<&Prepared> {
@@ -136,19 +136,9 @@ impl RowSource for Prepared {
     }
 
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error> {
-        let target = self.target.as_ref().map(|target| StandardTarget {
-            values: rows.iter().filter_map(|&row| target.values.get(row).copied()).collect(),
-            ..target.clone()
-        });
-        Ok(Self {
-            rows: Self::gather(self, rows)?,
-            target,
-            numbers: Some(rows.iter().map(|&row| self.number(row)).collect()),
-            name: self.name.clone(),
-            feature_names: self.feature_names.clone(),
-            dim: self.dim,
-            statistics: self.statistics.clone(),
-        })
+        let (features, targets) = Self::slices(self).gather(self.dim, rows)?;
+        let numbers = rows.iter().map(|&row| self.number(row)).collect();
+        Ok(Self::of(self.columns(), features, targets, Some(numbers)))
     }
 
     fn sample(&self, _: usize, _: u64) -> Result<Cow<'_, Prepared>, Error> {

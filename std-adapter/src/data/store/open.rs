@@ -18,8 +18,8 @@
 //! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened; every
 //! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
-use crate::data::columns::{RowSlices, TargetColumn};
-use crate::data::prepared::{Prepared, StandardTarget};
+use crate::data::columns::{Columns, RowSlices, TargetColumn};
+use crate::data::prepared::Prepared;
 use crate::data::scaler::Scaler;
 use crate::data::table::input::Table;
 use crate::error::Error;
@@ -27,12 +27,11 @@ use crate::error::store::StoreProblem;
 use crate::error::table::TableError;
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::kernel::precision::Precision;
-use dpp_nystrom_core::Scalar;
 use dpp_nystrom_mapped::Mapped;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fs::File;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub(crate) const FRAME: Frame =
@@ -81,15 +80,14 @@ impl Description {
     }
 
     fn is_well_formed(&self) -> bool {
-        let (means, deviations) = (&self.scaler.means, &self.scaler.deviations);
-        let usable =
-            |mean: &f64, deviation: &f64| mean.is_finite() && deviation.is_finite() && *deviation >= 0.0;
+        let usable = |target: &TargetColumn| {
+            let TargetColumn { mean, deviation, .. } = *target;
+            Scaler { means: vec![mean], deviations: vec![deviation] }.is_well_formed(1)
+        };
         self.rows > 0
             && self.features() > 0
-            && means.len() == self.features()
-            && deviations.len() == self.features()
-            && means.iter().zip(deviations).all(|(mean, deviation)| usable(mean, deviation))
-            && self.target.as_ref().is_none_or(|target| usable(&target.mean, &target.deviation))
+            && self.scaler.is_well_formed(self.features())
+            && self.target.as_ref().is_none_or(usable)
             && self.offset.is_multiple_of(ALIGNMENT)
             && usize::try_from(self.rows).is_ok()
     }
@@ -100,7 +98,7 @@ impl Description {
 pub struct Store {
     path: PathBuf,
     description: Description,
-    mapped: Mapped,
+    pub(crate) mapped: Mapped,
 }
 
 impl Store {
@@ -130,9 +128,8 @@ impl Store {
             Err(source) => return Err(TableError::Open { path: path.to_owned(), source }.into()),
         };
         // The content is copied out before it is trusted: the file may change.
-        let framed = FRAME
-            .read(&mut mapped.bytes())
-            .map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+        let framed = FRAME.read(&mut mapped.bytes());
+        let framed = framed.map_err(|source| TableError::Read { path: path.to_owned(), source })?;
         let (_, content) = framed.map_err(|problem| {
             refuse(match problem {
                 FrameProblem::Foreign => StoreProblem::Foreign,
@@ -147,9 +144,9 @@ impl Store {
             _ => return Err(refuse(StoreProblem::Malformed)),
         };
         match description.length().map(|length| (mapped.bytes().len() as u64).cmp(&length)) {
-            Some(std::cmp::Ordering::Equal) => {}
-            Some(std::cmp::Ordering::Less) => return Err(refuse(StoreProblem::Truncated)),
-            Some(std::cmp::Ordering::Greater) => return Err(refuse(StoreProblem::Longer)),
+            Some(Ordering::Equal) => {}
+            Some(Ordering::Less) => return Err(refuse(StoreProblem::Truncated)),
+            Some(Ordering::Greater) => return Err(refuse(StoreProblem::Longer)),
             None => return Err(refuse(StoreProblem::Malformed)),
         }
         let store = Self { path: path.to_owned(), description, mapped };
@@ -200,16 +197,6 @@ impl Store {
         }
     }
 
-    /// Advise the system of random access.
-    pub fn expect_jumps(&self) {
-        self.mapped.expect_jumps();
-    }
-
-    /// Advise the system of sequential access.
-    pub fn expect_order(&self) {
-        self.mapped.expect_order();
-    }
-
     /// Check that the file was not changed since it was opened. Call this before using a result computed from the
     /// store.
     ///
@@ -230,7 +217,7 @@ impl Store {
     /// # Errors
     /// [`Error::Store`] with [`StoreProblem::Values`], or as [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
-        self.expect_order();
+        self.mapped.expect_order();
         let checksum = crc32fast::hash(self.number_area());
         self.check()?;
         if checksum != self.description.checksum {
@@ -244,8 +231,7 @@ impl Store {
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn table_of(&self, numbers: &[usize]) -> Result<Table, Error> {
-        let prepared = self.gather(numbers)?;
-        Ok(prepared.into_table())
+        Ok(self.gather(numbers)?.into_table())
     }
 
     /// Return some standardised rows in `f64`, with the statistics of all rows of the store.
@@ -253,24 +239,15 @@ impl Store {
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
-        let (rows, targets) = match self.slices() {
-            RowSlices::F32(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
-            RowSlices::F64(rows, targets) => gathered(rows, targets, self.features(), numbers)?,
-        };
+        let (rows, targets) = self.slices().gather(self.features(), numbers)?;
         self.check()?;
+        let is_part = numbers.iter().copied().ne(0..self.len());
+        Ok(Prepared::of(self.columns(), rows, targets, is_part.then(|| numbers.to_vec())))
+    }
+
+    pub(crate) fn columns(&self) -> Columns {
         let Description { name, feature_names, scaler, target, .. } = self.description.clone();
-        Ok(Prepared {
-            name,
-            dim: feature_names.len(),
-            feature_names,
-            rows,
-            statistics: scaler,
-            target: target.zip(targets).map(|(column, values)| {
-                let TargetColumn { name, mean, deviation } = column;
-                StandardTarget { name, values, mean, deviation }
-            }),
-            numbers: (numbers.len() < self.len()).then(|| numbers.to_vec()),
-        })
+        Columns { name, feature_names, scaler, target }
     }
 
     /// Pass all rows, in the units of the original file, to `receive` in blocks of some thousands. The checksum is
@@ -283,11 +260,9 @@ impl Store {
         mut receive: impl FnMut(Table) -> Result<(), E>,
     ) -> Result<(), E> {
         self.verify()?;
-        let mut first = 0;
-        while first < self.len() {
+        for first in (0..self.len()).step_by(BLOCK) {
             let end = self.len().min(first + BLOCK);
             receive(self.table_of(&(first..end).collect::<Vec<_>>())?)?;
-            first = end;
         }
         Ok(())
     }
@@ -302,24 +277,4 @@ impl Store {
         }
         Err(Error::Store { path: self.path.clone(), problem: StoreProblem::OtherFeatures })
     }
-}
-
-/// Copy rows of a slice, in `f64`, with their targets.
-///
-/// # Errors
-/// [`Error::Core`] for a row past the end.
-fn gathered<T: Scalar>(
-    rows: &[T],
-    targets: Option<&[T]>,
-    dim: usize,
-    indices: &[usize],
-) -> Result<(Vec<f64>, Option<Vec<f64>>), Error> {
-    let len = rows.len().checked_div(dim).unwrap_or(0);
-    if let Some(&index) = indices.iter().find(|&&index| index >= len) {
-        return Err(dpp_nystrom_core::Error::OutOfRange { index, len }.into());
-    }
-    let row = |index: &usize| rows[index * dim..(index + 1) * dim].iter().map(|value| value.to_f64());
-    let features = indices.iter().flat_map(row).collect();
-    let targets = targets.map(|targets| indices.iter().map(|&index| targets[index].to_f64()).collect());
-    Ok((features, targets))
 }

@@ -1,15 +1,13 @@
 //! A row store as a source of rows: read in place, sampled, or read into memory.
 
 use crate::data::columns::{Columns, RowSlices};
-use crate::data::prepared::Prepared;
+use crate::data::prepared::{Prepared, draw};
 use crate::data::scaler::Scaler;
 use crate::data::source::{Order, RowSource};
 use crate::data::store::open::Store;
 use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::kernel::precision::Precision;
-use crate::rng::{RngStream, stream};
-use rand::seq::index;
 use std::borrow::Cow;
 
 /// Values of a store up to which it is read into memory for a selector that needs its rows there: 128 MiB in `f64`.
@@ -17,13 +15,7 @@ const IN_MEMORY: usize = 1 << 24;
 
 impl RowSource for Store {
     fn columns(&self) -> Columns {
-        let about = self.description();
-        Columns {
-            name: about.name.clone(),
-            feature_names: about.feature_names.clone(),
-            scaler: about.scaler.clone(),
-            target: about.target.clone(),
-        }
+        Self::columns(self)
     }
 
     fn len(&self) -> usize {
@@ -71,15 +63,15 @@ impl RowSource for Store {
 
     fn expect(&self, order: Order) {
         match order {
-            Order::Sequential => self.expect_order(),
-            Order::Random => self.expect_jumps(),
+            Order::Sequential => self.mapped.expect_order(),
+            Order::Random => self.mapped.expect_jumps(),
         }
     }
 }
 
 impl Store {
-    /// Read `rows` rows drawn at random into memory, or all of them, and scale them anew as if they were all there is.
-    /// All rows are compared with their checksum.
+    /// Read `rows` rows drawn at random into memory, or all of them, and scale them by their own statistics. Without
+    /// `rows`, the checksum is verified first.
     ///
     /// # Errors
     /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
@@ -107,8 +99,7 @@ impl Store {
             return Err(Error::OtherScale);
         }
         self.verify()?;
-        let table = self.table_of(&self.draw(self.len(), 0)?)?;
-        Prepared::scaled_by(table, scaler.clone())
+        Prepared::scaled_by(self.table_of(&(0..self.len()).collect::<Vec<_>>())?, scaler.clone())
     }
 
     /// Read `rows` rows drawn at random, in the units of the file that the store was made from.
@@ -120,14 +111,6 @@ impl Store {
     }
 
     fn draw(&self, wanted: usize, seed: u64) -> Result<Vec<usize>, Error> {
-        if wanted > self.len() || wanted == 0 {
-            return Err(Error::TooFewRows { wanted, rows: self.len() });
-        }
-        if wanted == self.len() {
-            return Ok((0..wanted).collect());
-        }
-        let mut drawn = index::sample(&mut stream(seed, RngStream::Rows), self.len(), wanted).into_vec();
-        drawn.sort_unstable();
-        Ok(drawn)
+        Ok(draw(self.len(), wanted, seed)?.unwrap_or_else(|| (0..wanted).collect()))
     }
 }
