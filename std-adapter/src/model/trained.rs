@@ -31,6 +31,19 @@ pub enum AnyCoefficients {
     F64(Coefficients<f64>),
 }
 
+impl AnyCoefficients {
+    /// Return them in double precision.
+    pub fn to_f64(&self) -> Coefficients<f64> {
+        let double = |values: &[f32]| values.iter().copied().map(f64::from).collect();
+        match self {
+            Self::F32(Coefficients { landmarks, weights }) => {
+                Coefficients { landmarks: double(landmarks), weights: double(weights) }
+            }
+            Self::F64(coefficients) => coefficients.clone(),
+        }
+    }
+}
+
 /// A fitted model. It predicts from raw rows, with the training rows' statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
@@ -122,14 +135,11 @@ impl Model {
             |(block, (predictions, rows))| {
                 let mut raw = vec![0.0; dim];
                 let mut row = vec![T::ZERO; dim];
-                for (at, (prediction, features)) in
-                    predictions.iter_mut().zip(rows.chunks_exact(dim)).enumerate()
-                {
+                let rows = rows.chunks_exact(dim);
+                for (at, (prediction, features)) in predictions.iter_mut().zip(rows).enumerate() {
                     raw.copy_from_slice(features);
                     self.scaler.apply_row(&mut raw);
-                    for (value, &raw) in row.iter_mut().zip(&raw) {
-                        *value = T::from_f64(raw);
-                    }
+                    row.iter_mut().zip(&raw).for_each(|(value, &raw)| *value = T::from_f64(raw));
                     let standard = predictor.predict(&row)?.to_f64();
                     *prediction = self.target_mean + self.target_deviation * standard;
                     if !prediction.is_finite() {
@@ -145,33 +155,16 @@ impl Model {
     /// Whether the parts are consistent with each other; a file can pass its checksum and still be malformed.
     pub(crate) fn is_well_formed(&self) -> bool {
         let dim = self.feature_names.len();
-        let fits = |landmarks: usize, weights: usize| {
-            weights > 0
-                && (self.landmark_rows.is_empty() || weights == self.landmark_rows.len())
-                && Some(landmarks) == weights.checked_mul(dim)
-        };
+        let Coefficients { landmarks, weights } = self.coefficients.to_f64();
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         dim > 0
-            && self.scaler.means.len() == dim
-            && self.scaler.deviations.len() == dim
-            && finite(&self.scaler.means)
-            && finite(&self.scaler.deviations)
+            && self.scaler.is_well_formed(dim)
             && finite(&[self.target_mean, self.target_deviation, self.kernel.sigma, self.ridge])
-            && match &self.coefficients {
-                AnyCoefficients::F32(coefficients) => {
-                    fits(coefficients.landmarks.len(), coefficients.weights.len())
-                        && coefficients
-                            .landmarks
-                            .iter()
-                            .chain(&coefficients.weights)
-                            .all(|value| value.is_finite())
-                }
-                AnyCoefficients::F64(coefficients) => {
-                    fits(coefficients.landmarks.len(), coefficients.weights.len())
-                        && finite(&coefficients.landmarks)
-                        && finite(&coefficients.weights)
-                }
-            }
+            && !weights.is_empty()
+            && (self.landmark_rows.is_empty() || weights.len() == self.landmark_rows.len())
+            && Some(landmarks.len()) == weights.len().checked_mul(dim)
+            && finite(&landmarks)
+            && finite(&weights)
             && self.kernel.build::<f64>().is_ok()
     }
 }

@@ -4,7 +4,7 @@ use super::arguments::{Fit, Selection};
 use super::output::{Spinner, aligned, note, print, print_json, short};
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::landmarks::Selection as Landmarks;
-use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom::model::Model;
 use dpp_nystrom::pipeline::fit_batches;
 use dpp_nystrom::regression::{FitSpec, Ridge};
 use dpp_nystrom_cluster::{Error, Rows, SurveyedRows};
@@ -118,10 +118,7 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
 
 /// Specify a fit on the landmarks of a model, with its kernel and statistics.
 fn spec_of(model: &Model, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
-    let landmarks = match &model.coefficients {
-        AnyCoefficients::F32(coefficients) => coefficients.landmarks.iter().copied().map(f64::from).collect(),
-        AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
-    };
+    let landmarks = model.coefficients.to_f64().landmarks;
     Ok(FitSpec::new(model.columns(), landmarks, model.kernel, ridge, seed)?)
 }
 

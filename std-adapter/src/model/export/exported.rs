@@ -32,7 +32,7 @@ use crate::error::Error;
 use crate::model::export::device::predict_rows;
 use crate::model::export::quantised::Quantised;
 use crate::model::export::single::Single;
-use crate::model::trained::{AnyCoefficients, Model};
+use crate::model::trained::Model;
 
 /// The width of a quantised landmark's feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,10 +172,7 @@ impl Exported {
 
 /// Return the model's landmarks as raw rows, on which to measure the cost when no data are given.
 pub fn landmark_rows(model: &Model) -> Table {
-    let mut features: Vec<f64> = match &model.coefficients {
-        AnyCoefficients::F32(coefficients) => coefficients.landmarks.iter().copied().map(f64::from).collect(),
-        AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
-    };
+    let mut features = model.coefficients.to_f64().landmarks;
     model.scaler.undo(&mut features);
     Table {
         name: model.trained_on.clone(),
