@@ -10,7 +10,10 @@
 //!
 //! All integers are little-endian. Content is returned only if the whole frame is valid.
 
+use std::cmp::Ordering;
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 /// A kind of framed file.
 pub(crate) struct Frame {
@@ -50,6 +53,15 @@ pub(crate) enum FrameProblem {
     Longer,
     /// The checksum does not match.
     Corrupt,
+}
+
+/// Whether a file begins with these bytes; false if it cannot be read. Standard input and pipes must keep their first
+/// bytes, so they do not.
+pub(crate) fn begins_with(path: &Path, magic: &[u8; 8]) -> bool {
+    let mut found = [0; 8];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok()
+        && found == *magic
 }
 
 impl Frame {
@@ -115,12 +127,10 @@ impl Frame {
         if !(1..=self.latest).contains(&version) {
             return Ok(Err(FrameProblem::Version(version)));
         }
-        let Some((between, checksum)) = rest.split_last_chunk::<4>() else {
-            return Ok(Err(FrameProblem::Truncated));
+        let (between, checksum) = match rest.split_last_chunk::<4>() {
+            Some(parts) if header.len() == self.header() => parts,
+            _ => return Ok(Err(FrameProblem::Truncated)),
         };
-        if header.len() < self.header() {
-            return Ok(Err(FrameProblem::Truncated));
-        }
         let length = &between[4..];
         let mut bytes = [0; 8];
         bytes[..length.len()].copy_from_slice(length);
@@ -134,9 +144,9 @@ impl Frame {
         input.by_ref().take(limit).read_to_end(&mut content)?;
         if self.length != Length::None {
             match (content.len() as u64).cmp(&wanted) {
-                std::cmp::Ordering::Less => return Ok(Err(FrameProblem::Truncated)),
-                std::cmp::Ordering::Greater => return Ok(Err(FrameProblem::Longer)),
-                std::cmp::Ordering::Equal => {}
+                Ordering::Less => return Ok(Err(FrameProblem::Truncated)),
+                Ordering::Greater => return Ok(Err(FrameProblem::Longer)),
+                Ordering::Equal => {}
             }
         }
         if self.checksum(between, &content) != u32::from_le_bytes(*checksum) {

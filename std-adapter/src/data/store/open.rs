@@ -25,13 +25,12 @@ use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::error::store::StoreProblem;
 use crate::error::table::TableError;
-use crate::framed_file::{Frame, FrameProblem, Length};
+use crate::framed_file::{Frame, FrameProblem, Length, begins_with};
 use crate::kernel::precision::Precision;
 use dpp_nystrom_mapped::Mapped;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FRAME: Frame =
@@ -104,11 +103,7 @@ pub struct Store {
 impl Store {
     /// Whether a file begins like a row store; false if it cannot be read.
     pub fn is_store(path: &Path) -> bool {
-        let mut magic = [0; 8];
-        // Standard input and pipes must keep their first bytes.
-        path.is_file()
-            && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-            && magic == *FRAME.magic
+        begins_with(path, FRAME.magic)
     }
 
     /// Open a store: read its description, but no row.

@@ -5,7 +5,7 @@ use crate::error::export::ExportProblem;
 use crate::model::export::device::MAGIC;
 use crate::model::export::exported::Exported;
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::export::single::SingleKernel;
+use dpp_nystrom_core::kernel::ChosenKernel;
 
 const VERSION: u32 = 1;
 /// Bytes before the arrays.
@@ -20,12 +20,12 @@ impl Exported {
         match self {
             Self::Single(model) => {
                 let (code, number, degree) = match model.kernel {
-                    SingleKernel::Gaussian(exponent) => (0, exponent, 0),
-                    SingleKernel::Laplace(rate) => (1, rate, 0),
-                    SingleKernel::Matern32(rate) => (2, rate, 0),
-                    SingleKernel::Matern52(rate) => (3, rate, 0),
-                    SingleKernel::Polynomial(degree, offset) => (4, offset, degree),
-                    SingleKernel::Linear => (5, 0.0, 0),
+                    ChosenKernel::Gaussian(kernel) => (0, kernel.exponent(), 0),
+                    ChosenKernel::Laplace(kernel) => (1, kernel.rate(), 0),
+                    ChosenKernel::Matern32(kernel) => (2, kernel.rate(), 0),
+                    ChosenKernel::Matern52(kernel) => (3, kernel.rate(), 0),
+                    ChosenKernel::Polynomial(kernel) => (4, kernel.offset(), kernel.degree()),
+                    ChosenKernel::Linear(_) => (5, 0.0, 0),
                 };
                 let arrays = [&model.means, &model.scales, &model.landmarks, &model.weights];
                 let arrays = arrays.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
@@ -51,7 +51,7 @@ impl Exported {
         self.framed(kind, kernel, [model.target_mean, model.target_scale], arrays)
     }
 
-    /// The part of the header before the arrays.
+    /// Put the header before the arrays.
     fn framed(
         &self,
         kind: u32,
@@ -62,8 +62,7 @@ impl Exported {
         let count = |value: usize| u32::try_from(value).map_err(|_| Error::from(ExportProblem::Size));
         let length = count(HEADER + arrays.len())?;
         let mut words = vec![VERSION, length, kind, count(self.features())?, count(self.landmarks())?];
-        words.extend(kernel);
-        words.extend(target.map(f32::to_bits));
+        words.extend(kernel.into_iter().chain(target.map(f32::to_bits)));
         let mut content: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
         content.extend(arrays);
         let checksum = crc32fast::hash(&content).to_le_bytes();

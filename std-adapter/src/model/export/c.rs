@@ -6,53 +6,42 @@
 use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
 use crate::model::export::numbers::{about, lines};
-use crate::model::export::single::{Single, SingleKernel};
+use crate::model::export::single::Single;
 use crate::model::trained::Model;
+use dpp_nystrom_core::kernel::ChosenKernel;
 use std::fmt::{Debug, Write};
 
 /// Return the header's text.
 pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &Name) -> String {
-    let (small, big) = (name.as_str(), name.capitals());
-    let (d, c) = (single.means.len(), single.weights.len());
     let includes = match single.kernel {
-        SingleKernel::Gaussian(_) | SingleKernel::Laplace(_) => "#include <math.h>\n\n",
-        SingleKernel::Matern32(_) | SingleKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
-        SingleKernel::Polynomial(..) | SingleKernel::Linear => "",
+        ChosenKernel::Gaussian(_) | ChosenKernel::Laplace(_) => "#include <math.h>\n\n",
+        ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
+        ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
     };
     let mut text = head(exported, model, name, includes);
-    for (array, values) in [("means", &single.means), ("scales", &single.scales)] {
-        write_array(&mut text, "float", &format!("{small}_{array}[{d}]"), values.iter().map(float));
+    for (array, values) in [
+        ("means", &single.means),
+        ("scales", &single.scales),
+        ("landmarks", &single.landmarks),
+        ("weights", &single.weights),
+    ] {
+        write_array(&mut text, "float", name, array, values, "f");
     }
-    let landmarks = format!("{small}_landmarks[{}]", c * d);
-    write_array(&mut text, "float", &landmarks, single.landmarks.iter().map(float));
-    write_array(&mut text, "float", &format!("{small}_weights[{c}]"), single.weights.iter().map(float));
-    if matches!(single.kernel, SingleKernel::Matern32(_) | SingleKernel::Matern52(_)) {
-        text.push_str(&ROOT.replace("NAME", small));
+    // Names are replaced last, because one may contain another placeholder.
+    let body = BODY
+        .replace("KERNEL", &kernel(single.kernel))
+        .replace("MEAN", &float(single.target_mean))
+        .replace("SCALE", &float(single.target_scale));
+    if matches!(single.kernel, ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_)) {
+        text.push_str(&named(ROOT, name));
     }
-    let kernel = kernel(single.kernel, small);
-    let _ = write!(
-        text,
-        "\n/* The prediction for one raw row; not a number where a feature is none. */\n\
-         static inline float {small}_predict(const float *x)\n\
-         {{\n\
-         \x20   float row[{big}_FEATURES];\n\
-         \x20   const float *landmark = {small}_landmarks;\n\
-         \x20   float sum = 0.0f;\n\
-         \x20   int i, a;\n\
-         \n\
-         \x20   for (i = 0; i < {big}_FEATURES; i++) {{\n\
-         \x20       row[i] = (x[i] - {small}_means[i]) * {small}_scales[i];\n\
-         \x20   }}\n\
-         \x20   for (a = 0; a < {big}_LANDMARKS; a++) {{\n\
-         {kernel}\
-         \x20       landmark += {big}_FEATURES;\n\
-         \x20   }}\n\
-         \x20   return {} + {} * sum;\n\
-         }}\n\n#endif\n",
-        float(&single.target_mean),
-        float(&single.target_scale)
-    );
+    text.push_str(&named(&body, name));
     text
+}
+
+/// Replace `NAME` and `name` in a template.
+pub(crate) fn named(template: &str, name: &Name) -> String {
+    template.replace("NAME", &name.capitals()).replace("name", name.as_str())
 }
 
 /// Return the comments, the include guard, the includes and the two sizes.
@@ -74,72 +63,83 @@ pub(crate) fn head(exported: &Exported, model: &Model, name: &Name, includes: &s
 }
 
 /// Return the body of the loop over the landmarks.
-fn kernel(kernel: SingleKernel, small: &str) -> String {
-    let sum = |term: &str, declare: &str| {
-        format!(
-            "        float total = 0.0f;\n{declare}\
-             \x20       for (i = 0; i < NAME_FEATURES; i++) {{\n{term}        }}\n"
-        )
+fn kernel(kernel: ChosenKernel<f32>) -> String {
+    const DIFFERENCE: &str = "            const float difference = landmark[i] - row[i];\n";
+    let total = |declarations: &str, terms: &str| {
+        format!("{declarations}        for (i = 0; i < NAME_FEATURES; i++) {{\n{terms}        }}\n")
     };
-    let difference = "            const float difference = landmark[i] - row[i];\n";
-    let squares = sum(&format!("{difference}            total += difference * difference;\n"), "");
-    let body = match kernel {
-        SingleKernel::Gaussian(exponent) => {
-            format!("{squares}        sum += {small}_weights[a] * expf(total * {});\n", float(&exponent))
-        }
-        SingleKernel::Laplace(rate) => {
-            let sizes =
-                format!("{difference}            total += difference < 0.0f ? -difference : difference;\n");
-            format!(
-                "{}        sum += {small}_weights[a] * expf(-total * {});\n",
-                sum(&sizes, ""),
-                float(&rate)
-            )
-        }
-        SingleKernel::Matern32(rate) => matern(&squares, small, rate, "1.0f + scaled"),
-        SingleKernel::Matern52(rate) => {
-            matern(&squares, small, rate, "1.0f + scaled + scaled * scaled / 3.0f")
-        }
-        SingleKernel::Polynomial(degree, offset) => format!(
-            "{}\
-             \x20       total += {};\n\
-             \x20       while (left > 0) {{\n\
-             \x20           if (left % 2 == 1) {{\n\
-             \x20               power *= total;\n\
-             \x20           }}\n\
-             \x20           total *= total;\n\
-             \x20           left /= 2;\n\
-             \x20       }}\n\
-             \x20       sum += {small}_weights[a] * power;\n",
-            sum(
-                "            total += landmark[i] * row[i];\n",
-                &format!("        float power = 1.0f;\n        unsigned long left = {degree}ul;\n")
-            ),
-            float(&offset)
-        ),
-        SingleKernel::Linear => format!(
-            "{}        sum += {small}_weights[a] * total;\n",
-            sum("            total += landmark[i] * row[i];\n", "")
-        ),
+    let zero = "        float total = 0.0f;\n";
+    let squares = format!("{DIFFERENCE}            total += difference * difference;\n");
+    let products = "            total += landmark[i] * row[i];\n";
+    let sum = |value: String| format!("        sum += name_weights[a] * {value};\n");
+    let matern = |rate: f32, polynomial: &str| {
+        let declarations = format!("        float scaled, decay;\n{zero}");
+        let decay = format!(
+            "        scaled = name_root(total) * {};\n        decay = expf(-scaled);\n\
+             \x20       /* Zero times the infinite polynomial of a far row is no number. */\n",
+            float(rate)
+        );
+        let value = format!("(decay > 0.0f ? ({polynomial}) * decay : decay)");
+        total(&declarations, &squares) + &decay + &sum(value)
     };
-    body.replace("NAME_FEATURES", &format!("{}_FEATURES", small.to_ascii_uppercase()))
+    match kernel {
+        ChosenKernel::Gaussian(kernel) => {
+            total(zero, &squares) + &sum(format!("expf(total * {})", float(kernel.exponent())))
+        }
+        ChosenKernel::Laplace(kernel) => {
+            let size = "            total += difference < 0.0f ? -difference : difference;\n";
+            let value = format!("expf(-total * {})", float(kernel.rate()));
+            total(zero, &format!("{DIFFERENCE}{size}")) + &sum(value)
+        }
+        ChosenKernel::Matern32(kernel) => matern(kernel.rate(), "1.0f + scaled"),
+        ChosenKernel::Matern52(kernel) => matern(kernel.rate(), "1.0f + scaled + scaled * scaled / 3.0f"),
+        ChosenKernel::Polynomial(kernel) => {
+            let left = format!("        unsigned long left = {}ul;\n", kernel.degree());
+            let declarations = format!("{zero}        float power = 1.0f;\n{left}");
+            let power = POWER.replace("OFFSET", &float(kernel.offset()));
+            total(&declarations, products) + &power + &sum("power".to_owned())
+        }
+        ChosenKernel::Linear(_) => total(zero, products) + &sum("total".to_owned()),
+    }
 }
 
-fn matern(squares: &str, small: &str, rate: f32, polynomial: &str) -> String {
-    format!(
-        "        float scaled, decay;\n{squares}\
-         \x20       scaled = {small}_root(total) * {};\n\
-         \x20       decay = expf(-scaled);\n\
-         \x20       /* Zero times the infinite polynomial of a far row is no number. */\n\
-         \x20       sum += {small}_weights[a] * (decay > 0.0f ? ({polynomial}) * decay : decay);\n",
-        float(&rate)
-    )
+/// The prediction, around the kernel.
+const BODY: &str = "
+/* The prediction for one raw row; not a number where a feature is none. */
+static inline float name_predict(const float *x)
+{
+    float row[NAME_FEATURES];
+    const float *landmark = name_landmarks;
+    float sum = 0.0f;
+    int i, a;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
+        row[i] = (x[i] - name_means[i]) * name_scales[i];
+    }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+KERNEL        landmark += NAME_FEATURES;
+    }
+    return MEAN + SCALE * sum;
 }
+
+#endif
+";
+
+/// A power by repeated squaring.
+const POWER: &str = "        total += OFFSET;
+        while (left > 0) {
+            if (left % 2 == 1) {
+                power *= total;
+            }
+            total *= total;
+            left /= 2;
+        }
+";
 
 /// A square root without the mathematics library: half the exponent as first guess, then Newton's iteration.
 const ROOT: &str = "
 /* The square root, to a unit in the last place. */
-static inline float NAME_root(float square)
+static inline float name_root(float square)
 {
     union {
         float value;
@@ -164,19 +164,21 @@ static inline float NAME_root(float square)
 ";
 
 /// Format a C `float` literal: the shortest text that parses to the same bits.
-pub(crate) fn float(value: &f32) -> String {
+pub(crate) fn float(value: f32) -> String {
     format!("{value:?}f")
 }
 
-/// Append a constant array.
-pub(crate) fn write_array(
+/// Append a constant array, each of whose values ends with `suffix`.
+pub(crate) fn write_array<T: Debug>(
     text: &mut String,
     kind: &str,
-    declarator: &str,
-    values: impl Iterator<Item = impl ToString + Debug>,
+    name: &Name,
+    array: &str,
+    values: &[T],
+    suffix: &str,
 ) {
-    let rows = lines("    ", values.map(|number| number.to_string()));
+    let rows = lines(values, suffix);
     // A comma after the last value is valid C99, but looks like a mistake.
-    let rows = rows.trim_end_matches(',');
-    let _ = write!(text, "\nstatic const {kind} {declarator} = {{\n{rows}\n}};\n");
+    let (rows, name, len) = (rows.trim_end_matches(','), name.as_str(), values.len());
+    let _ = write!(text, "\nstatic const {kind} {name}_{array}[{len}] = {{\n{rows}\n}};\n");
 }

@@ -3,7 +3,7 @@
 //! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step. The prediction is equal bit for bit,
 //! unless the compiler fuses that last multiplication with the addition.
 
-use crate::model::export::c::{float, head, write_array};
+use crate::model::export::c::{float, head, named, write_array};
 use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
 use crate::model::export::quantised::{Quantised, Stored};
@@ -18,21 +18,18 @@ pub(crate) fn text<L: Stored + Debug>(
     model: &Model,
     name: &Name,
 ) -> String {
-    let small = name.as_str();
-    let (d, c, bits) = (quantised.centres.len(), quantised.weights.len(), L::BITS);
+    let bits = L::BITS;
     let mut text = head(exported, model, name, "#include <stdint.h>\n\n");
     for (array, values) in [
         ("centres", &quantised.centres),
         ("factors", &quantised.factors),
         ("exponents", &quantised.exponents),
     ] {
-        write_array(&mut text, "int32_t", &format!("{small}_{array}[{d}]"), values.iter());
+        write_array(&mut text, "int32_t", name, array, values, "");
     }
-    let landmarks = format!("{small}_landmarks[{}]", c * d);
-    write_array(&mut text, &format!("int{bits}_t"), &landmarks, quantised.landmarks.iter());
-    write_array(&mut text, "int32_t", &format!("{small}_weights[{c}]"), quantised.weights.iter());
-    let powers = POWERS.iter().map(|power| format!("{power}u"));
-    write_array(&mut text, "uint32_t", &format!("{small}_powers[64]"), powers);
+    write_array(&mut text, &format!("int{bits}_t"), name, "landmarks", &quantised.landmarks, "");
+    write_array(&mut text, "int32_t", name, "weights", &quantised.weights, "");
+    write_array(&mut text, "uint32_t", name, "powers", &POWERS, "u");
     let [c1, c2] = FALL;
     // Names are replaced last, because one may contain another placeholder.
     let body = BODY
@@ -43,12 +40,9 @@ pub(crate) fn text<L: Stored + Debug>(
         .replace("MULTIPLIER", &format!("{}u", quantised.multiplier))
         .replace("FALL1", &format!("{c1}u"))
         .replace("FALL2", &format!("{c2}u"))
-        .replace("MEAN", &float(&quantised.target_mean))
-        .replace("SCALE", &float(&quantised.target_scale))
-        .replace("NAME", &name.capitals())
-        .replace("name", small);
-    text.push_str(&body);
-    text
+        .replace("MEAN", &float(quantised.target_mean))
+        .replace("SCALE", &float(quantised.target_scale));
+    text + &named(&body, name)
 }
 
 const BODY: &str = "

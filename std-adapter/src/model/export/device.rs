@@ -4,6 +4,7 @@ use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::error::export::ExportProblem;
 use crate::error::table::TableError;
+use crate::framed_file::begins_with;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel};
 use std::fs;
@@ -15,23 +16,12 @@ pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
 #[derive(Clone, Debug)]
 pub struct DeviceModel {
     words: Vec<u32>,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Single,
-    Bits16,
-    Bits8,
 }
 
 impl DeviceModel {
     /// Whether a file begins like an exported model; false if it cannot be read.
     pub fn is_one(path: &Path) -> bool {
-        use std::io::Read;
-        let mut magic = [0; 8];
-        let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-        read.is_ok() && &magic == MAGIC
+        begins_with(path, MAGIC)
     }
 
     /// Read a file.
@@ -39,42 +29,26 @@ impl DeviceModel {
     /// # Errors
     /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let open = |source| TableError::Open { path: path.to_owned(), source };
-        let bytes = fs::read(path).map_err(open)?;
-        let mut words = vec![0_u32; bytes.len().div_ceil(4)];
-        let (whole, rest) = bytes.as_chunks::<4>();
-        for (slot, word) in words.iter_mut().zip(whole) {
-            *slot = u32::from_le_bytes(*word);
+        let bytes = fs::read(path).map_err(|source| TableError::Open { path: path.to_owned(), source })?;
+        // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+        let model = Self { words };
+        match model.lend() {
+            Ok(_) => Ok(model),
+            Err(problem) => Err(Error::DeviceModel { path: path.to_owned(), problem }),
         }
-        let refuse = |problem| Error::DeviceModel { path: path.to_owned(), problem };
-        if !rest.is_empty() {
-            // The length is a multiple of 4, so a file of another length is truncated or has extra bytes.
-            words.truncate(whole.len());
-        }
+    }
+
+    fn lend(&self) -> Result<Lent<'_>, CoreError> {
+        let bytes = bytemuck::cast_slice(&self.words);
         let other_kind = CoreError::ModelBytes(BytesProblem::Kind);
-        let lent: &[u8] = bytemuck::cast_slice(&words);
-        let found = [
-            (Kind::Single, Model::from_bytes(lent).err()),
-            (Kind::Bits16, QuantisedModel::<i16>::from_bytes(lent).err()),
-            (Kind::Bits8, QuantisedModel::<i8>::from_bytes(lent).err()),
+        let kinds = [
+            Model::from_bytes(bytes).map(Lent::Single),
+            QuantisedModel::<i16>::from_bytes(bytes).map(Lent::Bits16),
+            QuantisedModel::<i8>::from_bytes(bytes).map(Lent::Bits8),
         ];
-        let mut problem = other_kind;
-        for (kind, error) in found {
-            match error {
-                None => return Ok(Self { words, kind }),
-                Some(error) if error != other_kind => problem = error,
-                Some(_) => {}
-            }
-        }
-        Err(refuse(problem))
-    }
-
-    fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words)
-    }
-
-    fn single(&self) -> Result<Model<'_, f32, ChosenKernel<f32>>, CoreError> {
-        Model::from_bytes(self.bytes())
+        let mut found = kinds.into_iter().filter(|kind| kind.as_ref().err() != Some(&other_kind));
+        found.next().unwrap_or(Err(other_kind))
     }
 
     /// Return the number of features of a row.
@@ -82,10 +56,10 @@ impl DeviceModel {
     /// # Errors
     /// None beyond those that reading already reported.
     pub fn features(&self) -> Result<usize, Error> {
-        Ok(match self.kind {
-            Kind::Single => self.single()?.features(),
-            Kind::Bits16 => QuantisedModel::<i16>::from_bytes(self.bytes())?.features(),
-            Kind::Bits8 => QuantisedModel::<i8>::from_bytes(self.bytes())?.features(),
+        Ok(match self.lend()? {
+            Lent::Single(model) => model.features(),
+            Lent::Bits16(model) => model.features(),
+            Lent::Bits8(model) => model.features(),
         })
     }
 
@@ -94,33 +68,42 @@ impl DeviceModel {
     /// # Errors
     /// [`Error::Export`] for a row out of the range of single precision, [`Error::Prediction`].
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let bytes = self.bytes();
-        match self.kind {
-            Kind::Single => {
-                let model = self.single()?;
-                let mut room = vec![0.0; table.dim];
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
-            Kind::Bits16 => {
-                let model = QuantisedModel::<i16>::from_bytes(bytes)?;
-                let mut room = vec![0; table.dim];
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
-            Kind::Bits8 => {
-                let model = QuantisedModel::<i8>::from_bytes(bytes)?;
-                let mut room = vec![0; table.dim];
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
+        self.lend()?.predict(table)
+    }
+}
+
+/// An exported model as the core uses it.
+pub(crate) enum Lent<'a> {
+    Single(Model<'a, f32, ChosenKernel<f32>>),
+    Bits16(QuantisedModel<'a, i16>),
+    Bits8(QuantisedModel<'a, i8>),
+}
+
+impl Lent<'_> {
+    pub(crate) fn predict_row(&self, raw: &[f32]) -> Result<f32, CoreError> {
+        match self {
+            Self::Single(model) => model.predict(raw, &mut vec![0.0; raw.len()]),
+            Self::Bits16(model) => model.predict(raw, &mut vec![0; raw.len()]),
+            Self::Bits8(model) => model.predict(raw, &mut vec![0; raw.len()]),
+        }
+    }
+
+    /// Predict each row of a table, rounded to single precision first.
+    pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Single(model) => predict_rows(table, 0.0, |raw, room| model.predict(raw, room)),
+            Self::Bits16(model) => predict_rows(table, 0, |raw, room| model.predict(raw, room)),
+            Self::Bits8(model) => predict_rows(table, 0, |raw, room| model.predict(raw, room)),
         }
     }
 }
 
-/// Predict each row of a table in single precision.
-pub(crate) fn predict_rows(
+fn predict_rows<R: Copy>(
     table: &Table,
-    mut predict: impl FnMut(&[f32]) -> Result<f32, CoreError>,
+    zero: R,
+    predict: impl Fn(&[f32], &mut [R]) -> Result<f32, CoreError>,
 ) -> Result<Vec<f64>, Error> {
-    let mut raw = vec![0.0_f32; table.dim];
+    let (mut raw, mut room) = (vec![0.0_f32; table.dim], vec![zero; table.dim]);
     (0..table.rows())
         .map(|row| {
             for (column, (slot, &value)) in raw.iter_mut().zip(table.row(row)).enumerate() {
@@ -130,7 +113,7 @@ pub(crate) fn predict_rows(
                     return Err(ExportProblem::Row { row, feature, value }.into());
                 }
             }
-            let prediction = f64::from(predict(&raw)?);
+            let prediction = f64::from(predict(&raw, &mut room)?);
             if prediction.is_finite() { Ok(prediction) } else { Err(Error::Prediction { row }) }
         })
         .collect()

@@ -29,7 +29,7 @@
 
 use crate::data::table::input::Table;
 use crate::error::Error;
-use crate::model::export::device::predict_rows;
+use crate::model::export::device::Lent;
 use crate::model::export::quantised::Quantised;
 use crate::model::export::single::Single;
 use crate::model::trained::Model;
@@ -44,7 +44,7 @@ pub enum Bits {
 }
 
 /// The constants stored on a device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Exported {
     /// In single precision.
     Single(Single),
@@ -85,12 +85,15 @@ impl Exported {
     /// # Errors
     /// [`Error::Core`] for a row of another length or with values that are not finite.
     pub fn predict_row(&self, raw: &[f32]) -> Result<f32, Error> {
-        let predicted = match self {
-            Self::Single(model) => model.lend()?.predict(raw, &mut vec![0.0; raw.len()]),
-            Self::Bits16(model) => model.lend()?.predict(raw, &mut vec![0; raw.len()]),
-            Self::Bits8(model) => model.lend()?.predict(raw, &mut vec![0; raw.len()]),
-        };
-        Ok(predicted?)
+        Ok(self.lend()?.predict_row(raw)?)
+    }
+
+    fn lend(&self) -> Result<Lent<'_>, Error> {
+        match self {
+            Self::Single(model) => model.lend().map(Lent::Single),
+            Self::Bits16(model) => model.lend().map(Lent::Bits16),
+            Self::Bits8(model) => model.lend().map(Lent::Bits8),
+        }
     }
 
     /// Apply [`Exported::predict_row`] to each row of a table, rounded to single precision first.
@@ -98,20 +101,7 @@ impl Exported {
     /// # Errors
     /// [`Error::Export`] for a row out of the range of single precision, and those of one row.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        match self {
-            Self::Single(model) => {
-                let (model, mut room) = (model.lend()?, vec![0.0; table.dim]);
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
-            Self::Bits16(model) => {
-                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
-            Self::Bits8(model) => {
-                let (model, mut room) = (model.lend()?, vec![0; table.dim]);
-                predict_rows(table, |raw| model.predict(raw, &mut room))
-            }
-        }
+        self.lend()?.predict(table)
     }
 
     /// Compare the exported model's predictions with the model's own.
@@ -126,34 +116,31 @@ impl Exported {
             rows: table.rows(),
             largest: differences.fold(0.0, f64::max),
             rms: (squares / table.rows().max(1) as f64).sqrt(),
-            errors: table
-                .target
-                .is_some()
-                .then(|| [&own, &exported].map(|predictions| table.root_mean_square(predictions))),
+            errors: table.target.is_some().then(|| [&own, &exported].map(|y| table.root_mean_square(y))),
         })
     }
 
     /// Return the number of landmarks: fewer than the model's if quantised landmarks coincide.
     pub fn landmarks(&self) -> usize {
-        match self {
-            Self::Single(model) => model.weights.len(),
-            Self::Bits16(model) => model.weights.len(),
-            Self::Bits8(model) => model.weights.len(),
-        }
+        self.shape()[0]
     }
 
     /// Return the number of features.
     pub fn features(&self) -> usize {
+        self.shape()[1]
+    }
+
+    fn shape(&self) -> [usize; 2] {
         match self {
-            Self::Single(model) => model.means.len(),
-            Self::Bits16(model) => model.centres.len(),
-            Self::Bits8(model) => model.centres.len(),
+            Self::Single(model) => [model.weights.len(), model.means.len()],
+            Self::Bits16(model) => [model.weights.len(), model.centres.len()],
+            Self::Bits8(model) => [model.weights.len(), model.centres.len()],
         }
     }
 
     /// Return the bytes of constant data: arrays, without code.
     pub fn flash_bytes(&self) -> usize {
-        let (c, d) = (self.landmarks(), self.features());
+        let [c, d] = self.shape();
         match self {
             Self::Single(_) => 4 * (2 * d + c * d + c),
             Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d,

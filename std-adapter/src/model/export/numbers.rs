@@ -3,23 +3,25 @@
 use crate::model::export::exported::Exported;
 use crate::model::export::name::remark;
 use crate::model::trained::{AnyCoefficients, Model};
-use std::fmt::Write;
+use dpp_nystrom_core::POWERS;
+use std::fmt::Debug;
 
 /// Maximum line width.
 const LINE: usize = 100;
 
-/// Format values separated by commas, in lines that begin with `indent`.
-pub(crate) fn lines(indent: &str, values: impl Iterator<Item = String>) -> String {
+/// Format values, each followed by `suffix` and a comma, in indented lines.
+pub(crate) fn lines<T: Debug>(values: &[T], suffix: &str) -> String {
     let mut text = String::new();
     let mut length = 0;
-    for number in values {
-        if length > 0 && length + number.len() + 2 > LINE {
+    for value in values {
+        let number = format!("{value:?}{suffix},");
+        if length > 0 && length + number.len() + 1 > LINE {
             text.push('\n');
             length = 0;
         }
-        let before = if length == 0 { indent } else { " " };
-        let _ = write!(text, "{before}{number},");
-        length += before.len() + number.len() + 1;
+        let before = if length == 0 { "    " } else { " " };
+        text.extend([before, &number]);
+        length += before.len() + number.len();
     }
     text
 }
@@ -30,10 +32,10 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
         AnyCoefficients::F32(_) => "single",
         AnyCoefficients::F64(_) => "double",
     };
-    let stored = match exported {
-        Exported::Single(_) => "single precision",
-        Exported::Bits16(_) => "integers, 16-bit landmarks",
-        Exported::Bits8(_) => "integers, 8-bit landmarks",
+    let (stored, powers) = match exported {
+        Exported::Single(_) => ("single precision", 0),
+        Exported::Bits16(_) => ("integers, 16-bit landmarks", size_of_val(&POWERS)),
+        Exported::Bits8(_) => ("integers, 8-bit landmarks", size_of_val(&POWERS)),
     };
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),
@@ -52,7 +54,7 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
             "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM on the stack.",
             exported.landmarks(),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
-            exported.flash_bytes() + exported.table_bytes(),
+            exported.flash_bytes() + powers,
             exported.ram_bytes()
         ),
         String::new(),
@@ -60,14 +62,4 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
     ];
     lines.extend(model.feature_names.iter().enumerate().map(|(i, name)| format!("{i:>5}  {}", remark(name))));
     lines
-}
-
-impl Exported {
-    /// Bytes of the table of powers of a quantised model.
-    pub(crate) fn table_bytes(&self) -> usize {
-        match self {
-            Self::Single(_) => 0,
-            Self::Bits16(_) | Self::Bits8(_) => 256,
-        }
-    }
 }

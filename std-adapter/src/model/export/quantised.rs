@@ -14,7 +14,7 @@ use crate::error::export::ExportProblem;
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
 use crate::model::export::single::single;
-use crate::model::trained::{AnyCoefficients, Model};
+use crate::model::trained::{Coefficients, Model};
 use dpp_nystrom_core as core;
 use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Level, Nystrom, Points};
@@ -56,6 +56,11 @@ pub trait Stored: Level + std::fmt::Display + PartialEq {
     fn step(reach: f64) -> i32;
     /// The nearest integer.
     fn nearest(units: f64) -> Self;
+    /// Borrow the values as the core's model.
+    ///
+    /// # Errors
+    /// Those of the core if the parts are inconsistent.
+    fn model(parts: core::QuantisedParts<'_, Self>) -> Result<core::QuantisedModel<'_, Self>, core::Error>;
 }
 
 impl Stored for i16 {
@@ -65,6 +70,9 @@ impl Stored for i16 {
     }
     fn nearest(units: f64) -> Self {
         units.round() as Self
+    }
+    fn model(parts: core::QuantisedParts<'_, Self>) -> Result<core::QuantisedModel<'_, Self>, core::Error> {
+        core::QuantisedModel::<i16>::new(parts)
     }
 }
 
@@ -76,6 +84,9 @@ impl Stored for i8 {
     fn nearest(units: f64) -> Self {
         units.round() as Self
     }
+    fn model(parts: core::QuantisedParts<'_, Self>) -> Result<core::QuantisedModel<'_, Self>, core::Error> {
+        core::QuantisedModel::<i8>::new(parts)
+    }
 }
 
 impl<L: Stored> Quantised<L> {
@@ -86,14 +97,7 @@ impl<L: Stored> Quantised<L> {
             return Err(ExportProblem::Kernel { kernel }.into());
         }
         let dim = model.feature_names.len();
-        let (landmarks, weights) = match &model.coefficients {
-            AnyCoefficients::F64(coefficients) => {
-                (coefficients.landmarks.clone(), coefficients.weights.clone())
-            }
-            AnyCoefficients::F32(coefficients) => {
-                (double(&coefficients.landmarks), double(&coefficients.weights))
-            }
-        };
+        let Coefficients { landmarks, weights } = model.coefficients.to_f64();
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
         let step = (reach + MARGIN * model.kernel.sigma) / LEVELS;
         if !(step <= COARSEST * model.kernel.sigma) {
@@ -107,85 +111,37 @@ impl<L: Stored> Quantised<L> {
         let kept_rows = kept.iter().flat_map(|&row| &stored[row * dim..(row + 1) * dim]);
         let landmarks: Vec<L> = kept_rows.copied().collect();
 
-        let mut quantised = Self {
-            centres: Vec::with_capacity(dim),
-            factors: Vec::with_capacity(dim),
-            exponents: Vec::with_capacity(dim),
-            landmarks,
-            weights: Vec::new(),
-            limit: 0,
-            multiplier: 0,
-            shift: 0,
-            step: unit,
-            target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
-            target_scale: 0.0,
-        };
-        for feature in 0..dim {
-            quantised.push_feature(model, feature, step)?;
-        }
-        quantised.set_decay(step / model.kernel.sigma);
-        quantised.set_weights(model, &weights)?;
-        Ok(quantised)
-    }
-
-    /// Return the centre, the factor and the exponent of a feature.
-    fn push_feature(&mut self, model: &Model, feature: usize, step: f64) -> Result<(), Error> {
-        let (mean, deviation) = (model.scaler.means[feature], model.scaler.deviations[feature]);
-        let (mut centre, mut factor, mut exponent) = (0, 0, 0);
-        if deviation > 0.0 {
-            let name = &model.feature_names[feature];
-            let range = mean.abs() + LEVELS * step * deviation;
-            single(|| format!("the range of the feature {name:?}"), range)?;
-            // A level must be well above the subnormal numbers of single precision.
-            let level = step * deviation;
-            if level < f64::from(f32::MIN_POSITIVE) * 64.0 {
-                let what = format!("the spread of the feature {name:?}");
-                return Err(ExportProblem::Range { what, value: deviation }.into());
-            }
-            exponent = (FIXED / range).log2().floor() as i32;
-            let unit = 2.0_f64.powi(exponent);
-            // The logarithm may round up to a whole number.
-            if range * unit > FIXED {
-                exponent -= 1;
-            }
-            let unit = 2.0_f64.powi(exponent);
-            centre = (mean * unit).round() as i32;
-            let scaled = (4_294_967_296.0 / (level * unit)).round();
-            if !(scaled <= f64::from(i32::MAX)) {
-                return Err(ExportProblem::Spread { feature: name.clone(), mean, deviation }.into());
-            }
-            factor = scaled as i32;
-        }
-        self.centres.push(centre);
-        self.factors.push(factor);
-        self.exponents.push(exponent);
-        Ok(())
-    }
-
-    /// Return the constants that map squared levels to a power of two, from the size of a level in bandwidths.
-    fn set_decay(&mut self, level: f64) {
+        let features: Vec<[i32; 3]> =
+            (0..dim).map(|feature| fixed_feature(model, feature, step)).collect::<Result<_, _>>()?;
+        let part = |at: usize| features.iter().map(|feature| feature[at]).collect();
+        let level = step / model.kernel.sigma;
         let rate = level * level * LOG2_E / 2.0;
         // The margin keeps a level over 4/2^14 bandwidths, and hence this below 2^32.
-        self.limit = (NEGLIGIBLE / rate).ceil() as u32;
-        self.shift = self.limit.leading_zeros();
-        self.multiplier = (rate * 2.0_f64.powi(58 - self.shift as i32)).round() as u32;
+        let limit = (NEGLIGIBLE / rate).ceil() as u32;
+        let shift = limit.leading_zeros();
+        let (weights, unit_weight) = fixed_weights(&weights);
+        let target_scale = model.target_deviation / (unit_weight * 2.0_f64.powi(31));
+        Ok(Self {
+            centres: part(0),
+            factors: part(1),
+            exponents: part(2),
+            landmarks,
+            weights,
+            limit,
+            multiplier: (rate * 2.0_f64.powi(58 - shift as i32)).round() as u32,
+            shift,
+            step: unit,
+            target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
+            target_scale: single(|| "the scale of the weights".to_owned(), target_scale)?,
+        })
     }
 
-    /// Return integer weights whose absolute values sum to at most 2^31, and the scale to undo that.
-    fn set_weights(&mut self, model: &Model, weights: &[f64]) -> Result<(), Error> {
-        let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
-        // Each weight may round up by a half.
-        let most = 2.0_f64.powi(31) - weights.len() as f64;
-        let unit = if size > 0.0 { most / size } else { 1.0 };
-        self.weights = weights.iter().map(|weight| (weight * unit).round() as i32).collect();
-        let scale = model.target_deviation / (unit * 2.0_f64.powi(31));
-        self.target_scale = single(|| "the scale of the weights".to_owned(), scale)?;
-        Ok(())
-    }
-
-    /// Borrow the values as the core's parts.
-    pub fn parts(&self) -> core::QuantisedParts<'_, L> {
-        core::QuantisedParts {
+    /// Borrow the values as the core's model.
+    ///
+    /// # Errors
+    /// [`Error::Core`] if the parts are inconsistent.
+    pub fn lend(&self) -> Result<core::QuantisedModel<'_, L>, Error> {
+        Ok(L::model(core::QuantisedParts {
             centres: &self.centres,
             factors: &self.factors,
             exponents: &self.exponents,
@@ -197,32 +153,45 @@ impl<L: Stored> Quantised<L> {
             step: self.step,
             target_mean: self.target_mean,
             target_scale: self.target_scale,
-        }
+        })?)
     }
 }
 
-impl Quantised<i16> {
-    /// Borrow the values as the core's model.
-    ///
-    /// # Errors
-    /// [`Error::Core`] if the parts are inconsistent.
-    pub fn lend(&self) -> Result<core::QuantisedModel<'_, i16>, Error> {
-        Ok(core::QuantisedModel::<i16>::new(self.parts())?)
+/// Return the centre, the factor and the exponent of a feature; all 0 for a constant one.
+fn fixed_feature(model: &Model, feature: usize, step: f64) -> Result<[i32; 3], Error> {
+    let (mean, deviation) = (model.scaler.means[feature], model.scaler.deviations[feature]);
+    if !(deviation > 0.0) {
+        return Ok([0; 3]);
     }
+    let name = &model.feature_names[feature];
+    let level = step * deviation;
+    let range = mean.abs() + LEVELS * step * deviation;
+    single(|| format!("the range of the feature {name:?}"), range)?;
+    // A level must be well above the subnormal numbers of single precision.
+    if level < f64::from(f32::MIN_POSITIVE) * 64.0 {
+        let what = format!("the spread of the feature {name:?}");
+        return Err(ExportProblem::Range { what, value: deviation }.into());
+    }
+    let mut exponent = (FIXED / range).log2().floor() as i32;
+    // The logarithm may round up to a whole number.
+    if range * 2.0_f64.powi(exponent) > FIXED {
+        exponent -= 1;
+    }
+    let unit = 2.0_f64.powi(exponent);
+    let factor = (4_294_967_296.0 / (level * unit)).round();
+    if !(factor <= f64::from(i32::MAX)) {
+        return Err(ExportProblem::Spread { feature: name.clone(), mean, deviation }.into());
+    }
+    Ok([(mean * unit).round() as i32, factor as i32, exponent])
 }
 
-impl Quantised<i8> {
-    /// Borrow the values as the core's model.
-    ///
-    /// # Errors
-    /// [`Error::Core`] if the parts are inconsistent.
-    pub fn lend(&self) -> Result<core::QuantisedModel<'_, i8>, Error> {
-        Ok(core::QuantisedModel::<i8>::new(self.parts())?)
-    }
-}
-
-fn double(values: &[f32]) -> Vec<f64> {
-    values.iter().copied().map(f64::from).collect()
+/// Return integer weights whose absolute values sum to at most 2^31, and by what they were multiplied.
+fn fixed_weights(weights: &[f64]) -> (Vec<i32>, f64) {
+    let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
+    // Each weight may round up by a half.
+    let most = 2.0_f64.powi(31) - weights.len() as f64;
+    let unit = if size > 0.0 { most / size } else { 1.0 };
+    (weights.iter().map(|weight| (weight * unit).round() as i32).collect(), unit)
 }
 
 /// Return which of the rounded landmarks are independent, and the weights of the projection onto their span.

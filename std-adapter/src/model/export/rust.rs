@@ -4,8 +4,9 @@ use crate::model::export::exported::Exported;
 use crate::model::export::name::Name;
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::export::single::{Single, SingleKernel};
+use crate::model::export::single::Single;
 use crate::model::trained::Model;
+use dpp_nystrom_core::kernel::ChosenKernel;
 use std::fmt::{Debug, Write};
 
 /// Return the file's text. Its items do not clash with those of another exported file in the same module.
@@ -31,30 +32,26 @@ pub(crate) fn text(exported: &Exported, model: &Model, name: &Name) -> String {
 }
 
 fn write_single(text: &mut String, model: &Single, big: &str) {
-    let (kind, make) = match model.kernel {
-        SingleKernel::Gaussian(exponent) => {
-            ("Gaussian<f32>", format!("Gaussian::from_exponent({exponent:?})"))
+    let (kind, constructor) = match model.kernel {
+        ChosenKernel::Gaussian(kernel) => ("Gaussian", format!("from_exponent({:?})", kernel.exponent())),
+        ChosenKernel::Laplace(kernel) => ("Laplace", format!("from_rate({:?})", kernel.rate())),
+        ChosenKernel::Matern32(kernel) => ("Matern32", format!("from_rate({:?})", kernel.rate())),
+        ChosenKernel::Matern52(kernel) => ("Matern52", format!("from_rate({:?})", kernel.rate())),
+        ChosenKernel::Polynomial(kernel) => {
+            ("Polynomial", format!("constant({}, {:?})", kernel.degree(), kernel.offset()))
         }
-        SingleKernel::Laplace(rate) => ("Laplace<f32>", format!("Laplace::from_rate({rate:?})")),
-        SingleKernel::Matern32(rate) => ("Matern32<f32>", format!("Matern32::from_rate({rate:?})")),
-        SingleKernel::Matern52(rate) => ("Matern52<f32>", format!("Matern52::from_rate({rate:?})")),
-        SingleKernel::Polynomial(degree, offset) => {
-            ("Polynomial<f32>", format!("Polynomial::constant({degree}, {offset:?})"))
-        }
-        SingleKernel::Linear => ("Linear", String::new()),
+        ChosenKernel::Linear(_) => ("Linear", String::new()),
     };
-    let kernel = if make.is_empty() {
-        "    let kernel = ::dpp_nystrom_core::kernel::Linear;\n".to_owned()
-    } else {
-        format!(
-            "    let Ok(kernel) = ::dpp_nystrom_core::kernel::{make} else {{ panic!(\"not a kernel\") }};\n"
-        )
+    let kind = format!("::dpp_nystrom_core::kernel::{kind}");
+    let (parameter, kernel) = match constructor.as_str() {
+        "" => ("", format!("let kernel = {kind};")),
+        new => ("<f32>", format!("let Ok(kernel) = {kind}::{new} else {{ panic!(\"not a kernel\") }};")),
     };
     let _ = write!(
         text,
         "#[allow(clippy::approx_constant)]\n\
-         pub static {big}: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::kernel::{kind}> = {{\n\
-         {kernel}\
+         pub static {big}: ::dpp_nystrom_core::Model<'static, f32, {kind}{parameter}> = {{\n\
+         \x20   {kernel}\n\
          \x20   let parts = ::dpp_nystrom_core::Parts {{\n\
          \x20       means: &{big}_MEANS,\n\
          \x20       scales: &{big}_SCALES,\n\
@@ -76,7 +73,7 @@ fn write_single(text: &mut String, model: &Single, big: &str) {
         ("LANDMARKS", &model.landmarks),
         ("WEIGHTS", &model.weights),
     ] {
-        write_array(text, &format!("{big}_{array}"), "f32", values);
+        write_array(text, big, array, "f32", values);
     }
 }
 
@@ -112,16 +109,15 @@ fn write_quantised<L: Stored + Debug>(text: &mut String, model: &Quantised<L>, b
         ("EXPONENTS", &model.exponents),
         ("WEIGHTS", &model.weights),
     ] {
-        write_array(text, &format!("{big}_{array}"), "i32", values);
+        write_array(text, big, array, "i32", values);
     }
-    write_array(text, &format!("{big}_LANDMARKS"), &format!("i{bits}"), &model.landmarks);
+    write_array(text, big, "LANDMARKS", &format!("i{bits}"), &model.landmarks);
 }
 
-fn write_array<T: Debug>(text: &mut String, name: &str, kind: &str, values: &[T]) {
-    let rows = lines("    ", values.iter().map(|number| format!("{number:?}")));
+fn write_array<T: Debug>(text: &mut String, big: &str, array: &str, kind: &str, values: &[T]) {
+    let (rows, len) = (lines(values, ""), values.len());
     let _ = write!(
         text,
-        "\n#[allow(clippy::approx_constant)]\n#[rustfmt::skip]\nstatic {name}: [{kind}; {}] = [\n{rows}\n];\n",
-        values.len()
+        "\n#[allow(clippy::approx_constant)]\n#[rustfmt::skip]\nstatic {big}_{array}: [{kind}; {len}] = [\n{rows}\n];\n"
     );
 }
