@@ -3,55 +3,41 @@
 
 use dpp_nystrom_core::Random;
 
-/// The purpose of a random number generator.
+/// The purpose of a random number generator, with what it changes in the seed.
 #[derive(Clone, Copy, Debug)]
+#[repr(u64)]
 pub enum RngStream {
     /// Subsampling and holding out rows.
-    Rows,
+    Rows = 0x9e37_79b9_7f4a_7c15,
     /// Landmark selection.
-    Landmarks,
+    Landmarks = 0,
     /// The second chain, for split R̂.
-    OtherChain,
+    OtherChain = 0x78dd_e6e5_fd29_f054,
     /// The sample for the median distance.
-    Bandwidth,
+    Bandwidth = 0x3c6e_f372_fe94_f82a,
     /// Cross-validation folds.
-    Folds,
+    Folds = 0xdaa6_6d2c_7ddf_743f,
     /// Assignment of landmarks to experts.
-    Experts,
+    Experts = 0xb54c_da58_fbbd_e1f2,
     /// The pilot sample from which a method is chosen.
-    Pilot,
+    Pilot = 0x1f83_d9ab_fb41_bd6b,
     /// Candidates of refinement.
-    Refinement,
+    Refinement = 0x2fe1_f8a1_c935_e2bc,
     /// Candidates of refinement by the leave-one-out error.
-    Supervised,
+    Supervised = 0x8d1c_4a07_63be_95f3,
     /// Exact c-DPP samples.
-    Exact,
+    Exact = 0xb54c_da58_ddf0_0f2a,
     /// Triples `(S, r, t)` for the contraction.
-    Triples,
+    Triples = 0x1715_609d_7cea_8936,
     /// Coupled chains.
-    Coupling,
+    Coupling = 0x5384_5412_7b09_6493,
     /// Chains run for diagnostics.
-    Chains,
+    Chains = 0xf1bb_cdcb_fa53_e0a8,
 }
 
 /// Return the generator for this seed and purpose.
 pub fn stream(seed: u64, stream: RngStream) -> Random {
-    let tag: u64 = match stream {
-        RngStream::Landmarks => 0,
-        RngStream::Rows => 0x9e37_79b9_7f4a_7c15,
-        RngStream::Bandwidth => 0x3c6e_f372_fe94_f82a,
-        RngStream::OtherChain => 0x78dd_e6e5_fd29_f054,
-        RngStream::Refinement => 0x2fe1_f8a1_c935_e2bc,
-        RngStream::Supervised => 0x8d1c_4a07_63be_95f3,
-        RngStream::Pilot => 0x1f83_d9ab_fb41_bd6b,
-        RngStream::Experts => 0xb54c_da58_fbbd_e1f2,
-        RngStream::Folds => 0xdaa6_6d2c_7ddf_743f,
-        RngStream::Exact => 0xb54c_da58_ddf0_0f2a,
-        RngStream::Triples => 0x1715_609d_7cea_8936,
-        RngStream::Coupling => 0x5384_5412_7b09_6493,
-        RngStream::Chains => 0xf1bb_cdcb_fa53_e0a8,
-    };
-    Random::seeded(seed ^ tag)
+    Random::seeded(seed ^ stream as u64)
 }
 
 /// Draw by weight: return the first index at which the running sum of the positive weights exceeds `place`, or the last
