@@ -29,15 +29,15 @@ pub(crate) struct Frame {
     pub(crate) followed: bool,
 }
 
-/// The encoding of the content's length.
+/// The encoding of the content's length, and its number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// No length field: the content ends at the end of the file.
-    None,
+    None = 0,
     /// Four bytes, covered by the checksum.
-    Four,
+    Four = 4,
     /// Eight bytes.
-    Eight,
+    Eight = 8,
 }
 
 /// The reason a framed file is invalid.
@@ -67,15 +67,7 @@ pub(crate) fn begins_with(path: &Path, magic: &[u8; 8]) -> bool {
 impl Frame {
     /// Return the size of the header in bytes.
     pub(crate) fn header(&self) -> usize {
-        16 + self.length_bytes()
-    }
-
-    fn length_bytes(&self) -> usize {
-        match self.length {
-            Length::None => 0,
-            Length::Four => 4,
-            Length::Eight => 8,
-        }
+        16 + self.length as usize
     }
 
     fn checksum(&self, between: &[u8], content: &[u8]) -> u32 {
@@ -92,15 +84,11 @@ impl Frame {
     /// # Errors
     /// Errors of `out`, and `InvalidInput` for content too long for the length field.
     pub(crate) fn write(&self, out: &mut (impl Write + ?Sized), content: &[u8]) -> io::Result<()> {
-        let mut between = self.version.to_le_bytes().to_vec();
-        match self.length {
-            Length::None => {}
-            Length::Four => {
-                let length = u32::try_from(content.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-                between.extend(length.to_le_bytes());
-            }
-            Length::Eight => between.extend((content.len() as u64).to_le_bytes()),
+        if self.length == Length::Four && u32::try_from(content.len()).is_err() {
+            return Err(io::ErrorKind::InvalidInput.into());
         }
+        let length = &(content.len() as u64).to_le_bytes()[..self.length as usize];
+        let between = [self.version.to_le_bytes().as_slice(), length].concat();
         out.write_all(self.magic)?;
         out.write_all(&between)?;
         out.write_all(&self.checksum(&between, content).to_le_bytes())?;
@@ -134,10 +122,7 @@ impl Frame {
         let length = &between[4..];
         let mut bytes = [0; 8];
         bytes[..length.len()].copy_from_slice(length);
-        let wanted = match self.length {
-            Length::None => u64::MAX,
-            Length::Four | Length::Eight => u64::from_le_bytes(bytes),
-        };
+        let wanted = if length.is_empty() { u64::MAX } else { u64::from_le_bytes(bytes) };
         // Bound the memory for an endless input: the header gives the maximum length.
         let limit = if self.followed { wanted } else { wanted.saturating_add(1) };
         let mut content = Vec::new();
