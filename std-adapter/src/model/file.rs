@@ -8,28 +8,26 @@
 //! | 20 to 23 | CRC-32 of the content, little-endian |
 //! | 24 on | the content, in postcard's format: the model, and in version 2 a list of sections |
 //!
-//! A section has a tag, whether it is mandatory, and bytes. A reader passes over optional sections that it does not know
-//! and refuses mandatory ones, without which it would predict something else. No section is defined yet: models are
+//! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
+//! refuses unknown mandatory ones, without which its predictions would differ. No section is defined yet: models are
 //! written as version 1.
 //!
-//! A file is read only if all of that is right, so a truncated, damaged, future or foreign one is refused before
-//! anything is taken from it. Writing goes to a temporary name in the same folder, which takes the file's name when it
-//! is whole.
+//! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
+//! A model is written under a temporary name in the same folder and renamed once it is complete.
 
 use crate::atomic_file::write_whole;
-use crate::error::Error;
-use crate::error::model::ModelProblem;
-use crate::error::table::TableError;
+use crate::error::{Error, model::ModelProblem, table::TableError};
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::model::trained::Model;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 const FRAME: Frame =
     Frame { magic: b"dppnymod", version: 1, latest: 2, length: Length::Eight, followed: false };
 
-/// Something beside the model that a later version may write.
+/// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
 struct Section {
     tag: u32,
@@ -38,20 +36,20 @@ struct Section {
 }
 
 impl Model {
-    /// Write a model; an existing file is replaced only when the new one is whole.
+    /// Write the model; an existing file is replaced once the new one is complete.
     ///
     /// # Errors
-    /// [`Error::Write`], [`Error::Memory`].
+    /// [`Error::Write`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let content = postcard::to_allocvec(self).map_err(|_| Error::Memory { bytes: 0 })?;
-        write_whole(path, |file| FRAME.write(file, &content))
+        write_whole(path.as_ref(), |file| {
+            FRAME.write(file, &postcard::to_allocvec(self).map_err(io::Error::other)?)
+        })
     }
 
     /// Read a model.
     ///
     /// # Errors
-    /// [`Error::Table`] when the file cannot be read, and [`Error::Model`] with what is wrong.
+    /// [`Error::Table`] if the file cannot be read, [`Error::Model`] if it is invalid.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |source| TableError::Open { path: path.to_owned(), source };
@@ -92,11 +90,9 @@ impl Model {
 mod tests {
     use super::{FRAME, Section};
     use crate::data::scaler::Scaler;
-    use crate::error::Error;
-    use crate::error::model::ModelProblem;
+    use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
-    use crate::kernel::kind::KernelKind;
-    use crate::kernel::spec::KernelSpec;
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 
     #[test]

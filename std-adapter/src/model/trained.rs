@@ -1,8 +1,7 @@
 //! A trained model: landmarks, weights, and the statistics that standardise raw rows.
 
 use crate::data::columns::{Columns, TargetColumn};
-use crate::data::scaler::Scaler;
-use crate::data::table::input::Table;
+use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
@@ -82,7 +81,7 @@ impl Model {
         }
     }
 
-    /// The columns that the model was trained on.
+    /// Return the names and statistics of the columns that the model was trained on.
     pub fn columns(&self) -> Columns {
         Columns {
             name: self.trained_on.clone(),
@@ -100,8 +99,8 @@ impl Model {
     /// has, in their order and units. On all threads; `c d` multiply-adds and `c` kernel values a row.
     ///
     /// # Errors
-    /// [`Error::Core`] when `rows` does not divide into whole rows, and [`Error::Prediction`] for a row so far off that
-    /// its prediction overflows, or that holds NaN.
+    /// [`Error::Core`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
+    /// whose prediction is not finite, because it overflows or the row holds NaN.
     pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
         if !rows.len().is_multiple_of(dim.max(1)) {

@@ -1,10 +1,8 @@
 //! A model as bytes, in the layout documented at [`dpp_nystrom_core::Model::from_bytes`].
 
-use crate::error::Error;
-use crate::error::export::ExportProblem;
-use crate::model::export::device::MAGIC;
-use crate::model::export::exported::Exported;
+use crate::error::{Error, export::ExportProblem};
 use crate::model::export::quantised::{Quantised, Stored};
+use crate::model::export::{device::MAGIC, exported::Exported};
 use dpp_nystrom_core::kernel::ChosenKernel;
 
 const VERSION: u32 = 1;

@@ -3,11 +3,8 @@
 //! Sums have the order of the core's, except in the inner-product kernels. `expf` is the C library's, and a
 //! compiler may fuse multiply-adds if allowed to. So a prediction differs from the core's by rounding.
 
-use crate::model::export::exported::Exported;
-use crate::model::export::name::Name;
 use crate::model::export::numbers::{about, lines};
-use crate::model::export::single::Single;
-use crate::model::trained::Model;
+use crate::model::{export::exported::Exported, export::name::Name, export::single::Single, trained::Model};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use std::fmt::{Debug, Write};
 

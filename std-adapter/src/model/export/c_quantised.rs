@@ -4,10 +4,8 @@
 //! unless the compiler fuses that last multiplication with the addition.
 
 use crate::model::export::c::{float, head, named, write_array};
-use crate::model::export::exported::Exported;
-use crate::model::export::name::Name;
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::trained::Model;
+use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
 use dpp_nystrom_core::{FALL, POWERS};
 use std::fmt::Debug;
 

@@ -1,9 +1,7 @@
 //! A model in bytes, read back to predict as the device will, before it is flashed.
 
 use crate::data::table::input::Table;
-use crate::error::Error;
-use crate::error::export::ExportProblem;
-use crate::error::table::TableError;
+use crate::error::{Error, export::ExportProblem, table::TableError};
 use crate::framed_file::begins_with;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel};

@@ -29,10 +29,9 @@
 
 use crate::data::table::input::Table;
 use crate::error::Error;
-use crate::model::export::device::Lent;
-use crate::model::export::quantised::Quantised;
-use crate::model::export::single::Single;
-use crate::model::trained::Model;
+use crate::model::{
+    export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
+};
 
 /// The width of a quantised landmark's feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! The forms of an exported model.
 
 use crate::error::Error;
-use crate::model::export::exported::Exported;
-use crate::model::export::name::Name;
 use crate::model::export::{c, c_quantised, rust};
-use crate::model::trained::Model;
+use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
 
 /// The form of an exported model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Arrays and comments as text.
 
-use crate::model::export::exported::Exported;
-use crate::model::export::name::remark;
+use crate::model::export::{exported::Exported, name::remark};
 use crate::model::trained::{AnyCoefficients, Model};
 use dpp_nystrom_core::POWERS;
 use std::fmt::Debug;

@@ -9,8 +9,7 @@
 //! [`MARGIN`] bandwidths is 2^14 - 1 levels. A row beyond that is clamped, where every landmark's kernel is negligible.
 
 use crate::approximation::features::independent_points;
-use crate::error::Error;
-use crate::error::export::ExportProblem;
+use crate::error::{Error, export::ExportProblem};
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
 use crate::model::export::single::single;

@@ -1,11 +1,8 @@
 //! A model as a Rust file: statics that the core uses in place.
 
-use crate::model::export::exported::Exported;
-use crate::model::export::name::Name;
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::export::single::Single;
-use crate::model::trained::Model;
+use crate::model::{export::exported::Exported, export::name::Name, export::single::Single, trained::Model};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use std::fmt::{Debug, Write};
 

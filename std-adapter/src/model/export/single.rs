@@ -1,7 +1,6 @@
 //! A model in single precision.
 
-use crate::error::Error;
-use crate::error::export::ExportProblem;
+use crate::error::{Error, export::ExportProblem};
 use crate::model::trained::{Coefficients, Model};
 use dpp_nystrom_core as core;
 use dpp_nystrom_core::kernel::ChosenKernel;
