@@ -1,4 +1,4 @@
-//! What is known of a data set's columns, and rows as slices.
+//! Names and statistics of a data set's columns, and rows as slices.
 
 use crate::data::scaler::Scaler;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The number of features d.
+    /// Return the number of features d.
     pub fn features(&self) -> usize {
         self.feature_names.len()
     }
@@ -54,7 +54,7 @@ pub enum Targets<'a> {
 }
 
 impl Targets<'_> {
-    /// The number of targets.
+    /// Return the number of targets.
     pub fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),

@@ -1,11 +1,9 @@
 //! A data set as users have it: raw rows in memory, a file, a row store, or a kernel matrix.
 
-use crate::data::prepared::Prepared;
-use crate::data::scaler::Scaler;
-use crate::data::source::RowSource;
-use crate::data::store::open::Store;
 use crate::data::table::input::{Table, Target};
-use crate::data::table::reader::read;
+use crate::data::{
+    prepared::Prepared, scaler::Scaler, source::RowSource, store::open::Store, table::reader::read,
+};
 use crate::error::Error;
 use crate::heap::zeros;
 use dpp_nystrom_core::Error as CoreError;
@@ -75,7 +73,7 @@ impl Values<'_> {
         Ok(copy)
     }
 
-    /// The place of the first value that is NaN or infinite.
+    /// Return the index of the first value that is NaN or infinite.
     fn not_finite(&self) -> Option<usize> {
         match self {
             Self::F64(values) => values.iter().position(|value| !value.is_finite()),
@@ -118,7 +116,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// [`Error::Core`]: no rows, a length that `features` does not divide, NaN or infinity with its row and column.
     pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
-        Self::of(Rows::Memory(T::values(rows)), rows.len(), features)
+        Self::of(T::values(rows), features, Rows::Memory)
     }
 
     /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major: row `i` holds the kernel of row `i` with all
@@ -131,10 +129,10 @@ impl<'a> Dataset<'a> {
         if n.checked_mul(n) != Some(matrix.len()) {
             return Err(CoreError::Length { expected: n.saturating_mul(n), found: matrix.len() }.into());
         }
-        Self::of(Rows::Gram(T::values(matrix)), matrix.len(), n)
+        Self::of(T::values(matrix), n, Rows::Gram)
     }
 
-    /// Copy the rows of a matrix, an observation a row.
+    /// Copy the rows of a matrix, one observation per row.
     ///
     /// # Errors
     /// As [`from_rows`](Self::from_rows).
@@ -148,11 +146,11 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`from_rows`](Self::from_rows).
     pub fn from_owned(rows: Vec<f64>, features: usize) -> Result<Dataset<'static>, Error> {
-        let len = rows.len();
-        Dataset::of(Rows::Memory(Values::F64(Cow::Owned(rows))), len, features)
+        Dataset::of(Values::F64(Cow::Owned(rows)), features, Rows::Memory)
     }
 
-    fn of(rows: Rows<'a>, len: usize, features: usize) -> Result<Self, Error> {
+    fn of(values: Values<'a>, features: usize, rows: fn(Values<'a>) -> Rows<'a>) -> Result<Self, Error> {
+        let len = values.len();
         if len == 0 || features == 0 {
             return Err(CoreError::Empty.into());
         }
@@ -160,13 +158,11 @@ impl<'a> Dataset<'a> {
             let expected = len.next_multiple_of(features);
             return Err(CoreError::Length { expected, found: len }.into());
         }
-        if let Rows::Memory(values) | Rows::Gram(values) = &rows
-            && let Some(at) = values.not_finite()
-        {
+        if let Some(at) = values.not_finite() {
             return Err(CoreError::NotFinite { row: at / features, column: at % features }.into());
         }
         let feature_names = (0..features).map(|feature| format!("x{feature}")).collect();
-        Ok(Self { rows, name: "data".to_owned(), feature_names, target: None })
+        Ok(Self { rows: rows(values), name: "data".to_owned(), feature_names, target: None })
     }
 
     /// Add a target for each row, in `f64` or `f32`.
@@ -220,10 +216,10 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Open a row store, whose rows stay on the disk.
+    /// Open a row store, whose rows stay on disk.
     ///
     /// # Errors
-    /// [`Error::Table`] when the file cannot be opened, [`Error::Store`] with what is wrong with it.
+    /// [`Error::Table`] if the file cannot be opened, [`Error::Store`] if it is invalid.
     pub fn open_store(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
         let store = Store::open(path.as_ref())?;
         let name = store.description().name.clone();
@@ -231,7 +227,7 @@ impl<'a> Dataset<'a> {
         Ok(Dataset { rows: Rows::Store(Box::new(store)), name, feature_names, target: None })
     }
 
-    /// The number of rows N.
+    /// Return the number of rows N.
     pub fn len(&self) -> usize {
         match &self.rows {
             Rows::Memory(values) | Rows::Gram(values) => values.len() / self.features(),
@@ -239,17 +235,17 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Whether there are no rows: never.
+    /// Whether there are no rows. Always false: a data set without rows is rejected.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of features d; of a kernel matrix, its order.
+    /// Return the number of features d; of a kernel matrix, its order.
     pub fn features(&self) -> usize {
         self.feature_names.len()
     }
 
-    /// The features' names.
+    /// Return the features' names.
     pub fn feature_names(&self) -> &[String] {
         &self.feature_names
     }
@@ -272,8 +268,8 @@ impl<'a> Dataset<'a> {
         Prepared::scaled_by(table, scaler).map(Source::memory)
     }
 
-    /// Scale the rows by the statistics of others. A row store scaled by these is read in place if that is asked for; of
-    /// another one the rows are read into memory.
+    /// Scale the rows by given statistics. A row store scaled by the same statistics is used in place if `in_place` is
+    /// set or if it does not fit into memory; otherwise its rows are read into memory.
     ///
     /// # Errors
     /// [`Error::Core`] for another number of features, [`Error::Memory`], [`Error::OtherScale`] for a row store that does

@@ -1,13 +1,12 @@
-//! From a table to what the algorithms take: some of its rows, standardised.
+//! Standardised rows in memory: all of a table, or a sample.
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::scaler::Scaler;
-use crate::data::table::input::Table;
+use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, Points, Scalar};
+use dpp_nystrom_core::{Points, Scalar};
 use rand::seq::index;
 
 /// A target with mean 0 and standard deviation 1.
@@ -17,9 +16,9 @@ pub struct StandardTarget {
     pub name: String,
     /// A value for each row.
     pub values: Vec<f64>,
-    /// What they were shifted by.
+    /// The mean, which was subtracted.
     pub mean: f64,
-    /// What they were divided by; 0 for a constant target.
+    /// The standard deviation, by which the differences were divided; 0 for a constant target.
     pub deviation: f64,
 }
 
@@ -45,7 +44,7 @@ impl From<&StandardTarget> for TargetColumn {
     }
 }
 
-/// Standardised rows, and where they came from.
+/// Standardised rows, with the names and statistics of their columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The data set's name.
@@ -54,19 +53,19 @@ pub struct Prepared {
     pub feature_names: Vec<String>,
     /// The number of features.
     pub dim: usize,
-    /// Rows of features.
+    /// The features, row-major: N x d values.
     pub rows: Vec<f64>,
     /// What standardised them.
     pub statistics: Scaler,
     /// The target, if there is one.
     pub target: Option<StandardTarget>,
-    /// The rows' numbers in the file, from 0; none where all rows are used.
+    /// The rows' indices in the file, from 0; none if all rows are used, in order.
     pub numbers: Option<Vec<usize>>,
 }
 
 impl Prepared {
-    /// All rows of a table, or `sample` of them drawn at random, in the file's order. No second copy
-    /// of the rows is made.
+    /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. The rows are not
+    /// copied.
     ///
     /// # Errors
     /// [`Error::TooFewRows`] for a sample larger than the table or empty, [`Error::Spread`].
@@ -82,7 +81,7 @@ impl Prepared {
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
     }
 
-    /// All rows of a table, scaled by statistics that need not be their own; the target by its own.
+    /// Scale all rows of a table by given statistics, and the target by its own.
     ///
     /// # Errors
     /// [`Error::Spread`].
@@ -97,7 +96,7 @@ impl Prepared {
         Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
     }
 
-    /// Rows standardised by the statistics of `columns`, with targets where there is a target column.
+    /// Combine rows standardised by the statistics of `columns` with those; targets without a target column are dropped.
     pub(crate) fn of(
         columns: Columns,
         rows: Vec<f64>,
@@ -111,7 +110,7 @@ impl Prepared {
         Self { name, dim: feature_names.len(), feature_names, rows, statistics, target, numbers }
     }
 
-    /// The rows in their own units again.
+    /// Undo the standardisation of rows and target.
     pub(crate) fn into_table(self) -> Table {
         let Self { name, feature_names, dim, rows: mut features, statistics, target, .. } = self;
         statistics.undo(&mut features);
@@ -124,7 +123,7 @@ impl Prepared {
         Table { name, feature_names, dim, features, target, target_name }
     }
 
-    /// The number of rows.
+    /// Return the number of rows N.
     pub fn len(&self) -> usize {
         self.rows.len().checked_div(self.dim).unwrap_or(0)
     }
@@ -139,12 +138,15 @@ impl Prepared {
         self.rows.is_empty()
     }
 
-    /// The row's number in the file.
+    /// Return the row's index in the file.
+    ///
+    /// # Panics
+    /// If `row` is not under [`len`](Self::len) and only some rows of the file are used.
     pub fn number(&self, row: usize) -> usize {
         self.numbers.as_ref().map_or(row, |numbers| numbers[row])
     }
 
-    /// The row that has this number in the file, if it is used.
+    /// Return the row with this index in the file, if it is used. The rows must be in the file's order.
     pub fn row_of(&self, number: usize) -> Option<usize> {
         match &self.numbers {
             Some(numbers) => numbers.binary_search(&number).ok(),
@@ -152,7 +154,7 @@ impl Prepared {
         }
     }
 
-    /// The target.
+    /// Return the target.
     ///
     /// # Errors
     /// [`Error::NoTarget`].
@@ -160,7 +162,7 @@ impl Prepared {
         self.target.as_ref().ok_or(Error::NoTarget)
     }
 
-    /// The target, if there is something to learn about it.
+    /// Return the target if it varies.
     ///
     /// # Errors
     /// [`Error::NoTarget`], [`Error::ConstantTarget`].
@@ -172,7 +174,7 @@ impl Prepared {
         Ok(target)
     }
 
-    /// The rows as a ground set in `f64`.
+    /// Lend the rows as a ground set in `f64`.
     ///
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
@@ -180,20 +182,13 @@ impl Prepared {
         Ok(Points::new(&self.rows, self.dim, kernel.build()?)?)
     }
 
-    /// The features of some rows, one row after the other, in the other precision or in this one.
+    /// Copy the features of some rows, row-major, in either precision.
     ///
     /// # Errors
     /// [`Error::Core`] for a row past the end.
     pub fn gather<T: Scalar>(&self, rows: &[usize]) -> Result<Vec<T>, Error> {
-        let mut gathered = Vec::with_capacity(rows.len() * self.dim);
-        for &row in rows {
-            let features = self
-                .rows
-                .get(row * self.dim..(row + 1) * self.dim)
-                .ok_or(CoreError::OutOfRange { index: row, len: self.len() })?;
-            gathered.extend(features.iter().map(|&value| T::from_f64(value)));
-        }
-        Ok(gathered)
+        let (features, _) = self.slices().gather(self.dim, rows)?;
+        Ok(features.into_iter().map(T::from_f64).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where rows come from: memory, a row store, or batches that somebody else holds.
+//! Sources of rows: memory, a row store, or batches held elsewhere.
 //!
 //! Selecting, fitting and predicting take a [`RowSource`]. It has the names and statistics of all rows, draws samples of
 //! them, and, where the rows are in this process, lends them as slices. A source that only has batches lends none: it
@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
 
-/// Scaled rows to select from and to learn, wherever they are.
+/// Scaled rows for selection and fitting, wherever they are.
 pub trait RowSource: std::fmt::Debug + Sync {
-    /// Names and statistics of the columns.
+    /// Return the names and statistics of the columns.
     fn columns(&self) -> Columns;
 
-    /// The number of rows N.
+    /// Return the number of rows N.
     fn len(&self) -> usize;
 
     /// Whether there are no rows.
@@ -23,30 +23,30 @@ pub trait RowSource: std::fmt::Debug + Sync {
         self.len() == 0
     }
 
-    /// The number of features d.
+    /// Return the number of features d.
     fn features(&self) -> usize {
         self.columns().features()
     }
 
-    /// Lend the rows; none where they are not in this process.
+    /// Lend the rows; none if they are not in this process.
     fn slices(&self) -> Option<RowSlices<'_>>;
 
-    /// The precision that the rows are stored in, where that settles the arithmetic.
+    /// Return the precision in which the rows are stored, if computations should use it; none for a free choice.
     fn precision(&self) -> Option<Precision> {
         None
     }
 
-    /// The rows themselves, where all are in memory.
+    /// Return the rows themselves, if all are in memory.
     fn as_prepared(&self) -> Option<&Prepared> {
         None
     }
 
-    /// The row that has this number in its file, if it is among these.
+    /// Return the row with this index in its file, if it is among these.
     fn row_of(&self, number: usize) -> Option<usize> {
         (number < self.len()).then_some(number)
     }
 
-    /// The number that a row has in its file.
+    /// Return the index of a row in its file.
     fn row_number(&self, row: usize) -> usize {
         row
     }
@@ -57,27 +57,28 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// [`Error::Core`] for a row past the end; those of [`check`](Self::check).
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error>;
 
-    /// Copy at most `rows` rows drawn uniformly, with the statistics of all; all of them where there are no more.
+    /// Return at most `rows` rows drawn uniformly, with the statistics of all. Rows in memory are lent whole, however many
+    /// they are.
     ///
     /// # Errors
     /// Those of [`gather`](Self::gather).
     fn sample(&self, rows: usize, seed: u64) -> Result<Cow<'_, Prepared>, Error>;
 
-    /// All rows in memory.
+    /// Return all rows in memory.
     ///
     /// # Errors
-    /// [`Error::InMemory`] with `what` asks for it, where there are too many.
+    /// [`Error::InMemory`] if there are too many; `what` names the method that requires it.
     fn in_memory(&self, what: &str, seed: u64) -> Result<Cow<'_, Prepared>, Error>;
 
-    /// Check that the rows are still those that were there at first. Call it before a result is used.
+    /// Check that the rows have not changed since the source was opened. Call this before using a result.
     ///
     /// # Errors
-    /// [`Error::Store`] for a store that was shortened or written to.
+    /// [`Error::Store`] for a store that was truncated or written to.
     fn check(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Compare all rows with their checksum, if they have one: one pass.
+    /// Verify the checksum of all rows, if they have one: one pass.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -85,19 +86,19 @@ pub trait RowSource: std::fmt::Debug + Sync {
         self.check()
     }
 
-    /// A checksum of all rows and targets, by which a checkpoint knows them again.
+    /// Return a checksum of all rows and targets, by which a checkpoint recognises them.
     fn checksum(&self) -> u32;
 
-    /// Tell the system whether reads will jump between rows or go through them in order.
+    /// Advise the system of the order of reads.
     fn expect(&self, _: Order) {}
 }
 
 /// How rows are about to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In order, each once.
+    /// Sequential, each row once.
     Sequential,
-    /// A row here and there.
+    /// Random access.
     Random,
 }
 

@@ -19,12 +19,8 @@
 //! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::prepared::Prepared;
-use crate::data::scaler::Scaler;
-use crate::data::table::input::Table;
-use crate::error::Error;
-use crate::error::store::StoreProblem;
-use crate::error::table::TableError;
+use crate::data::{prepared::Prepared, scaler::Scaler, table::input::Table};
+use crate::error::{Error, store::StoreProblem, table::TableError};
 use crate::framed_file::{Frame, FrameProblem, Length, begins_with};
 use crate::kernel::precision::Precision;
 use dpp_nystrom_mapped::Mapped;

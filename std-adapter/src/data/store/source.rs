@@ -2,10 +2,8 @@
 
 use crate::data::columns::{Columns, RowSlices};
 use crate::data::prepared::{Prepared, draw};
-use crate::data::scaler::Scaler;
 use crate::data::source::{Order, RowSource};
-use crate::data::store::open::Store;
-use crate::data::table::input::Table;
+use crate::data::{scaler::Scaler, store::open::Store, table::input::Table};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;

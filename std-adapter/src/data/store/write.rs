@@ -1,12 +1,10 @@
 //! Writing any supported file to a row store, in one pass over the file.
 
 use crate::atomic_file::{Pending, replace_with};
-use crate::data::columns::TargetColumn;
-use crate::data::moments::Moments;
-use crate::data::scaler::Scaler;
 use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
 use crate::data::table::input::{Table, Target};
 use crate::data::table::reader::{name_of, read_blocks};
+use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use crate::observer::{Observer, go_on};

@@ -48,17 +48,17 @@ fn first_line(input: &mut Input<'_>) -> io::Result<Vec<u8>> {
 
 fn delimiter(line: &[u8], preferred: u8) -> u8 {
     let mut quoted = false;
-    let mut counts = [(b',', 0_usize), (b'\t', 0), (b';', 0)];
-    for &byte in line {
+    let mut outside = line.to_vec();
+    outside.retain(|&byte| {
         quoted ^= byte == b'"';
-        for (candidate, count) in &mut counts {
-            *count += usize::from(!quoted && byte == *candidate);
-        }
-    }
-    if preferred == b'\t' && counts[1].1 > 0 {
+        !quoted
+    });
+    let count = |delimiter: u8| outside.iter().filter(|&&byte| byte == delimiter).count();
+    if preferred == b'\t' && count(b'\t') > 0 {
         return b'\t';
     }
-    counts.iter().fold((b',', 0), |best, &next| if next.1 > best.1 { next } else { best }).0
+    // The last of equal ones wins.
+    [b';', b'\t', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',')
 }
 
 /// Non-blank records and the lines on which they begin.

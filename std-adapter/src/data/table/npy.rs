@@ -274,6 +274,7 @@ mod tests {
             (whole[..40].to_vec(), "the file ends within the header"),
             (version, "unknown format version"),
             (endless, "the header is longer than 10,000 bytes"),
+            (header(&" ".repeat(10_001)), "the header is longer than 10,000 bytes"),
             (latin, "the header is not text"),
             (header("{}"), "the header lacks 'descr'"),
             (header("{'descr': '<f8'}"), "the header lacks 'fortran_order'"),

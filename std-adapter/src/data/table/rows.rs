@@ -153,6 +153,7 @@ impl<'a> Rows<'a> {
 }
 
 /// What is wrong with a field.
+#[derive(Clone, Copy)]
 enum Problem {
     Missing,
     NotFinite,
