@@ -6,7 +6,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::heap::zeros;
-use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_core::{Error as CoreError, Scalar};
 use faer::MatRef;
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub enum Scale {
 }
 
 /// A number that rows and targets may be given in: `f64` or `f32`.
-pub trait Value: Copy + Sync + sealed::Sealed {
+pub trait Value: Scalar {
     #[doc(hidden)]
     fn values(values: &[Self]) -> Values<'_>;
 }
@@ -34,12 +34,6 @@ pub trait Value: Copy + Sync + sealed::Sealed {
 pub enum Values<'a> {
     F64(Cow<'a, [f64]>),
     F32(&'a [f32]),
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
 }
 
 impl Value for f64 {
@@ -168,8 +162,10 @@ impl<'a> Dataset<'a> {
     /// Add a target for each row, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is one for each row and all are finite.
+    /// [`Error::Core`] unless there is one for each row and all are finite, [`Error::StoredTarget`] for a row store, which
+    /// has its own.
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
+        self.refuse_store()?;
         let expected = self.len();
         if target.len() != expected {
             return Err(CoreError::Length { expected, found: target.len() }.into());
@@ -184,14 +180,21 @@ impl<'a> Dataset<'a> {
     /// Name the features, and the target if there is one: models, exports and messages use the names.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is a name for each feature.
+    /// [`Error::Core`] unless there is a name for each feature, [`Error::StoredTarget`] for a row store, which has its own.
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
+        self.refuse_store()?;
         if features.len() != self.features() {
             return Err(CoreError::Length { expected: self.features(), found: features.len() }.into());
         }
         let feature_names = features.iter().map(|&name| name.to_owned()).collect();
         let target = self.target.map(|(_, values)| (target.to_owned(), values));
         Ok(Self { feature_names, target, ..self })
+    }
+
+    fn refuse_store(&self) -> Result<(), Error> {
+        let Rows::Store(store) = &self.rows else { return Ok(()) };
+        let problem = "the row store has its own target and names; give them when it is made".to_owned();
+        Err(Error::StoredTarget { path: store.path.clone(), problem })
     }
 
     /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
@@ -216,7 +219,7 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Open a row store, whose rows stay on disk.
+    /// Open a row store, whose rows stay on disk. They are standardised already, whatever the [`Scale`].
     ///
     /// # Errors
     /// [`Error::Table`] if the file cannot be opened, [`Error::Store`] if it is invalid.
@@ -323,5 +326,25 @@ impl Source<'_> {
             Self::Memory(prepared) => prepared.as_ref(),
             Self::Store(store) => *store,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Dataset;
+    use crate::data::{store::write::convert, table::input::Target};
+    use crate::error::Error;
+    use crate::kernel::precision::Precision;
+    use crate::observer::NoObserver;
+
+    #[test]
+    fn a_row_store_keeps_its_own_target_and_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "1,2\n3,4\n").unwrap();
+        convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
+        let open = || Dataset::open_store(&out).unwrap();
+        assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error::StoredTarget { .. })));
+        assert!(matches!(open().with_names(&["a"], "y"), Err(Error::StoredTarget { .. })));
     }
 }

@@ -91,7 +91,7 @@ impl Description {
 /// An open row store.
 #[derive(Debug)]
 pub struct Store {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     description: Description,
     pub(crate) mapped: Mapped,
 }
