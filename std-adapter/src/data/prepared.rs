@@ -5,8 +5,7 @@ use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Points, Scalar};
+use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
 use rand::seq::index;
 
 /// A target with mean 0 and standard deviation 1.
@@ -91,12 +90,12 @@ impl Prepared {
             return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
         }
         statistics.apply(&mut features);
-        let name_of_target = target_name.unwrap_or_default();
-        let target = target.map(|values| StandardTarget::of(name_of_target, values)).transpose()?;
+        let target = target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values));
+        let target = target.transpose()?;
         Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
     }
 
-    /// Combine rows standardised by the statistics of `columns` with those; targets without a target column are dropped.
+    /// Combine standardised rows with their columns; targets without a target column are dropped.
     pub(crate) fn of(
         columns: Columns,
         rows: Vec<f64>,

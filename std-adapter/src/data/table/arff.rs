@@ -34,7 +34,7 @@ fn put(text: &str, line: u64, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result
     let mut found = 0;
     let mut last_is_empty = false;
     rows.begin()?;
-    for field in Fields::new(text) {
+    for field in fields(text) {
         let field = field.map_err(|problem| malformed(origin, line, problem))?;
         if found < expected {
             rows.put(found, field.as_bytes(), line)?;
@@ -108,7 +108,7 @@ fn values(text: &str) -> Result<Vec<String>, &'static str> {
     let (inside, _) =
         text.rsplit_once('}').ok_or("a list of values without its closing brace; write {a, b}")?;
     let mut values =
-        Fields::new(inside.trim()).map(|value| Ok(value?.into_owned())).collect::<Result<Vec<_>, _>>()?;
+        fields(inside.trim()).map(|value| Ok(value?.into_owned())).collect::<Result<Vec<_>, _>>()?;
     values.pop_if(|last| last.is_empty());
     if values.is_empty() || values.iter().any(String::is_empty) {
         return Err("an empty value in a list of values; write {a, b}");
@@ -143,47 +143,30 @@ fn quoted(text: &str, quote: char) -> Result<(Cow<'_, str>, &str), &'static str>
     Err("a quote is not closed; add the closing quote")
 }
 
-/// Split one trimmed line into its fields.
-struct Fields<'t> {
-    rest: Option<&'t str>,
-    commas: bool,
-}
-
-impl<'t> Fields<'t> {
-    fn new(text: &'t str) -> Self {
-        Self { rest: Some(text), commas: text.contains(',') }
-    }
-
-    fn is_separator(&self, c: char) -> bool {
-        if self.commas { c == ',' } else { c.is_whitespace() }
-    }
-
-    fn advance(&mut self, rest: &'t str) -> Result<Cow<'t, str>, &'static str> {
-        let rest = rest.trim_start();
-        let (field, after) = match rest.chars().next() {
-            Some(quote @ ('\'' | '"')) => quoted(rest, quote)?,
+/// Split one trimmed line into its fields; an error is the last item.
+fn fields(text: &str) -> impl Iterator<Item = Result<Cow<'_, str>, &'static str>> {
+    let commas = text.contains(',');
+    let is_separator = move |c: char| if commas { c == ',' } else { c.is_whitespace() };
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?.trim_start();
+        let split = match text.chars().next() {
+            Some(quote @ ('\'' | '"')) => quoted(text, quote),
             _ => {
-                let end = rest.find(|c| self.is_separator(c)).unwrap_or(rest.len());
-                (Cow::Borrowed(rest[..end].trim_end()), &rest[end..])
+                let end = text.find(is_separator).unwrap_or(text.len());
+                Ok((Cow::Borrowed(text[..end].trim_end()), &text[end..]))
             }
         };
-        let after = if self.commas { after.trim_start() } else { after };
-        self.rest = match after.chars().next() {
-            None => None,
-            Some(c) if self.is_separator(c) => Some(&after[c.len_utf8()..]),
-            Some(_) => return Err("text after a closing quote; put a comma there"),
-        };
-        Ok(field)
-    }
-}
-
-impl<'t> Iterator for Fields<'t> {
-    type Item = Result<Cow<'t, str>, &'static str>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest.take()?;
-        Some(self.advance(rest))
-    }
+        Some(split.and_then(|(field, after)| {
+            let after = if commas { after.trim_start() } else { after };
+            rest = match after.chars().next() {
+                None => None,
+                Some(c) if is_separator(c) => Some(&after[c.len_utf8()..]),
+                Some(_) => return Err("text after a closing quote; put a comma there"),
+            };
+            Ok(field)
+        }))
+    })
 }
 
 /// Trimmed lines without comments; blank ones are skipped.

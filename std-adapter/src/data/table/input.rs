@@ -3,11 +3,10 @@
 use crate::error::table::TableError;
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::fmt::{Display, Formatter};
-use std::io::{BufReader, Read};
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::str::FromStr;
-use std::{fmt, io};
 
 /// Which column is the target.
 ///

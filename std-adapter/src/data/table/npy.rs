@@ -110,10 +110,9 @@ impl Header {
     fn parse(text: &str, origin: Origin<'_>) -> Result<Self, TableError> {
         let value = |key, problem| value(text, key).ok_or_else(|| malformed(origin, problem));
         let descr = value("descr", "the header lacks 'descr'")?;
-        let (big_endian, number, size) = number_type(descr).ok_or_else(|| TableError::NpyType {
-            path: origin.path.into(),
-            dtype: cut(descr_alone(descr)),
-        })?;
+        let dtype = descr_alone(descr);
+        let (big_endian, number, size) = number_type(dtype)
+            .ok_or_else(|| TableError::NpyType { path: origin.path.into(), dtype: cut(dtype) })?;
         let fortran = value("fortran_order", "the header lacks 'fortran_order'")?;
         let fortran = match (fortran.starts_with("True"), fortran.starts_with("False")) {
             (false, false) => return Err(malformed(origin, "'fortran_order' is neither True nor False")),
@@ -161,9 +160,8 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 }
 
 /// Parse `'<f8'` and the like; `None` for types that are not plain numbers.
-fn number_type(descr: &str) -> Option<(bool, Number, usize)> {
-    let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-    let (code, _) = descr[1..].split_once(quote)?;
+fn number_type(dtype: &str) -> Option<(bool, Number, usize)> {
+    let code = dtype.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;
     let (kind, size) = code.trim_start_matches(['<', '>', '=', '|']).split_at_checked(1)?;
     let number = match (kind, size) {
         ("f", "4") => Number::Float32,

@@ -3,8 +3,7 @@
 use crate::data::table::input::Table;
 use crate::error::{Error, export::ExportProblem, table::TableError};
 use crate::framed_file::begins_with;
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel};
+use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel, kernel::ChosenKernel};
 use std::fs;
 use std::path::Path;
 

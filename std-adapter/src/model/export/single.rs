@@ -2,8 +2,7 @@
 
 use crate::error::{Error, export::ExportProblem};
 use crate::model::trained::{Coefficients, Model};
-use dpp_nystrom_core as core;
-use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{self as core, kernel::ChosenKernel};
 
 /// The constants of a [`core::Model`] in single precision, on the heap.
 #[derive(Clone, Debug)]
