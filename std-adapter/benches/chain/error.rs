@@ -132,7 +132,7 @@ fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Re
     match from {
         From::Uniform => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
         From::Pivoted => {
-            Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random, &NoObserver)?
+            Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random, &NoObserver)?;
         }
     }
     Ok(landmarks.members().to_vec())
