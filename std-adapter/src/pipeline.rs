@@ -211,7 +211,7 @@ pub fn select<'s>(
     Ok(Selected { working, kernel, sigma_at_edge: chosen.at_edge, precision, selection, sample, curve })
 }
 
-const TOLERANCE: &str = "--tolerance";
+const TOLERANCE: &str = "a tolerance";
 
 /// Return what requires the rows in memory, if anything does.
 fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Curves as SVG charts: panels side by side with a shared legend.
 
-use dpp_nystrom::Error;
+use crate::error::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
@@ -161,8 +161,8 @@ const COLUMNS: usize = 3;
 /// Draw the panels, up to three per row: means, with bars from minimum to maximum.
 pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Error> {
     let mut svg = String::new();
-    render(&mut svg, title, panels).map_err(|error| Error::Picture { reason: error.to_string() })?;
-    write_whole(path, |file| file.write_all(svg.as_bytes()))
+    render(&mut svg, title, panels).map_err(|error| Error::Picture(error.to_string()))?;
+    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

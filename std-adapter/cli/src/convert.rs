@@ -2,9 +2,9 @@
 
 use crate::arguments::PrecisionName;
 use crate::bar::Bar;
-use crate::output::{aligned, keep_inputs, note, print, print_json};
+use crate::error::Error;
+use crate::output::{aligned, keep_inputs, note, print_report};
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::data::store;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::Precision;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
         precision: name,
         seconds: begin.elapsed().as_secs_f64(),
     };
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+    print_report(arguments.json, &report, text)
 }
 
 fn text(report: &Report<'_>) -> String {

@@ -6,11 +6,12 @@
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, draw};
 use crate::curves::curves;
+use crate::error::Error;
 use crate::evaluate::table_of_means;
 use crate::output::{print_line, short, write_column};
 use crate::statistics::mean;
 use clap::Args;
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::Model;
 use dpp_nystrom::approximation::{Approximation, Gram};
 use dpp_nystrom::benchmark::evaluate;
@@ -47,7 +48,7 @@ const WIDE: Sigma = Sigma::Median(4.0);
 pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     let table = wines()?;
     fs::create_dir_all(&arguments.out)
-        .map_err(|source| Error::Write { path: arguments.out.clone(), source })?;
+        .map_err(|source| LibraryError::Write { path: arguments.out.clone(), source })?;
     print_line(&format!(
         "{} red wines, {} measurements each; the target is their quality.\n\n\
          1. Landmarks: a c-DPP's against uniform ones, {SEEDS} seeds each, {HELD_OUT} wines held out.\n",
@@ -64,7 +65,8 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     print_line(&format!(
         "\nWritten to {}: landmarks.csv, model.dpp, predictions.csv, error.svg",
         arguments.out.display()
-    ))
+    ))?;
+    Ok(())
 }
 
 /// Measures both methods at one bandwidth, prints the means and what they say.
@@ -162,7 +164,8 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
         short(model.ridge),
         short(error),
         short(mean_alone)
-    ))
+    ))?;
+    Ok(())
 }
 
 /// Some of a table's rows.
@@ -180,7 +183,7 @@ fn wines() -> Result<Table, Error> {
     let target: Vec<f64> = wines.targets.iter().map(|&quality| quality as f64).collect();
     let dim = wines.records.ncols();
     if dim == 0 || features.len() != dim * target.len() || target.len() <= HELD_OUT {
-        return Err(Error::BuiltIn { reason: "they have another shape than expected".to_owned() });
+        return Err(Error::BuiltIn);
     }
     Ok(Table {
         name: "winequality".to_owned(),

@@ -3,9 +3,9 @@
 use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::error::Error;
 use crate::output::{aligned, print, print_json, short, short_or_dash};
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
 

@@ -1,10 +1,10 @@
 //! `dpp-nystrom evaluate`.
 
 use crate::arguments::{KernelArguments, Source};
+use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
 use crate::statistics::mean;
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
 use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
@@ -120,7 +120,10 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         Ok(())
     })?;
-    if arguments.json { Ok(()) } else { print(&table_of_means(&trials)) }
+    if !arguments.json {
+        print(&table_of_means(&trials))?;
+    }
+    Ok(())
 }
 
 /// A line for each method and number of landmarks: means over the seeds.

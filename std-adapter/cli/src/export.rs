@@ -1,8 +1,8 @@
 //! `dpp-nystrom export`.
 
-use crate::output::{aligned, keep_inputs, note, print, print_json, short};
+use crate::error::Error;
+use crate::output::{aligned, keep_inputs, note, print_report, short};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::model::Model;
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         );
     }
     let report = report(arguments, &name, &exported, &model, cost);
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+    print_report(arguments.json, &report, text)
 }
 
 /// Return the name requested, or the file's; note if it had to be changed.

@@ -3,14 +3,14 @@
 use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::error::Error;
 use crate::method_options::MethodArguments;
 use crate::method_options::methods;
-use crate::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
+use crate::output::{aligned, keep_inputs, note, print_report, short, short_or_dash};
 use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::tolerance::ToleranceArguments;
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::landmarks::methods::Method;
@@ -174,7 +174,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         fit_seconds: outcome.fit_seconds,
         seed,
     };
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+    print_report(arguments.json, &report, text)
 }
 
 fn tell_dependent(fitted: &Fitted) {

@@ -1,9 +1,10 @@
 //! `dpp-nystrom learn` and `dpp-nystrom merge`.
 
 use crate::bar::Bar;
-use crate::output::{aligned, keep_inputs, print, print_json, short, short_or_dash};
+use crate::error::Error;
+use crate::output::{aligned, keep_inputs, print_report, short, short_or_dash};
 use clap::Args;
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::error::TableError;
@@ -96,11 +97,10 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let bytes = fleet.state(&accumulated)?;
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
-    if arguments.json {
-        return print_json(&report);
-    }
-    let rows = [row("rows", report.rows.to_string()), row("bytes", report.bytes.to_string())];
-    print(&aligned(&["state", &report.state.display().to_string()], &rows))
+    print_report(arguments.json, &report, |report| {
+        let rows = [row("rows", report.rows.to_string()), row("bytes", report.bytes.to_string())];
+        aligned(&["state", &report.state.display().to_string()], &rows)
+    })
 }
 
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
@@ -122,19 +122,18 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         train_nrmse: merged.model.train_nrmse,
         cv_nrmse: merged.validation_nrmse,
     };
-    if arguments.json {
-        return print_json(&report);
-    }
-    let rows = [
-        row("states", report.states.to_string()),
-        row("rows", report.rows.to_string()),
-        row("landmarks", report.landmarks.to_string()),
-        row("ridge", short(report.ridge)),
-        row("training error", short(report.train_nrmse)),
-        row("error across devices", short_or_dash(report.cv_nrmse)),
-    ];
-    let text = aligned(&["model", &report.model.display().to_string()], &rows);
-    print(&(text + "\nErrors are in standard deviations of the target of the original model.\n"))
+    print_report(arguments.json, &report, |report| {
+        let rows = [
+            row("states", report.states.to_string()),
+            row("rows", report.rows.to_string()),
+            row("landmarks", report.landmarks.to_string()),
+            row("ridge", short(report.ridge)),
+            row("training error", short(report.train_nrmse)),
+            row("error across devices", short_or_dash(report.cv_nrmse)),
+        ];
+        aligned(&["model", &report.model.display().to_string()], &rows)
+            + "\nErrors are in standard deviations of the target of the original model.\n"
+    })
 }
 
 /// A state that a device sent.
@@ -142,7 +141,7 @@ fn read(fleet: &Fleet<'_>, path: &Path) -> Result<Accumulator<f32>, Error> {
     let failed = |source| TableError::Open { path: path.to_owned(), source };
     let bytes = fs::read(path).map_err(failed)?;
     fleet.read(&bytes).map_err(|error| match error {
-        Error::Core(reason) => Error::State { path: path.to_owned(), reason },
-        other => other,
+        LibraryError::Core(reason) => Error::State { path: path.to_owned(), reason },
+        other => other.into(),
     })
 }

@@ -1,8 +1,8 @@
 //! `dpp-nystrom info`.
 
-use crate::output::{aligned, print, print_json, short};
+use crate::error::Error;
+use crate::output::{aligned, print_report, short};
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 use serde::Serialize;
@@ -37,7 +37,7 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let report = report(&model);
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+    print_report(arguments.json, &report, text)
 }
 
 fn report(model: &Model) -> Report<'_> {

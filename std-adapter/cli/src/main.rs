@@ -7,6 +7,7 @@ mod convert;
 mod curves;
 mod demo;
 mod diagnose;
+mod error;
 mod evaluate;
 mod experiment;
 mod export;
@@ -24,7 +25,8 @@ mod tolerance;
 mod tune;
 
 use clap::{Parser, Subcommand};
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
+use error::Error;
 use std::io;
 use std::process::ExitCode;
 
@@ -146,7 +148,11 @@ fn run(arguments: Arguments) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.
-        Err(Error::Write { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Error::Library(LibraryError::Write { source, .. }))
+            if source.kind() == io::ErrorKind::BrokenPipe =>
+        {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             output::note(&format!("error: {error}"));
             ExitCode::FAILURE

@@ -1,5 +1,6 @@
 //! Output: text for users and for programs.
 
+use crate::error;
 use dpp_nystrom::Error;
 use std::io;
 use std::io::Write;
@@ -105,11 +106,11 @@ fn cause(error: csv::Error) -> io::Error {
 }
 
 /// Reject an output path that is also an input.
-pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), Error> {
+pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), error::Error> {
     let place = |path: &Path| path.canonicalize().ok();
     match output {
         Some(path) if inputs.iter().any(|input| place(path).is_some_and(|at| place(input) == Some(at))) => {
-            Err(Error::Overwrites { path: path.to_owned() })
+            Err(error::Error::Overwrites(path.to_owned()))
         }
         _ => Ok(()),
     }
@@ -154,6 +155,15 @@ pub(crate) fn short(value: f64) -> String {
 /// [`short`], or a dash for a missing value.
 pub(crate) fn short_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), short)
+}
+
+/// Print a report: one JSON object, or text.
+pub(crate) fn print_report<R: serde::Serialize>(
+    json: bool,
+    report: &R,
+    text: impl FnOnce(&R) -> String,
+) -> Result<(), error::Error> {
+    Ok(if json { print_json(report) } else { print(&text(report)) }?)
 }
 
 /// Print one JSON object on one line.

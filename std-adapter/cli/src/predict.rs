@@ -1,8 +1,9 @@
 //! `dpp-nystrom predict`.
 
+use crate::error::Error;
 use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
 use clap::Args;
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Table;
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         let (mut errors, mut before) = (Errors::default(), 0);
         let mut take = |block: Table| {
             let predictions = model.predict_table(&block).map_err(|error| match error {
-                Error::Prediction { row } => Error::Prediction { row: before + row },
+                LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
                 other => other,
             })?;
             before += predictions.len();

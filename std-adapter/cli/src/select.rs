@@ -3,13 +3,13 @@
 use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{aligned, keep_inputs, print, print_json, short, write_column, write_table};
+use crate::output::{aligned, keep_inputs, print_report, short, write_column, write_table};
 use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::tolerance::ToleranceArguments;
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::landmarks::Objective;
@@ -193,7 +193,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         seconds: selection.seconds,
         seed,
     };
-    if arguments.json { print_json(&report) } else { print(&text(&report, arguments.out.is_none())) }
+    print_report(arguments.json, &report, |report| text(report, arguments.out.is_none()))
 }
 
 fn objective(objective: Objective) -> &'static str {

@@ -1,15 +1,15 @@
 //! From a file argument to prepared rows, with the remarks that a user wants on the way.
 
 use crate::arguments::{KernelArguments, Source};
+use crate::error::Error;
 use crate::output::note;
-use dpp_nystrom::Error;
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Prepared, table};
 use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks::PlannedSelection;
+use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::pipeline::Selected;
 use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
@@ -27,11 +27,7 @@ pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     };
     if wrong {
         let own = own.map_or("none".to_owned(), |name| format!("{name:?}"));
-        let problem = format!(
-            "the target of a row store is settled when it is made, and this one's is {own}; leave --target out, or \
-             convert the rows again"
-        );
-        return Err(Error::StoredTarget { path: source.data.clone(), problem });
+        return Err(Error::StoredTarget { path: source.data.clone(), own });
     }
     Ok(store)
 }
@@ -53,7 +49,7 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
         }
         return Ok(read);
     }
-    Prepared::new(read(source)?, rows, source.seed)
+    Ok(Prepared::new(read(source)?, rows, source.seed)?)
 }
 
 /// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
@@ -82,7 +78,7 @@ pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> 
 pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
-        return store.table_of_sample(rows.min(store.len()), source.seed);
+        return Ok(store.table_of_sample(rows.min(store.len()), source.seed)?);
     }
     read(source)
 }
@@ -92,7 +88,7 @@ pub(crate) fn read(source: &Source) -> Result<Table, Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         store.verify()?;
-        return store.table_of(&(0..store.len()).collect::<Vec<_>>());
+        return Ok(store.table_of(&(0..store.len()).collect::<Vec<_>>())?);
     }
     let table = table::read(&source.data, &source.target)?;
     if let (Target::Last, Some(name)) = (&source.target, &table.target_name) {
@@ -158,8 +154,16 @@ pub(crate) struct PlanReport {
 
 impl From<PlannedSelection> for PlanReport {
     fn from(plan: PlannedSelection) -> Self {
-        let PlannedSelection { method, options, reason, .. } = plan;
-        Self { method_chosen: method, options_chosen: options, reason }
+        let PlannedSelection { method, pivot_rows, refinement, reason, .. } = plan;
+        let mut options: Vec<String> =
+            pivot_rows.map(|rows| format!("--pivot-rows {rows}")).into_iter().collect();
+        if let Some(Refinement { sweeps, sample, rows, .. }) = refinement {
+            options.push(format!("--refine {sweeps} --refine-sample {sample}"));
+            if rows != Refinement::default().rows {
+                options.push(format!("--refine-rows {rows}"));
+            }
+        }
+        Self { method_chosen: method, options_chosen: options.join(" "), reason }
     }
 }
 

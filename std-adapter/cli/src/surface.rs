@@ -1,7 +1,7 @@
 //! The cross-validation error over bandwidth and ridge, as an SVG heat map.
 
+use crate::error::Error;
 use crate::output::short;
-use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::regression::Surface;
 use plotters::coord::Shift;
@@ -35,8 +35,8 @@ const NOTHING: RGBColor = RGBColor(255, 255, 255);
 
 pub(crate) fn draw(path: &Path, title: &str, surface: &Surface) -> Result<(), Error> {
     let mut svg = String::new();
-    render(&mut svg, title, surface).map_err(|error| Error::Picture { reason: error.to_string() })?;
-    write_whole(path, |file| file.write_all(svg.as_bytes()))
+    render(&mut svg, title, surface).map_err(|error| Error::Picture(error.to_string()))?;
+    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
 }
 
 /// The range of errors of the colour scale.

@@ -3,9 +3,9 @@
 use crate::arguments::positive;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::curves::look;
+use crate::error::Error;
 use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error;
 use dpp_nystrom::approximation::CurvePoint;
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};

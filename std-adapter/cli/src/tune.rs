@@ -3,10 +3,10 @@
 use crate::arguments::positive;
 use crate::arguments::{KernelArguments, KernelName, PrecisionName, Source};
 use crate::bar::Bar;
-use crate::output::{aligned, keep_inputs, note, print, print_json, short, short_or_dash};
+use crate::error::Error;
+use crate::output::{aligned, keep_inputs, note, print_report, short, short_or_dash};
 use crate::{source, surface};
 use clap::Args;
-use dpp_nystrom::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::kernel::{KernelKind, Sigma};
 use dpp_nystrom::regression::tune;
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
         seed,
         surface: &surface,
     };
-    if arguments.json { print_json(&report) } else { print(&text(&report)) }
+    print_report(arguments.json, &report, text)
 }
 
 fn kind(arguments: &Tune) -> KernelKind {
@@ -155,7 +155,7 @@ fn warn(surface: &Surface) {
 
 /// Write one line per grid point; the error is empty where the equations could not be solved.
 fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
-    write_whole(path, |file| {
+    Ok(write_whole(path, |file| {
         let mut csv = csv::Writer::from_writer(file);
         csv.write_record(["sigma", "ridge", "nrmse"]).map_err(io::Error::other)?;
         for (sigma, row) in surface.sigmas.iter().zip(&surface.errors) {
@@ -165,7 +165,7 @@ fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
             }
         }
         csv.flush()
-    })
+    })?)
 }
 
 /// Format one line per bandwidth, with its best ridge.

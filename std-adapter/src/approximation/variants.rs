@@ -107,7 +107,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     let mut order: Vec<&[f64]> = points.chunks_exact(dim).collect();
     let count = order.len();
     if experts == 0 || experts > count {
-        return Err(Error::OutOfRange { option: "--experts", value: experts, most: count });
+        return Err(Error::OutOfRange { option: "experts", value: experts, most: count });
     }
     order.shuffle(&mut stream(seed, RngStream::Experts));
     let parts = (0..experts)

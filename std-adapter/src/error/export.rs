@@ -16,8 +16,8 @@ pub enum ExportProblem {
     },
     /// A kernel that cannot be quantised.
     #[error(
-        "cannot quantise the {kernel} kernel: only the Gaussian kernel is supported; omit --quantise, or fit with \
-         --kernel gaussian"
+        "cannot quantise the {kernel} kernel: only the Gaussian kernel is supported; fit with it, or export in single \
+         precision"
     )]
     Kernel {
         /// The kernel.
@@ -26,7 +26,7 @@ pub enum ExportProblem {
     /// A feature whose standard deviation is too small relative to its mean.
     #[error(
         "cannot quantise the feature {feature:?}: its standard deviation {deviation} is too small relative to its mean {mean}; \
-         subtract a constant from the column and fit again, or omit --quantise"
+         subtract a constant from the column and fit again, or export in single precision"
     )]
     Spread {
         /// The feature.
@@ -39,7 +39,7 @@ pub enum ExportProblem {
     /// Landmarks too far from the mean for the bandwidth.
     #[error(
         "the bandwidth {sigma} is too small for landmarks {reach} standard deviations from the mean: the levels of a \
-         quantised model would be too coarse; omit --quantise, or use a larger --sigma"
+         quantised model would be too coarse; fit with a larger bandwidth, or export in single precision"
     )]
     Coarse {
         /// The bandwidth.

@@ -89,7 +89,7 @@ pub enum Error {
         rows: usize,
     },
     /// No target.
-    #[error("no target: regression needs one; name its column with --target")]
+    #[error("no target: regression needs one; name its column")]
     NoTarget,
     /// A constant target.
     #[error("the target {name:?} is constant; name another column")]
@@ -97,21 +97,6 @@ pub enum Error {
         /// The column.
         name: String,
     },
-    /// An invalid row index in a file of landmarks.
-    #[error("{}, entry {entry}: {value} {problem}", path.display())]
-    Given {
-        /// The file.
-        path: PathBuf,
-        /// The entry, from 1.
-        entry: usize,
-        /// Its value.
-        value: f64,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
-    /// The method `given` without row indices.
-    #[error("the method given needs row indices; name a CSV file of them with --given")]
-    GivenMissing,
     /// An invalid model file.
     #[error("{}: {problem}", path.display())]
     Model {
@@ -120,35 +105,19 @@ pub enum Error {
         /// What is wrong with it.
         problem: ModelProblem,
     },
-    /// An invalid accumulator state from a device.
-    #[error("{}: {reason}", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// The core's reason.
-        reason: CoreError,
-    },
     /// Bytes that are not a fit specification.
-    #[error("invalid fit specification: both sides must run the same version of this program")]
+    #[error("invalid fit specification: both sides must use the same version of dpp-nystrom")]
     FitSpec,
     /// A row store too large for a method that needs its rows in memory.
     #[error(
-        "{what} needs the rows in memory, and the store has {rows}; draw some of them with --rows, or use the method \
-         auto, kdpp or uniform, or rpcholesky with --pivot-rows"
+        "{what} needs the rows in memory, and the store has {rows}; draw some of them, or use the method auto, kdpp or \
+         uniform, or rpcholesky on some of the rows"
     )]
     InMemory {
-        /// The method or option.
+        /// What needs them: a method, a step.
         what: String,
         /// Rows available.
         rows: usize,
-    },
-    /// A target that the row store does not have.
-    #[error("{}: {problem}", path.display())]
-    StoredTarget {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
     },
     /// A checkpoint that cannot be resumed from.
     #[error("{}: {problem}", path.display())]
@@ -165,12 +134,6 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         problem: StoreProblem,
-    },
-    /// An output file that is also an input.
-    #[error("{}: the output would overwrite an input of this command; give it another name", path.display())]
-    Overwrites {
-        /// The file.
-        path: PathBuf,
     },
     /// A file that cannot be written.
     #[error(
@@ -220,14 +183,14 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// Out of memory.
-    #[error("out of memory: {bytes} bytes needed; use fewer landmarks or rows, or --precision f32")]
+    #[error("out of memory: {bytes} bytes needed; use fewer landmarks or rows, or precision f32")]
     Memory {
         /// Bytes needed.
         bytes: usize,
     },
     /// Too many rows for all eigenvalues.
     #[error(
-        "too many rows for an eigendecomposition of the kernel matrix: {rows}, at most {most}; use fewer with --rows"
+        "too many rows for an eigendecomposition of the kernel matrix: {rows}, at most {most}; use fewer"
     )]
     SpectrumRows {
         /// Rows available.
@@ -238,36 +201,10 @@ pub enum Error {
     /// The eigenvalue iteration did not converge.
     #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
     Eigenvalues,
-    /// A chart that could not be drawn.
-    #[error("cannot draw the chart: {reason}")]
-    Picture {
-        /// Why.
-        reason: String,
-    },
-    /// A folder that cannot be listed.
-    #[error("{}: {source}; give a folder of data files", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
-    /// A folder without data sets.
-    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", path.display())]
-    NoDataSet {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The built-in rows cannot be read.
-    #[error("the built-in rows cannot be read: {reason}")]
-    BuiltIn {
-        /// Why.
-        reason: String,
-    },
     /// Too many rows for a method that stores the whole kernel matrix.
     #[error(
-        "too many rows for the method {method}, which stores the whole kernel matrix: {rows}, at most {most}; use fewer with \
-         --rows, or the method {instead}"
+        "too many rows for the method {method}, which stores the whole kernel matrix: {rows}, at most {most}; use the \
+         method {instead}, or fewer rows"
     )]
     WholeMatrix {
         /// The method.
@@ -281,8 +218,8 @@ pub enum Error {
     },
     /// Landmarks that are points rather than rows, and cannot be refined.
     #[error(
-        "cannot refine the landmarks of {method}: they are points, not rows; omit \
-         --refine, or use the method kmeans-snapped"
+        "cannot refine the landmarks of {method}: they are points, not rows; use the method kmeans-snapped, or select \
+         without refinement"
     )]
     NoRows {
         /// The method.
@@ -291,8 +228,7 @@ pub enum Error {
     /// No allowed number of landmarks reaches the tolerance.
     #[error(
         "{method}: no set of up to {most} landmarks has a {criterion} within {tolerance:?}; the smallest found is {least:.4e}, \
-         with {landmarks} landmarks; increase --tolerance or --max-landmarks, or use \
-         a wider bandwidth or another method"
+         with {landmarks} landmarks; increase the tolerance or the maximum, or use a wider bandwidth or another method"
     )]
     Tolerance {
         /// The tolerance.
@@ -308,10 +244,10 @@ pub enum Error {
         /// The method.
         method: &'static str,
     },
-    /// An option out of range.
+    /// A parameter out of range.
     #[error("invalid {option} {value}: expected at least 1 and at most {most}")]
     OutOfRange {
-        /// The option.
+        /// The parameter: `rank`, `columns` or `experts`.
         option: &'static str,
         /// Its value.
         value: usize,

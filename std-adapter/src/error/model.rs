@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum ModelProblem {
     /// Another kind of file.
-    #[error("not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote")]
+    #[error("not a dpp-nystrom model; give the file of one, or fit one")]
     Foreign,
     /// A version that this program does not know.
     #[error("unknown format version {0}: expected 1 or 2; use the program that wrote it, or fit again")]

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum StoreProblem {
     /// Another kind of file.
-    #[error("not a row store; give a file that `dpp-nystrom convert` wrote")]
+    #[error("not a row store; give the file of one, or convert the rows")]
     Foreign,
     /// An unknown format version.
     #[error("unknown format version {0}: expected 1; convert the rows again")]

@@ -3,7 +3,7 @@
 use crate::approximation::{Gram, LandmarkSet, features::independent_points};
 use crate::error::{Error, refused};
 use crate::heap::Heap;
-use crate::landmarks::RefinementOutcome;
+use crate::landmarks::{Refinement, RefinementOutcome};
 use dpp_nystrom_core::{GroundSet, Landmarks, start};
 
 /// Selected landmarks.
@@ -34,8 +34,10 @@ pub struct Selection {
 pub struct PlannedSelection {
     /// The name of the selected method.
     pub method: &'static str,
-    /// The command-line options that select the same rows with this method.
-    pub options: String,
+    /// The pivot rows of the plan; `None` for all rows, or if they were set on [`Auto`](crate::landmarks::selectors::Auto).
+    pub pivot_rows: Option<usize>,
+    /// The refinement of the plan; `None` without one, or if it was set on [`Auto`](crate::landmarks::selectors::Auto).
+    pub refinement: Option<Refinement>,
     /// The reason for the plan, in one or two sentences.
     pub reason: String,
 }

@@ -1,6 +1,6 @@
 //! Theorem 3's α, bounded from below by sampling.
 
-use dpp_nystrom::Error;
+use crate::error::Error;
 use dpp_nystrom::approximation::Ground;
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::rng::{RngStream, stream};

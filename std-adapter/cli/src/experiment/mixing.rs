@@ -4,9 +4,10 @@ use super::page::{Figure, Section};
 use super::{Context, Regime, Set, cell, write_csv};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
+use crate::error::Error;
 use crate::output::{note, short};
 use crate::statistics::summary;
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::{Ground, Spectrum, trace_error};
 use dpp_nystrom::core::{
     Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Progress, Random, Rule, SlotChain, start,
@@ -117,8 +118,8 @@ fn observer(
         for (walk, _) in WALKS {
             errors.push(match along(&ground, c, walk, seed) {
                 Ok(errors) => Some(errors),
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => None,
-                Err(error) => return Err(error),
+                Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => None,
+                Err(error) => return Err(error.into()),
             });
         }
         let alpha = super::alpha::lower_bound(&ground, c, seed)?;
@@ -129,8 +130,8 @@ fn observer(
 }
 
 /// Return the trace fraction at each checkpoint.
-fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, Error> {
-    let refused = |reason| Error::Landmarks { reason };
+fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, LibraryError> {
+    let refused = |reason| LibraryError::Landmarks { reason };
     let mut memory = Heap::new(c)?;
     let mut random = stream(seed, RngStream::Landmarks);
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
@@ -161,11 +162,12 @@ fn at_checkpoints(
     ground: &Ground<'_>,
     random: &mut Random,
     mut run: impl FnMut(u64, &mut Random) -> Result<(Vec<usize>, Progress), CoreError>,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, LibraryError> {
     let mut before = 0;
     let mut errors = Vec::new();
     for checkpoint in CHECKPOINTS {
-        let (members, _) = run(checkpoint - before, random).map_err(|reason| Error::Landmarks { reason })?;
+        let (members, _) =
+            run(checkpoint - before, random).map_err(|reason| LibraryError::Landmarks { reason })?;
         errors.push(trace_error(ground, &members)?.fraction);
         before = checkpoint;
     }
@@ -191,7 +193,7 @@ fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let header = [&key[..], &["chain", "step", "trace_fraction"]].concat();
     write_csv(&context.out.join("mixing.csv"), &header, &errors)?;
     let header = [&key[..], &["sigma", "expected_trace_fraction", "alpha_lower_bound"]].concat();
-    write_csv(&context.out.join("mixing-theory.csv"), &header, &theory)
+    Ok(write_csv(&context.out.join("mixing-theory.csv"), &header, &theory)?)
 }
 
 fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Section, Error> {

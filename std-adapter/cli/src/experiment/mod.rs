@@ -4,9 +4,10 @@
 //! is not computed again, so an interrupted run resumes. Tables contain no times, which differ between runs; times
 //! have tables of their own.
 
+use crate::error::Error;
 use crate::method_options::methods;
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
@@ -247,7 +248,8 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
             print_line(line)?;
         }
     }
-    print_line(&format!("Written to {}: open {}", arguments.out.display(), path.display()))
+    print_line(&format!("Written to {}: open {}", arguments.out.display(), path.display()))?;
+    Ok(())
 }
 
 /// Return the readable files of a folder, sorted by name. Others are skipped with a warning.
@@ -281,13 +283,13 @@ fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
         }
     }
     if sets.is_empty() {
-        return Err(Error::NoDataSet { path: folder.to_owned() });
+        return Err(Error::NoDataSet(folder.to_owned()));
     }
     Ok(sets)
 }
 
 /// Write a table of text.
-fn write_csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), Error> {
+fn write_csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), LibraryError> {
     write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record(header).map_err(std::io::Error::other)?;

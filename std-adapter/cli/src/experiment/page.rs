@@ -1,7 +1,7 @@
 //! One self-contained HTML page with all results.
 
 use super::{Plan, Set};
-use dpp_nystrom::Error;
+use crate::error::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ text-align:left}li{max-width:70em}";
 
 pub(super) fn write(path: &Path, plan: &Plan, sets: &[Set], sections: &[Section]) -> Result<(), Error> {
     let html = html(plan, sets, sections);
-    write_whole(path, |file| file.write_all(html.as_bytes()))
+    Ok(write_whole(path, |file| file.write_all(html.as_bytes()))?)
 }
 
 fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {

@@ -1,6 +1,7 @@
 //! Parts of an experiment, one file each, reused if the set-up is the same.
 
-use dpp_nystrom::Error;
+use crate::error::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table::Table;
 use serde::de::DeserializeOwned;
@@ -23,7 +24,7 @@ impl Parts {
     /// Create the folders.
     pub(super) fn new(out: &Path) -> Result<Self, Error> {
         let folder = out.join("parts");
-        fs::create_dir_all(&folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
+        fs::create_dir_all(&folder).map_err(|source| LibraryError::Write { path: folder.clone(), source })?;
         Ok(Self { folder })
     }
 
@@ -36,7 +37,8 @@ impl Parts {
         work: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(T, bool), Error> {
         let path = self.folder.join(format!("{}.json", safe(name)));
-        let fail = |error: serde_json::Error| Error::Write { path: path.clone(), source: error.into() };
+        let fail =
+            |error: serde_json::Error| LibraryError::Write { path: path.clone(), source: error.into() };
         let setup = serde_json::to_value(setup).map_err(fail)?;
         if let Ok(text) = fs::read(&path)
             && let Ok(part) = serde_json::from_slice::<Part>(&text)

@@ -5,6 +5,7 @@ use super::{Context, Regime, Set, cell, write_csv};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::curves::look;
+use crate::error::Error;
 use crate::output::note;
 use crate::statistics::mean;
 use crate::statistics::summary;
@@ -13,13 +14,13 @@ use dpp_nystrom::core::Rule;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
+use dpp_nystrom::landmarks;
 use dpp_nystrom::landmarks::{ChainKind, Selector, Start, Steps, Task};
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::selectors::{
     AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Greedy, Kdpp, Kmeans,
     KmeansPlusPlus, Leverage, RecursiveRls, RidgeLeverage, RpCholesky, Uniform,
 };
-use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -157,7 +158,7 @@ fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let key = ["dataset", "bandwidth", "method", "option", "value", "seed"];
     let header = [&key[..], &["sigma", "fro_rel", "trace_fraction"]].concat();
     write_csv(&context.out.join("tradeoff.csv"), &header, &errors)?;
-    write_csv(&context.out.join("tradeoff-seconds.csv"), &[&key[..], &["seconds"]].concat(), &seconds)
+    Ok(write_csv(&context.out.join("tradeoff-seconds.csv"), &[&key[..], &["seconds"]].concat(), &seconds)?)
 }
 
 fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Section, Error> {

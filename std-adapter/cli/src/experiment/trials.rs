@@ -6,8 +6,9 @@ use super::{Context, Regime, Set, cell, summary, write_csv};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, draw};
 use crate::curves::curves;
+use crate::error::Error;
 use crate::output::note;
-use dpp_nystrom::Error;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::Approximation;
 use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::benchmark::{Comparison, Trial};
@@ -85,7 +86,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
         match outcome {
             Ok(()) => return Ok(trials),
             // A wide kernel may not have that many independent rows: measure what there is.
-            Err(Error::Landmarks { reason: CoreError::RankDeficient { landmarks: asked, .. } }) => {
+            Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { landmarks: asked, .. } }) => {
                 note(&format!(
                     "warning: {}: fewer than {asked} independent rows, {}",
                     set.name(),
@@ -93,7 +94,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
                 ));
                 landmarks.retain(|&c| c < asked);
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -139,7 +140,7 @@ pub(super) fn write(context: &Context<'_>, all: &[Trials], name: &str) -> Result
     }
     write_csv(&context.out.join(format!("{name}.csv")), &[&key[..], &values].concat(), &rows)?;
     let path = context.out.join(format!("{name}-seconds.csv"));
-    write_csv(&path, &[&key[..], &["seconds"]].concat(), &seconds)
+    Ok(write_csv(&path, &[&key[..], &["seconds"]].concat(), &seconds)?)
 }
 
 pub(super) const FROBENIUS: Metric =

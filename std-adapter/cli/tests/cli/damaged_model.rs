@@ -102,7 +102,7 @@ fn every_bit_of_a_model() {
 #[test]
 fn foreign_files() {
     let (folder, bytes) = folder();
-    let foreign = "not a dpp-nystrom model; give a file that `dpp-nystrom fit --model` wrote";
+    let foreign = "not a dpp-nystrom model; give the file of one, or fit one with `dpp-nystrom fit --model`";
     for other in [b"a,b,y\n1,2,3\n4,5,6\n".as_slice(), b"\x93NUMPY\x01\0", b"DPPNYMOD", b"x", &[0; 100]] {
         refused(&folder, other, foreign);
     }

@@ -30,16 +30,17 @@ fn methods_that_need_rows_in_memory_reject_a_large_store() {
         ("--method kmeans-snapped", "the method kmeans-snapped needs"),
         ("--method diagonal", "the method diagonal needs"),
         ("--method rpcholesky", "the method rpcholesky needs"),
-        ("--method kdpp --refine 1", "--refine needs"),
+        ("--method kdpp --refine 1", "refinement needs"),
     ] {
-        let parts = [what, rows.as_str(), "--rows", "auto, kdpp or uniform", "rpcholesky with --pivot-rows"];
+        let ways = ["--rows", "auto, kdpp or uniform", "--method rpcholesky --pivot-rows"];
+        let parts = [&[what, rows.as_str()], &ways[..]].concat();
         select(options).refused(&parts);
     }
     folder.write("given.csv", "row\n5\n900\n17\n");
     for (options, what) in [
         ("--landmarks 5 --method refined", "the method refined needs"),
-        ("--given given.csv --refine 1", "--refine needs"),
-        ("--tolerance 0.1", "--tolerance needs"),
+        ("--given given.csv --refine 1", "refinement needs"),
+        ("--tolerance 0.1", "a tolerance needs"),
     ] {
         let fit = format!("fit a.rows --sigma 2 --ridge 1e-3 {options} --model m.dpp");
         folder.run(&fit).refused(&[what, &rows, "--rows"]);

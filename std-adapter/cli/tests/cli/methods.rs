@@ -150,10 +150,11 @@ fn options_out_of_range_are_rejected() {
     for (method, option) in
         [("lev", "--rank"), ("applev", "--rank"), ("applev", "--columns"), ("appreglev", "--columns")]
     {
+        let name = option.trim_start_matches('-');
         for value in [0, 61] {
-            folder
-                .run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}"))
-                .refused(&[&format!("invalid {option} {value}: expected at least 1 and at most 60")]);
+            folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}")).refused(&[
+                &format!("invalid {name} {value}: expected at least 1 and at most 60 ({option})"),
+            ]);
         }
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} 60")).good();
         folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} -1")).misused(&[option]);
@@ -244,7 +245,7 @@ fn approximations_by_name() {
             .run(&format!(
                 "evaluate a.csv --methods uniform --landmarks 8 --approximation ensemble --experts {experts}"
             ))
-            .refused(&[&format!("invalid --experts {experts}: expected at least 1 and at most 8")]);
+            .refused(&[&format!("invalid experts {experts}: expected at least 1 and at most 8 (--experts)")]);
     }
     folder
         .run("evaluate a.csv --methods uniform --landmarks 8 --approximation best")

@@ -101,6 +101,7 @@ fn what_cannot_be_refined_is_refused() {
         "kmeans",
         "not rows",
         "kmeans-snapped",
+        "without refinement (omit --refine)",
     ]);
     for (option, part) in [
         ("--refine 0", "0"),

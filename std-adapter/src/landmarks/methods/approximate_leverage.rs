@@ -33,7 +33,7 @@ impl Selector for ApproximateLeverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let k = within("--rank", self.rank.unwrap_or(task.c), task.gram.len())?;
+        let k = within("rank", self.rank.unwrap_or(task.c), task.gram.len())?;
         let mut random = task.random();
         let sketch = sketch(task, self.columns, &mut random)?;
         let weights = leverage(sketch.vectors.as_ref(), &best_rank(&sketch.values, k));

@@ -5,7 +5,7 @@ use crate::landmarks::{
     Needs, Objective, PlannedSelection, Refinement, RowAccess, Selection, Selector, Task,
     methods::exchanged::Exchanged, methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined,
     methods::refined_ridge::RefinedRidge, methods::rpcholesky::RpCholesky, methods::uniform::Uniform,
-    plan::PlannedMethod, plan::plan_for, swap_search::WHOLE_ROWS,
+    plan::PlannedMethod, plan::plan_for,
 };
 use std::time::Duration;
 
@@ -58,21 +58,6 @@ impl Auto {
     pub fn refinement(self, refinement: impl Into<Option<Refinement>>) -> Self {
         Self { refinement: refinement.into(), ..self }
     }
-
-    /// Return the command-line options that describe the plan, without those set by the caller.
-    fn words(&self, pivot_rows: Option<usize>, refinement: Option<Refinement>) -> String {
-        let mut words = Vec::new();
-        if let (None, Some(rows)) = (self.pivot_rows, pivot_rows) {
-            words.push(format!("--pivot-rows {rows}"));
-        }
-        if let (None, Some(Refinement { sweeps, sample, rows, .. })) = (self.refinement, refinement) {
-            words.push(format!("--refine {sweeps} --refine-sample {sample}"));
-            if rows != WHOLE_ROWS {
-                words.push(format!("--refine-rows {rows}"));
-            }
-        }
-        words.join(" ")
-    }
 }
 
 impl Selector for Auto {
@@ -86,16 +71,19 @@ impl Selector for Auto {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (selector, options, reason): (Box<dyn Selector>, _, _) = match self.objective {
+        let (selector, planned, reason): (Box<dyn Selector>, _, _) = match self.objective {
             Objective::Ridge => {
                 let refinement = self.refinement.unwrap_or_default();
                 let selector = RefinedRidge::default().refinement(refinement).pivot_rows(self.pivot_rows);
                 let reason = "the objective is the regression's error, which no other method lowers";
-                (Box::new(selector), String::new(), reason.to_owned())
+                (Box::new(selector), (None, None), reason.to_owned())
             }
             Objective::Trace => {
                 let plan = plan_for(task, self.budget)?;
-                let options = self.words(plan.pivot_rows, plan.refinement);
+                let planned = (
+                    plan.pivot_rows.filter(|_| self.pivot_rows.is_none()),
+                    plan.refinement.filter(|_| self.refinement.is_none()),
+                );
                 let pivot_rows = self.pivot_rows.or(plan.pivot_rows);
                 let refinement = self.refinement.or(plan.refinement);
                 let start: Box<dyn Selector> = match plan.method {
@@ -113,10 +101,11 @@ impl Selector for Auto {
                     }
                     _ => start,
                 };
-                (selector, options, plan.reason)
+                (selector, planned, plan.reason)
             }
         };
-        let plan = Some(PlannedSelection { method: selector.name(), options, reason });
+        let (pivot_rows, refinement) = planned;
+        let plan = Some(PlannedSelection { method: selector.name(), pivot_rows, refinement, reason });
         Ok(Selection { plan, ..selector.select(task)? })
     }
 }

@@ -39,7 +39,7 @@ impl Selector for Exchanged {
     }
 
     fn reader(&self) -> String {
-        "--refine".to_owned()
+        "refinement".to_owned()
     }
 
     fn fixed(&self) -> Option<&[usize]> {

@@ -24,7 +24,7 @@ impl Selector for Leverage {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let k = within("--rank", self.rank.unwrap_or(task.c), task.gram.len())?;
+        let k = within("rank", self.rank.unwrap_or(task.c), task.gram.len())?;
         let eigen = task.eigen(self.name(), "applev")?;
         let weights = leverage(eigen.vectors.as_ref(), &best_rank(&eigen.values, k));
         by_weight(task, weights, &mut task.random())

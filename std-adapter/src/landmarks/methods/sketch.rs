@@ -22,7 +22,7 @@ pub(crate) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
     let ground = task.gram.ground();
     let count = task.gram.len();
     let p = match columns {
-        Some(columns) => within("--columns", columns, count)?,
+        Some(columns) => within("columns", columns, count)?,
         None => (COLUMNS * task.c).min(count),
     };
     let mut memory = Heap::new(p)?;

@@ -1,18 +1,20 @@
 //! How few refined landmarks reach the error of pivoted Cholesky.
 
+use crate::error::Error;
 use crate::experiment::trials::Trials;
 use crate::experiment::{Context, Regime, Set, write_csv};
 use crate::output::{aligned, note, short_or_dash};
 use crate::statistics::mean;
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
+use dpp_nystrom::landmarks;
 use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
-use dpp_nystrom::{Error, landmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -65,15 +67,15 @@ fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option
     let task = Task { seed, ..Task::new(&gram, c) };
     let pivoted = match landmarks::run(&RpCholesky::default(), &task) {
         Ok(selection) => selection,
-        Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
-        Err(error) => return Err(error),
+        Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
+        Err(error) => return Err(error.into()),
     };
     let error = gram.trace_error(&pivoted.landmarks)?.fraction;
     let tolerance = Tolerance { error, criterion: Criterion::Trace, most: 2 * c };
     let refined = match fewest(&Refined::default(), &task, tolerance) {
         Ok(found) => Some((found.landmarks, gram.trace_error(&found.selection.landmarks)?.fraction)),
-        Err(Error::Tolerance { .. }) => None,
-        Err(error) => return Err(error),
+        Err(LibraryError::Tolerance { .. }) => None,
+        Err(error) => return Err(error.into()),
     };
     Ok(Some(Matched { c, error, refined }))
 }
@@ -103,7 +105,7 @@ pub(super) fn write(context: &Context<'_>, all: &[Equal]) -> Result<(), Error> {
             ]
         })
         .collect();
-    write_csv(&context.out.join("subset-equal.csv"), &header, &rows)
+    Ok(write_csv(&context.out.join("subset-equal.csv"), &header, &rows)?)
 }
 
 /// Format one line per data set and bandwidth: means over the seeds.

@@ -4,8 +4,8 @@
 use super::page::Section;
 use super::trials::Trials;
 use super::{Context, Plan, Set, trials, write_csv};
+use crate::error::Error;
 use crate::output::{aligned, short, short_or_dash};
-use dpp_nystrom::Error;
 use dpp_nystrom::landmarks::methods::{Method, find};
 use verdict::Cell;
 
@@ -114,7 +114,7 @@ fn write_cells(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
             ]
         })
         .collect();
-    write_csv(&context.out.join("subset-cells.csv"), &header, &rows)
+    Ok(write_csv(&context.out.join("subset-cells.csv"), &header, &rows)?)
 }
 
 /// Format the same as text.

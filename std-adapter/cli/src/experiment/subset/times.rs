@@ -1,6 +1,7 @@
 //! The time of refinement relative to that of the pivoted Cholesky from which it starts.
 
 use crate::bar::Bar;
+use crate::error::Error;
 use crate::experiment::{Context, Set, write_csv};
 use crate::output::{aligned, note, short};
 use crate::statistics::mean;
@@ -10,11 +11,11 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Sigma};
+use dpp_nystrom::landmarks;
 use dpp_nystrom::landmarks::{Selector, Task};
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
-use dpp_nystrom::{Error, landmarks};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -122,7 +123,7 @@ pub(super) fn write(context: &Context<'_>, all: &[Times]) -> Result<(), Error> {
             ]
         })
         .collect();
-    write_csv(&context.out.join("subset-times.csv"), &header, &rows)
+    Ok(write_csv(&context.out.join("subset-times.csv"), &header, &rows)?)
 }
 
 pub(super) fn table(all: &[Times]) -> String {

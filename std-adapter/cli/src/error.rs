@@ -1,0 +1,68 @@
+//! Errors of the command line, and the options that help with errors of the library.
+
+use dpp_nystrom::core::Error as CoreError;
+use dpp_nystrom::error::{Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError};
+use std::io;
+use std::path::PathBuf;
+
+/// Any error that the program reports on stderr.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// An error of the library, with the options that help.
+    #[error("{}{}", .0, advice(.0).unwrap_or_default())]
+    Library(#[from] LibraryError),
+    /// An error in a file of rows.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// An output file that is also an input.
+    #[error("{}: the output would overwrite an input of this command; give it another name", .0.display())]
+    Overwrites(PathBuf),
+    /// An invalid row number in a file of landmarks: the file, the entry from 1, its value, and what is wrong with it.
+    #[error("{}, entry {entry}: {value} {problem}", path.display())]
+    Given { path: PathBuf, entry: usize, value: f64, problem: &'static str },
+    /// The method `given` without row numbers.
+    #[error("the method given needs row indices; name a CSV file of them with --given")]
+    GivenMissing,
+    /// A target other than that of the row store.
+    #[error(
+        "{}: the target of a row store is settled when it is made, and this one's is {own}; leave --target out, or \
+         convert the rows again",
+        path.display()
+    )]
+    StoredTarget { path: PathBuf, own: String },
+    /// An invalid accumulator state.
+    #[error("{}: {reason}", path.display())]
+    State { path: PathBuf, reason: CoreError },
+    /// A chart that could not be drawn.
+    #[error("cannot draw the chart: {0}")]
+    Picture(String),
+    /// A folder that cannot be listed.
+    #[error("{}: {source}; give a folder of data files", path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    /// A folder without data sets.
+    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", .0.display())]
+    NoDataSet(PathBuf),
+    /// Built-in rows of an unexpected shape.
+    #[error("the built-in rows cannot be read: they have another shape than expected")]
+    BuiltIn,
+}
+
+/// Return the end of a message of the library: the options that do what it advises.
+fn advice(error: &LibraryError) -> Option<String> {
+    let options = match error {
+        LibraryError::NoTarget => "with --target",
+        LibraryError::SpectrumRows { .. } | LibraryError::WholeMatrix { .. } => "with --rows",
+        LibraryError::InMemory { .. } => "(--rows N, or --method rpcholesky --pivot-rows N)",
+        LibraryError::Memory { .. } => "(--landmarks, --rows, --precision)",
+        LibraryError::NoRows { .. } => "(omit --refine)",
+        LibraryError::Tolerance { .. } => "(--tolerance, --max-landmarks, --sigma, --method)",
+        LibraryError::OutOfRange { option, .. } => return Some(format!(" (--{option})")),
+        LibraryError::Model { problem: ModelProblem::Foreign, .. } => "with `dpp-nystrom fit --model`",
+        LibraryError::Store { problem: StoreProblem::Foreign, .. } => "with `dpp-nystrom convert`",
+        LibraryError::Export(ExportProblem::Kernel { .. }) => "(fit --kernel gaussian, or omit --quantise)",
+        LibraryError::Export(ExportProblem::Spread { .. }) => "(omit --quantise)",
+        LibraryError::Export(ExportProblem::Coarse { .. }) => "(fit --sigma, or omit --quantise)",
+        _ => return None,
+    };
+    Some(format!(" {options}"))
+}
