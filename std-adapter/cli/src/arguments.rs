@@ -1,9 +1,9 @@
 //! What can be asked for, and its defaults.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::KernelParams;
-use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use std::path::PathBuf;
 
 /// A positive number.
@@ -31,12 +31,64 @@ pub(crate) struct Source {
     pub(crate) seed: u64,
 }
 
-/// The kernel.
+/// A value that an option may take: its name, a line for the help or nothing, and what it means.
+pub(crate) type Choice<T> = (&'static str, &'static str, T);
+
+/// Parse the name of one of these choices.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let names = choices.iter().map(|&(name, help, _)| {
+        let named = PossibleValue::new(name);
+        if help.is_empty() { named } else { named.help(help) }
+    });
+    PossibleValuesParser::new(names).try_map(|name| {
+        choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2.clone()).ok_or("no such value")
+    })
+}
+
+/// The function of two rows.
+#[derive(Debug, Args)]
+pub(crate) struct KindArguments {
+    /// The kernel
+    #[arg(long, value_parser = one_of(&KERNELS), default_value = "gaussian")]
+    kernel: KernelKind,
+    /// Degree of the polynomial kernel
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
+    degree: u32,
+    /// Offset of the polynomial kernel
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    offset: f64,
+}
+
+const KERNELS: [Choice<KernelKind>; 6] = [
+    ("gaussian", "", KernelKind::Gaussian),
+    ("laplace", "", KernelKind::Laplace),
+    ("matern32", "", KernelKind::Matern32),
+    ("matern52", "", KernelKind::Matern52),
+    ("polynomial", "", KernelKind::Polynomial { degree: 3, offset: 1.0 }),
+    ("linear", "", KernelKind::Linear),
+];
+
+pub(crate) const PRECISIONS: [Choice<Precision>; 2] =
+    [("f64", "", Precision::F64), ("f32", "", Precision::F32)];
+
+impl KindArguments {
+    pub(crate) fn kind(&self) -> KernelKind {
+        match self.kernel {
+            KernelKind::Polynomial { .. } => {
+                KernelKind::Polynomial { degree: self.degree, offset: self.offset }
+            }
+            kind => kind,
+        }
+    }
+}
+
+/// The kernel with its bandwidth, and the arithmetic.
 #[derive(Debug, Args)]
 pub(crate) struct KernelArguments {
-    /// The kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
-    pub(crate) kernel: KernelName,
+    #[command(flatten)]
+    kind: KindArguments,
     /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
     #[arg(
         long,
@@ -44,55 +96,15 @@ pub(crate) struct KernelArguments {
         default_value = "median",
         allow_negative_numbers = true
     )]
-    pub(crate) sigma: Sigma,
-    /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
-    pub(crate) degree: u32,
-    /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
-    pub(crate) offset: f64,
+    sigma: Sigma,
     /// Arithmetic of the chain and of the regression
-    #[arg(long, value_enum, default_value_t = PrecisionName::F64)]
-    pub(crate) precision: PrecisionName,
+    #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
+    pub(crate) precision: Precision,
 }
 
 impl KernelArguments {
-    pub(crate) fn kind(&self) -> KernelKind {
-        match self.kernel {
-            KernelName::Gaussian => KernelKind::Gaussian,
-            KernelName::Laplace => KernelKind::Laplace,
-            KernelName::Matern32 => KernelKind::Matern32,
-            KernelName::Matern52 => KernelKind::Matern52,
-            KernelName::Polynomial => KernelKind::Polynomial { degree: self.degree, offset: self.offset },
-            KernelName::Linear => KernelKind::Linear,
-        }
-    }
-
     /// The kernel, and how its bandwidth is chosen.
     pub(crate) fn params(&self) -> KernelParams {
-        KernelParams { kind: self.kind(), sigma: self.sigma }
+        KernelParams { kind: self.kind.kind(), sigma: self.sigma }
     }
-
-    pub(crate) fn precision(&self) -> Precision {
-        match self.precision {
-            PrecisionName::F64 => Precision::F64,
-            PrecisionName::F32 => Precision::F32,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum KernelName {
-    Gaussian,
-    Laplace,
-    Matern32,
-    Matern52,
-    Polynomial,
-    Linear,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PrecisionName {
-    F64,
-    F32,
 }

@@ -1,6 +1,7 @@
 //! Curves as SVG charts: panels side by side with a shared legend.
 
 use crate::error::Error;
+use crate::statistics::distinct;
 use dpp_nystrom::atomic_file::write_whole;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
@@ -160,28 +161,37 @@ const COLUMNS: usize = 3;
 
 /// Draw the panels, up to three per row: means, with bars from minimum to maximum.
 pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Error> {
-    let mut svg = String::new();
-    render(&mut svg, title, panels).map_err(|error| Error::Picture(error.to_string()))?;
-    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-fn render(svg: &mut String, title: &str, panels: &[Panel]) -> Outcome {
     let columns = panels.len().clamp(1, COLUMNS);
     let rows = panels.len().div_ceil(columns).max(1);
     let size = (PANEL_WIDTH * columns as u32 + LEGEND_WIDTH, PANEL_HEIGHT * rows as u32 + 36);
-    let root = SVGBackend::with_string(svg, size).into_drawing_area();
-    root.fill(&WHITE)?;
-    let root = root.titled(title, ("sans-serif", 22))?;
-    let (left, right) = root.split_horizontally(PANEL_WIDTH * columns as u32);
-    for (area, panel) in left.split_evenly((rows, columns)).iter().zip(panels) {
-        draw_panel(area, panel)?;
-    }
-    draw_legend(&right, panels)?;
-    root.present()?;
-    Ok(())
+    write_svg(path, size, (title, 22), |root| {
+        let (left, right) = root.split_horizontally(PANEL_WIDTH * columns as u32);
+        for (area, panel) in left.split_evenly((rows, columns)).iter().zip(panels) {
+            draw_panel(area, panel)?;
+        }
+        draw_legend(&right, panels)
+    })
+}
+
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Write an SVG picture of this width and height to a file: a title and its size, and below it what `draw` draws.
+pub(crate) fn write_svg(
+    path: &Path,
+    size: (u32, u32),
+    (title, title_size): (&str, u32),
+    draw: impl FnOnce(&Area<'_>) -> Outcome,
+) -> Result<(), Error> {
+    let mut svg = String::new();
+    let render = || {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        draw(&root.titled(title, ("sans-serif", title_size))?)?;
+        Ok(root.present()?)
+    };
+    render().map_err(|error: Box<dyn std::error::Error>| Error::Picture(error.to_string()))?;
+    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
 }
 
 fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
@@ -262,12 +272,8 @@ fn look(number: usize) -> (RGBColor, Option<(u32, u32)>) {
 
 /// Return every name once, ordered by style.
 fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
-    let mut names: Vec<(usize, &str)> = Vec::new();
-    for series in panels.iter().flat_map(|panel| &panel.series) {
-        if !names.contains(&(series.look, &series.name)) {
-            names.push((series.look, &series.name));
-        }
-    }
+    let all = panels.iter().flat_map(|panel| &panel.series);
+    let mut names = distinct(all.map(|series| (series.look, series.name.as_str())));
     names.sort_by_key(|&(look, _)| look);
     for (at, (number, name)) in names.into_iter().enumerate() {
         let y = 40 + 24 * at as i32;

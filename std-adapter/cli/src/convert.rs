@@ -1,12 +1,11 @@
 //! `dpp-nystrom convert`.
 
-use crate::arguments::PrecisionName;
+use crate::arguments::{PRECISIONS, one_of};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report};
+use crate::output::{aligned, keep_inputs, note, print_report, row};
 use clap::Args;
-use dpp_nystrom::data::store;
-use dpp_nystrom::data::table::Target;
+use dpp_nystrom::data::{store, table::Target};
 use dpp_nystrom::kernel::Precision;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -31,8 +30,8 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
     pub(crate) target: Target,
     /// Precision of the stored values, and of computations on them: f32 takes half the disk space
-    #[arg(long, value_enum, default_value_t = PrecisionName::F64)]
-    pub(crate) precision: PrecisionName,
+    #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
+    pub(crate) precision: Precision,
     /// The row store to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -53,13 +52,9 @@ struct Report<'a> {
 
 pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.data])?;
-    let (precision, name) = match arguments.precision {
-        PrecisionName::F64 => (Precision::F64, "f64"),
-        PrecisionName::F32 => (Precision::F32, "f32"),
-    };
     let begin = Instant::now();
-    let made =
-        store::convert(&arguments.data, &arguments.target, precision, &arguments.out, &Bar::default())?;
+    let Convert { data, target, precision, out, .. } = arguments;
+    let made = store::convert(data, target, *precision, out, &Bar::default())?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
     if let (Target::Last, Some(name)) = (&arguments.target, target) {
@@ -72,18 +67,20 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
         rows: description.rows,
         dim: made.features(),
         target,
-        precision: name,
+        precision: match arguments.precision {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        },
         seconds: begin.elapsed().as_secs_f64(),
     };
     print_report(arguments.json, &report, text)
 }
 
 fn text(report: &Report<'_>) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("target", report.target.unwrap_or("-").to_owned()),
-        row("precision", report.precision.to_owned()),
+        row("target", report.target.unwrap_or("-")),
+        row("precision", report.precision),
         row("seconds", crate::output::short(report.seconds)),
     ];
     aligned(&["row store", &report.store.display().to_string()], &rows)

@@ -1,7 +1,7 @@
 //! Trials as curves over the number of landmarks.
 
 use crate::chart::Series;
-use crate::statistics::summary;
+use crate::statistics::{distinct, summary};
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::landmarks::methods::METHODS;
 
@@ -13,15 +13,9 @@ pub(crate) fn look(method: &str) -> usize {
 /// Return one curve per method, in order of appearance: a value over the number of landmarks, with its range over
 /// the seeds.
 pub(crate) fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Vec<Series> {
-    let mut names: Vec<&str> = Vec::new();
     let mut counts: Vec<usize> = trials.iter().map(|trial| trial.landmarks).collect();
     counts.sort_unstable();
     counts.dedup();
-    for trial in trials {
-        if !names.contains(&trial.method.as_str()) {
-            names.push(&trial.method);
-        }
-    }
     let curve = |name: &str| {
         let at = |c: usize| {
             let values: Vec<f64> = trials
@@ -33,8 +27,8 @@ pub(crate) fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) ->
         };
         counts.iter().filter_map(|&c| at(c)).collect()
     };
-    names
+    distinct(trials.iter().map(|trial| &trial.method))
         .into_iter()
-        .map(|name| Series { name: name.to_owned(), look: look(name), points: curve(name) })
+        .map(|name| Series { name: name.clone(), look: look(name), points: curve(name) })
         .collect()
 }

@@ -11,22 +11,17 @@ use crate::evaluate::table_of_means;
 use crate::output::{print_line, short, write_column};
 use crate::statistics::mean;
 use clap::Args;
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::Model;
 use dpp_nystrom::approximation::{Approximation, Gram};
-use dpp_nystrom::benchmark::evaluate;
-use dpp_nystrom::benchmark::{Comparison, Trial};
-use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table::Table;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
+use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
+use dpp_nystrom::data::{Prepared, table::Table};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision, Sigma};
 use dpp_nystrom::landmarks::{Task, run as select};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
 use dpp_nystrom::selectors::{Kdpp, Uniform};
+use dpp_nystrom::{Error as LibraryError, Model};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Debug, Args)]

@@ -1,13 +1,15 @@
 //! `dpp-nystrom diagnose`.
 
-use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, print, print_json, short, short_or_dash};
+use crate::output::{Column, aligned, print, print_json, row, short, short_or_dash, table};
+use crate::source;
 use clap::Args;
 use dpp_nystrom::regression::Ridge;
-use dpp_nystrom::theory::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank};
+use dpp_nystrom::theory::{
+    ChainRecord, Contraction, Diagnosis, Diagnostics, Effort, Interval, Regression, TargetRank,
+};
 
 /// Default number of rows, as for evaluate.
 const ROWS: usize = 4_000;
@@ -82,7 +84,7 @@ pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
     let seed = arguments.source.seed;
     let data = source::at_most(&arguments.source, ROWS)?;
     let kernel = source::kernel(&data, &arguments.kernel, seed, &observer)?;
-    let diagnostics = Diagnostics::new(&data, kernel, arguments.kernel.precision(), seed, &observer)?;
+    let diagnostics = Diagnostics::new(&data, kernel, arguments.kernel.precision, seed, &observer)?;
     let effort = Effort {
         samples: arguments.samples,
         triples: arguments.triples,
@@ -113,10 +115,6 @@ fn with_error(interval: Interval) -> String {
     format!("{} +- {}", short(interval.mean), short(interval.error))
 }
 
-fn row<const N: usize>(cells: [String; N]) -> Vec<String> {
-    cells.into()
-}
-
 fn text(found: &Diagnosis) -> String {
     let mut text = summary(found);
     if !found.target_ranks.is_empty() {
@@ -137,14 +135,14 @@ fn text(found: &Diagnosis) -> String {
 
 fn summary(found: &Diagnosis) -> String {
     let rows = [
-        row(["rows".to_owned(), found.rows.to_string()]),
-        row(["rank".to_owned(), found.rank.to_string()]),
-        row(["bandwidth".to_owned(), short(found.sigma)]),
-        row(["log e_c".to_owned(), short(found.log_e_c)]),
-        row(["log e_(c+1)".to_owned(), short_or_dash(found.log_e_next)]),
-        row(["expected trace error (c+1) e_(c+1)/e_c".to_owned(), short(found.expected_trace_error)]),
-        row([format!("mean over {} exact samples", found.samples), with_error(found.trace_error)]),
-        row(["expected trace error / trace".to_owned(), short(found.expected_trace_fraction)]),
+        row("rows", found.rows),
+        row("rank", found.rank),
+        row("bandwidth", short(found.sigma)),
+        row("log e_c", short(found.log_e_c)),
+        row("log e_(c+1)", short_or_dash(found.log_e_next)),
+        row("expected trace error (c+1) e_(c+1)/e_c", short(found.expected_trace_error)),
+        row(&format!("mean over {} exact samples", found.samples), with_error(found.trace_error)),
+        row("expected trace error / trace", short(found.expected_trace_fraction)),
     ];
     aligned(&["landmarks", &found.landmarks.to_string()], &rows)
 }
@@ -165,7 +163,7 @@ fn target_ranks(found: &Diagnosis) -> String {
     let head = ["k", "e_(c+1)/e_c", "Lemma 1", "norm", "measured", "Theorem 1", "Corollary 1", "trivial"];
     let mut rows = Vec::new();
     for rank in shown(&found.target_ranks) {
-        rows.push(row([
+        rows.push(vec![
             rank.k.to_string(),
             short(ratio),
             short(rank.lemma_1),
@@ -174,8 +172,8 @@ fn target_ranks(found: &Diagnosis) -> String {
             short(rank.frobenius_bound),
             short(rank.frobenius_corollary),
             short(rank.frobenius_trivial),
-        ]));
-        rows.push(row([
+        ]);
+        rows.push(vec![
             String::new(),
             String::new(),
             String::new(),
@@ -184,7 +182,7 @@ fn target_ranks(found: &Diagnosis) -> String {
             short(rank.spectral_bound),
             short(rank.spectral_corollary),
             short(rank.spectral_trivial),
-        ]));
+        ]);
     }
     let vacuous = if found.corollaries_vacuous { "; it is weaker than the trivial bound" } else { "" };
     aligned(&head, &rows)
@@ -197,20 +195,11 @@ fn target_ranks(found: &Diagnosis) -> String {
 
 fn risks(found: &Regression, all: &Diagnosis) -> String {
     let rows = [
-        row(["bias".to_owned(), short(found.bias), with_error(found.nystrom_bias), String::new()]),
-        row([
-            "variance".to_owned(),
-            short(found.variance),
-            with_error(found.nystrom_variance),
-            String::new(),
-        ]),
-        row([
-            "square root of the risk ratio".to_owned(),
-            String::new(),
-            with_error(found.root_ratio),
-            short(found.bound),
-        ]),
-    ];
+        ["bias", &short(found.bias), &with_error(found.nystrom_bias), ""],
+        ["variance", &short(found.variance), &with_error(found.nystrom_variance), ""],
+        ["square root of the risk ratio", "", &with_error(found.root_ratio), &short(found.bound)],
+    ]
+    .map(|cells| cells.map(str::to_owned).to_vec());
     aligned(&["risk of ridge regression", "K", "K~", "Theorem 2"], &rows)
         + &format!(
             "\nRidge {}, noise variance {} in every row; the fit on all rows stands in for the true function. With\n\
@@ -228,17 +217,16 @@ fn mixing(found: &Diagnosis) -> String {
     let mut rows = Vec::new();
     match &found.contraction {
         Some(contraction) => contraction_rows(contraction, found, &mut rows),
-        None => rows.push(row(["alpha".to_owned(), "-".to_owned()])),
+        None => rows.push(row("alpha", "-")),
     }
     let meeting = &found.meeting;
-    rows.push(row([
-        format!("pairs of coupled chains that met in {} steps", meeting.limit),
+    rows.push(row(
+        &format!("pairs of coupled chains that met in {} steps", meeting.limit),
         format!("{} of {}", meeting.met, meeting.pairs),
-    ]));
-    rows.push(row([
-        "median steps to meet".to_owned(),
-        meeting.median.map_or_else(|| format!("over {}", meeting.limit), |median| median.to_string()),
-    ]));
+    ));
+    let median =
+        meeting.median.map_or_else(|| format!("over {}", meeting.limit), |median| median.to_string());
+    rows.push(row("median steps to meet", median));
     aligned(&["mixing of Algorithm 1", ""], &rows)
 }
 
@@ -246,59 +234,34 @@ fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec
     let steps = |steps: Option<f64>| steps.map_or_else(|| "none: alpha >= 1".to_owned(), short);
     let epsilon = found.epsilon;
     if contraction.alpha_is_exact {
-        rows.push(row(["alpha, maximum over all states".to_owned(), short(contraction.alpha)]));
-        rows.push(row([format!("Theorem 3: steps to {epsilon}"), steps(contraction.theorem_3)]));
+        rows.push(row("alpha, maximum over all states", short(contraction.alpha)));
+        rows.push(row(&format!("Theorem 3: steps to {epsilon}"), steps(contraction.theorem_3)));
     } else {
-        rows.push(row([
-            format!("alpha, lower bound from {} pairs of states", contraction.triples),
-            short(contraction.alpha),
-        ]));
-        rows.push(row(["mean over these pairs".to_owned(), short_or_dash(contraction.alpha_mean)]));
-        rows.push(row([
-            format!("Theorem 3: steps to {epsilon}, at that lower bound (certifies nothing)"),
-            steps(contraction.theorem_3),
-        ]));
+        let name = format!("alpha, lower bound from {} pairs of states", contraction.triples);
+        rows.push(row(&name, short(contraction.alpha)));
+        rows.push(row("mean over these pairs", short_or_dash(contraction.alpha_mean)));
+        let name = format!("Theorem 3: steps to {epsilon}, at that lower bound (certifies nothing)");
+        rows.push(row(&name, steps(contraction.theorem_3)));
     }
-    rows.push(row([
-        "expected distance after one step, at that alpha".to_owned(),
-        format!("{:.8}", contraction.step_factor),
-    ]));
-    rows.push(row([
-        format!("steps to {epsilon} from a uniform start, unconditional (after Hermon and Salez)"),
-        short(contraction.unconditional),
-    ]));
+    let factor = format!("{:.8}", contraction.step_factor);
+    rows.push(row("expected distance after one step, at that alpha", factor));
+    let name = format!("steps to {epsilon} from a uniform start, unconditional (after Hermon and Salez)");
+    rows.push(row(&name, short(contraction.unconditional)));
 }
 
 fn chains(found: &Diagnosis) -> String {
-    let head = [
-        "chain",
-        "chains",
-        "steps",
-        "acceptance",
-        "autocorrelation",
-        "effective",
-        "split R-hat",
-        "log-det",
-        "seconds",
+    let columns: [Column<ChainRecord>; 9] = [
+        ("chain", |chain| chain.chain.to_owned()),
+        ("chains", |chain| chain.chains.to_string()),
+        ("steps", |chain| chain.steps.to_string()),
+        ("acceptance", |chain| short(chain.acceptance)),
+        ("autocorrelation", |chain| short_or_dash(chain.autocorrelation_steps)),
+        ("effective", |chain| short_or_dash(chain.effective_samples)),
+        ("split R-hat", |chain| short_or_dash(chain.r_hat)),
+        ("log-det", |chain| short(chain.log_det)),
+        ("seconds", |chain| short(chain.seconds)),
     ];
-    let rows: Vec<Vec<String>> = found
-        .chains
-        .iter()
-        .map(|chain| {
-            row([
-                chain.chain.to_owned(),
-                chain.chains.to_string(),
-                chain.steps.to_string(),
-                short(chain.acceptance),
-                short_or_dash(chain.autocorrelation_steps),
-                short_or_dash(chain.effective_samples),
-                short_or_dash(chain.r_hat),
-                short(chain.log_det),
-                short(chain.seconds),
-            ])
-        })
-        .collect();
-    aligned(&head, &rows)
+    table(&columns, &found.chains)
         + &format!(
             "\nStatistics of the log-determinant, without the first half of each chain (burn-in): integrated\n\
              autocorrelation time in steps (Geyer's initial monotone sequence over all chains), effective sample size,\n\

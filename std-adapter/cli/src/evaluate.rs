@@ -1,30 +1,29 @@
 //! `dpp-nystrom evaluate`.
 
-use crate::arguments::{KernelArguments, Source};
+use crate::arguments::{Choice, KernelArguments, Source, one_of};
+use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::statistics::mean;
-use clap::{Args, ValueEnum};
+use crate::output::{Column, note, print, print_json, short_or_dash, table};
+use crate::source;
+use crate::statistics::{distinct, mean};
+use clap::Args;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
-use dpp_nystrom::benchmark::evaluate;
-use dpp_nystrom::benchmark::{Comparison, Trial};
+use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
+use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::regression::Ridge;
 use std::path::PathBuf;
 
-use super::source;
-use crate::bar::Bar;
-use crate::output::{aligned, note, print, print_json, short, short_or_dash};
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ApproximationName {
-    /// The Nyström method
-    Nystrom,
-    /// The mean of several experts' (Kumar, Mohri and Talwalkar 2009)
-    Ensemble,
-    /// The modified Nyström method (Wang and Zhang 2013)
-    Modified,
-}
+const APPROXIMATIONS: [Choice<Approximation>; 3] = [
+    ("nystrom", "The Nyström method", Approximation::Nystrom),
+    (
+        "ensemble",
+        "The mean of several experts' (Kumar, Mohri and Talwalkar 2009)",
+        Approximation::Ensemble { experts: 4 },
+    ),
+    ("modified", "The modified Nyström method (Wang and Zhang 2013)", Approximation::Modified),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
@@ -53,8 +52,8 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "ROWS.csv")]
     pub(crate) given: Option<PathBuf>,
     /// The approximation made of the landmarks; regression is measured for nystrom alone
-    #[arg(long, value_enum, default_value_t = ApproximationName::Nystrom)]
-    pub(crate) approximation: ApproximationName,
+    #[arg(long, value_parser = one_of(&APPROXIMATIONS), default_value = "nystrom")]
+    pub(crate) approximation: Approximation,
     /// Experts of the ensemble, who share the landmarks out among themselves
     #[arg(long, value_name = "P", default_value_t = 4, allow_negative_numbers = true)]
     pub(crate) experts: usize,
@@ -84,7 +83,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         None => source::read_at_most(&arguments.source, arguments.source.rows.unwrap_or(ROWS))?,
     };
     if let Some(path) = &arguments.given {
-        source::within(&table, path, &given)?;
+        source::within(table.rows(), path, &given)?;
     }
     let rows = arguments.source.rows.unwrap_or(ROWS.min(table.rows()));
     let test = arguments.test.unwrap_or(rows / 4);
@@ -94,6 +93,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         ));
     }
     let options = arguments.method_options.options(&given);
+    let KernelParams { kind, sigma } = arguments.kernel.params();
     let comparison = Comparison {
         selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),
@@ -101,14 +101,13 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         seeds: arguments.seeds,
         rows,
         test,
-        kernel: arguments.kernel.kind(),
-        bandwidth: arguments.kernel.sigma,
+        kernel: kind,
+        bandwidth: sigma,
         ridge: arguments.ridge,
-        precision: arguments.kernel.precision(),
+        precision: arguments.kernel.precision,
         approximation: match arguments.approximation {
-            ApproximationName::Nystrom => Approximation::Nystrom,
-            ApproximationName::Ensemble => Approximation::Ensemble { experts: arguments.experts },
-            ApproximationName::Modified => Approximation::Modified,
+            Approximation::Ensemble { .. } => Approximation::Ensemble { experts: arguments.experts },
+            other => other,
         },
     };
     let mut trials = Vec::new();
@@ -128,48 +127,34 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
 
 /// A line for each method and number of landmarks: means over the seeds.
 pub(crate) fn table_of_means(trials: &[Trial]) -> String {
-    let header = [
-        "method",
-        "c",
-        "seeds",
-        "fro_rel",
-        "spec_rel",
-        "trace_fraction",
-        "train_nrmse",
-        "test_nrmse",
-        "seconds",
-        "sigma",
-        "ridge",
-    ];
-    let mut groups: Vec<(&str, usize)> = Vec::new();
-    for trial in trials {
-        if !groups.contains(&(&trial.method, trial.landmarks)) {
-            groups.push((&trial.method, trial.landmarks));
-        }
-    }
-    groups.sort_by_key(|group| group.1);
-    let rows: Vec<Vec<String>> = groups
+    let mut groups = distinct(trials.iter().map(|trial| (trial.landmarks, trial.method.as_str())));
+    groups.sort_by_key(|group| group.0);
+    let groups: Vec<Vec<&Trial>> = groups
         .into_iter()
-        .map(|(method, c)| {
-            let group: Vec<&Trial> =
-                trials.iter().filter(|trial| trial.method == method && trial.landmarks == c).collect();
-            let mean = |of: &dyn Fn(&Trial) -> Option<f64>| mean(group.iter().filter_map(|trial| of(trial)));
-            vec![
-                method.to_owned(),
-                c.to_string(),
-                group.len().to_string(),
-                short_or_dash(mean(&|trial| trial.fro_rel)),
-                short_or_dash(mean(&|trial| trial.spec_rel)),
-                short_or_dash(mean(&|trial| Some(trial.trace_fraction))),
-                short_or_dash(mean(&|trial| trial.train_nrmse)),
-                short_or_dash(mean(&|trial| trial.test_nrmse)),
-                short_or_dash(mean(&|trial| Some(trial.seconds))),
-                short_or_dash(mean(&|trial| Some(trial.sigma))),
-                // Ridges spread over powers of ten.
-                mean(&|trial| trial.ridge.map(f64::ln))
-                    .map_or_else(|| "-".to_owned(), |log| short(log.exp())),
-            ]
+        .map(|group| {
+            trials.iter().filter(|trial| (trial.landmarks, trial.method.as_str()) == group).collect()
         })
         .collect();
-    aligned(&header, &rows)
+    let columns: [Column<Vec<&Trial>>; 11] = [
+        ("method", |group| group[0].method.clone()),
+        ("c", |group| group[0].landmarks.to_string()),
+        ("seeds", |group| group.len().to_string()),
+        ("fro_rel", |group| short_mean(group, |trial| trial.fro_rel)),
+        ("spec_rel", |group| short_mean(group, |trial| trial.spec_rel)),
+        ("trace_fraction", |group| short_mean(group, |trial| Some(trial.trace_fraction))),
+        ("train_nrmse", |group| short_mean(group, |trial| trial.train_nrmse)),
+        ("test_nrmse", |group| short_mean(group, |trial| trial.test_nrmse)),
+        ("seconds", |group| short_mean(group, |trial| Some(trial.seconds))),
+        ("sigma", |group| short_mean(group, |trial| Some(trial.sigma))),
+        // Ridges spread over powers of ten.
+        ("ridge", |group| {
+            let logarithms = group.iter().filter_map(|trial| trial.ridge.map(f64::ln));
+            short_or_dash(mean(logarithms).map(f64::exp))
+        }),
+    ];
+    table(&columns, &groups)
+}
+
+fn short_mean(group: &[&Trial], of: impl Fn(&Trial) -> Option<f64>) -> String {
+    short_or_dash(mean(group.iter().filter_map(|trial| of(trial))))
 }

@@ -1,8 +1,9 @@
 //! `dpp-nystrom export`.
 
+use crate::arguments::{Choice, one_of};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report, short};
-use clap::{Args, ValueEnum};
+use crate::output::{aligned, keep_inputs, note, print_report, row, short};
+use clap::Args;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::model::Model;
@@ -26,8 +27,8 @@ pub(crate) struct Export {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Form of the export
-    #[arg(long, value_enum)]
-    to: FormName,
+    #[arg(long, value_parser = one_of(&FORMS))]
+    to: Form,
     /// Output file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -35,8 +36,8 @@ pub(crate) struct Export {
     #[arg(long)]
     name: Option<String>,
     /// Use integers instead of single precision, for processors without floating-point hardware
-    #[arg(long, value_enum, value_name = "BITS")]
-    quantise: Option<BitsName>,
+    #[arg(long, value_parser = one_of(&BITS), value_name = "BITS")]
+    quantise: Option<Bits>,
     /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
     #[arg(long, value_name = "DATA")]
     data: Option<PathBuf>,
@@ -45,20 +46,10 @@ pub(crate) struct Export {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormName {
-    Rust,
-    C,
-    Bytes,
-}
+const FORMS: [Choice<Form>; 3] = [("rust", "", Form::Rust), ("c", "", Form::C), ("bytes", "", Form::Bytes)];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum BitsName {
-    /// 16-bit landmarks
-    I16,
-    /// 8-bit landmarks
-    I8,
-}
+const BITS: [Choice<Bits>; 2] =
+    [("i16", "16-bit landmarks", Bits::Sixteen), ("i8", "8-bit landmarks", Bits::Eight)];
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -83,24 +74,15 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.out), &inputs)?;
     let model = Model::load(&arguments.model)?;
-    let bits = arguments.quantise.map(|bits| match bits {
-        BitsName::I16 => Bits::Sixteen,
-        BitsName::I8 => Bits::Eight,
-    });
-    let exported = Exported::of(&model, bits)?;
+    let exported = Exported::of(&model, arguments.quantise)?;
     let name = name(arguments);
-    let form = match arguments.to {
-        FormName::Rust => Form::Rust,
-        FormName::C => Form::C,
-        FormName::Bytes => Form::Bytes,
-    };
     // Measure before writing, so that unreadable rows leave no output file.
     let rows = match &arguments.data {
         Some(path) => table::read_features(path, &model.feature_names, Some(&model.target_name))?,
         None => landmark_rows(&model),
     };
     let cost = exported.cost(&model, &rows)?;
-    let content = exported.write(form, &model, &name)?;
+    let content = exported.write(arguments.to, &model, &name)?;
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
         note(&format!(
@@ -161,14 +143,13 @@ fn report<'a>(
 }
 
 fn text(report: &Report<'_>) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
-        row("name", report.name.to_owned()),
-        row("features", report.features.to_string()),
-        row("landmarks", report.landmarks.to_string()),
-        row("format", report.numbers.to_owned()),
-        row("bytes of flash", report.flash_bytes.to_string()),
-        row("bytes of RAM", report.ram_bytes.to_string()),
+        row("name", report.name),
+        row("features", report.features),
+        row("landmarks", report.landmarks),
+        row("format", report.numbers),
+        row("bytes of flash", report.flash_bytes),
+        row("bytes of RAM", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
         row("largest difference", short(report.largest_difference)),
         row("rms difference", short(report.rms_difference)),

@@ -1,24 +1,17 @@
 //! `dpp-nystrom fit`.
 
-use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::method_options::MethodArguments;
-use crate::method_options::methods;
-use crate::output::{aligned, keep_inputs, note, print_report, short, short_or_dash};
-use crate::source::PlanReport;
-use crate::tolerance::Curve;
-use crate::tolerance::ToleranceArguments;
+use crate::method_options::{MethodArguments, methods};
+use crate::output::{aligned, keep_inputs, note, print_report, row, short, short_or_dash};
+use crate::source::{self, PlanReport};
+use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::Method;
-use dpp_nystrom::pipeline;
-use dpp_nystrom::pipeline::{Landmarks, Params};
-use dpp_nystrom::regression::Checkpoint;
-use dpp_nystrom::regression::Fitted;
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::landmarks::{Selector, methods::Method};
+use dpp_nystrom::pipeline::{self, Landmarks, Params};
+use dpp_nystrom::regression::{Checkpoint, Fitted, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -141,7 +134,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
-        precision: arguments.kernel.precision(),
+        precision: arguments.kernel.precision,
         seed,
     };
     let mut checkpoint = arguments.checkpoint();
@@ -188,7 +181,6 @@ fn tell_dependent(fitted: &Fitted) {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let chosen = match &report.plan {
         Some(plan) => format!("{}: {}", report.method, plan.words()),
         None => report.method.to_owned(),

@@ -2,15 +2,14 @@
 
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, print_report, short, short_or_dash};
+use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::error::TableError;
 use dpp_nystrom::model::Model;
-use dpp_nystrom::regression::Accumulator;
-use dpp_nystrom::regression::{Fleet, Ridge};
+use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,10 +83,6 @@ struct MergeReport<'a> {
     cv_nrmse: Option<f64>,
 }
 
-fn row(name: &str, value: String) -> Vec<String> {
-    vec![name.to_owned(), value]
-}
-
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.model, &arguments.data])?;
     let model = Model::load(&arguments.model)?;
@@ -98,7 +93,7 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
     print_report(arguments.json, &report, |report| {
-        let rows = [row("rows", report.rows.to_string()), row("bytes", report.bytes.to_string())];
+        let rows = [row("rows", report.rows), row("bytes", report.bytes)];
         aligned(&["state", &report.state.display().to_string()], &rows)
     })
 }
@@ -124,9 +119,9 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     };
     print_report(arguments.json, &report, |report| {
         let rows = [
-            row("states", report.states.to_string()),
-            row("rows", report.rows.to_string()),
-            row("landmarks", report.landmarks.to_string()),
+            row("states", report.states),
+            row("rows", report.rows),
+            row("landmarks", report.landmarks),
             row("ridge", short(report.ridge)),
             row("training error", short(report.train_nrmse)),
             row("error across devices", short_or_dash(report.cv_nrmse)),

@@ -1,7 +1,7 @@
 //! `dpp-nystrom info`.
 
 use crate::error::Error;
-use crate::output::{aligned, print_report, short};
+use crate::output::{aligned, print_report, row, short};
 use clap::Args;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
@@ -63,18 +63,17 @@ fn report(model: &Model) -> Report<'_> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let rows = [
-        row("target", report.target.to_owned()),
-        row("features", report.features.len().to_string()),
-        row("landmarks", report.landmarks.to_string()),
+        row("target", report.target),
+        row("features", report.features.len()),
+        row("landmarks", report.landmarks),
         row("kernel", format!("{:?}", report.kernel)),
         row("bandwidth", short(report.sigma)),
         row("ridge", short(report.ridge)),
-        row("precision", report.precision.to_owned()),
-        row("rows", report.trained_rows.to_string()),
+        row("precision", report.precision),
+        row("rows", report.trained_rows),
         row("training error", short(report.train_nrmse)),
-        row("bytes to predict", report.predict_bytes.to_string()),
+        row("bytes to predict", report.predict_bytes),
     ];
     let mut text = aligned(&["trained on", report.trained_on], &rows);
     text.push_str(&format!("\nfeatures: {}\n", report.features.join(", ")));

@@ -1,8 +1,9 @@
 //! The options of the methods, and warnings of those that a method does not use.
 
+use crate::arguments::{Choice, one_of};
 use crate::output::note;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions, find};
 use dpp_nystrom::landmarks::{ChainKind, Objective, Refinement, Start, Steps};
@@ -15,11 +16,11 @@ pub(crate) struct MethodArguments {
     #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
     steps: Option<Steps>,
     /// Where the chain starts [default: kmeans++]
-    #[arg(long, value_enum)]
-    start: Option<StartName>,
+    #[arg(long, value_parser = one_of(&STARTS))]
+    start: Option<Start>,
     /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often [default: slot]
-    #[arg(long, value_enum)]
-    chain: Option<ChainName>,
+    #[arg(long, value_parser = one_of(&CHAINS))]
+    chain: Option<ChainKind>,
     /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the start of
     /// refined: as many as fit in 32 MiB]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
@@ -44,38 +45,31 @@ pub(crate) struct MethodArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     refine_budget: Option<Duration>,
     /// What exchanges of refined lower [default: trace]
-    #[arg(long, value_enum)]
-    objective: Option<ObjectiveName>,
+    #[arg(long, value_parser = one_of(&OBJECTIVES))]
+    objective: Option<Objective>,
     /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
     /// on any machine [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     budget: Option<Duration>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ObjectiveName {
-    /// The trace error of the approximation
-    Trace,
-    /// The leave-one-out error of ridge regression; needs a target
-    Ridge,
-}
+const STARTS: [Choice<Start>; 4] = [
+    ("kmeans++", "", Start::KmeansPlusPlus),
+    ("uniform", "", Start::Uniform),
+    ("rpcholesky", "", Start::Pivoted { rows: None }),
+    ("greedy", "", Start::Greedy),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StartName {
-    #[value(name = "kmeans++")]
-    KmeansPlusPlus,
-    Uniform,
-    #[value(name = "rpcholesky")]
-    RpCholesky,
-    Greedy,
-}
+const CHAINS: [Choice<ChainKind>; 3] = [
+    ("slot", "", ChainKind::Slot),
+    ("paper", "", ChainKind::Swap(Rule::ALGORITHM_1)),
+    ("metropolis", "", ChainKind::Swap(Rule::METROPOLIS)),
+];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ChainName {
-    Slot,
-    Paper,
-    Metropolis,
-}
+const OBJECTIVES: [Choice<Objective>; 2] = [
+    ("trace", "The trace error of the approximation", Objective::Trace),
+    ("ridge", "The leave-one-out error of ridge regression; needs a target", Objective::Ridge),
+];
 
 /// A time: a number of seconds or milliseconds with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
@@ -114,28 +108,19 @@ impl MethodArguments {
 
     /// Return the options, with the rows of the method `given`.
     pub(crate) fn options(&self, given: &[usize]) -> SelectorOptions {
-        let Self { steps, pivot_rows, rank, columns, budget, .. } = *self;
+        let Self { start, chain, steps, pivot_rows, rank, columns, objective, budget, .. } = *self;
         SelectorOptions {
-            start: self.start.map_or(Start::default(), |start| match start {
-                StartName::KmeansPlusPlus => Start::KmeansPlusPlus,
-                StartName::Uniform => Start::Uniform,
-                StartName::RpCholesky => Start::Pivoted { rows: pivot_rows },
-                StartName::Greedy => Start::Greedy,
-            }),
-            chain: self.chain.map_or(ChainKind::default(), |chain| match chain {
-                ChainName::Slot => ChainKind::Slot,
-                ChainName::Paper => ChainKind::Swap(Rule::ALGORITHM_1),
-                ChainName::Metropolis => ChainKind::Swap(Rule::METROPOLIS),
-            }),
+            start: match start.unwrap_or_default() {
+                Start::Pivoted { .. } => Start::Pivoted { rows: pivot_rows },
+                start => start,
+            },
+            chain: chain.unwrap_or_default(),
             steps: steps.unwrap_or_default(),
             pivot_rows,
             rank,
             columns,
             refinement: self.refinement(),
-            objective: self.objective.map_or(Objective::default(), |objective| match objective {
-                ObjectiveName::Trace => Objective::Trace,
-                ObjectiveName::Ridge => Objective::Ridge,
-            }),
+            objective: objective.unwrap_or_default(),
             budget,
             given: given.to_vec(),
         }
@@ -154,7 +139,7 @@ impl MethodArguments {
             ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];
         // A chain whose start is pivoted Cholesky passes the rows on to it.
-        let pivots = self.start == Some(StartName::RpCholesky);
+        let pivots = matches!(self.start, Some(Start::Pivoted { .. }));
         for (name, _, option) in options.into_iter().filter(|(_, is_given, _)| *is_given) {
             let uses = |method: &&Method| {
                 let by_start = pivots && option == SelectorOption::PivotRows;

@@ -85,14 +85,16 @@ pub(crate) fn write_column_in_parts<A>(
     }
 }
 
-/// Write a table of values under its columns' names to a file.
-pub(crate) fn write_table(path: &Path, names: &[String], values: &[f64]) -> Result<(), Error> {
+/// Write records under the names of their fields to a CSV file.
+pub(crate) fn write_csv<R: IntoIterator<Item: AsRef<[u8]>>>(
+    path: &Path,
+    names: &[impl AsRef<[u8]>],
+    records: impl IntoIterator<Item = R>,
+) -> Result<(), Error> {
     dpp_nystrom::atomic_file::write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record(names).map_err(cause)?;
-        for row in values.chunks_exact(names.len().max(1)) {
-            csv.write_record(row.iter().map(f64::to_string)).map_err(cause)?;
-        }
+        records.into_iter().try_for_each(|record| csv.write_record(record)).map_err(cause)?;
         csv.flush()
     })
 }
@@ -114,6 +116,21 @@ pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// A column of a table: its name, and its cell for an item.
+pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
+
+/// Return the names of the columns, and a row of cells for each item.
+pub(crate) fn cells<T>(columns: &[Column<T>], items: &[T]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let row = |item| columns.iter().map(|(_, cell)| cell(item)).collect();
+    (columns.iter().map(|column| column.0).collect(), items.iter().map(row).collect())
+}
+
+/// Format a line for each item under the names of the columns, as [`aligned`].
+pub(crate) fn table<T>(columns: &[Column<T>], items: &[T]) -> String {
+    let (names, rows) = cells(columns, items);
+    aligned(&names, &rows)
 }
 
 /// Format rows of cells under a header: the first column left-aligned, the others right-aligned.
@@ -152,9 +169,19 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// Return a line of a table of two columns.
+pub(crate) fn row(name: &str, value: impl ToString) -> Vec<String> {
+    vec![name.to_owned(), value.to_string()]
+}
+
 /// [`short`], or a dash for a missing value.
 pub(crate) fn short_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), short)
+}
+
+/// Return a cell of a CSV file, empty for a missing value.
+pub(crate) fn cell(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// Print a report: one JSON object, or text.

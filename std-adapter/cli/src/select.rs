@@ -1,22 +1,17 @@
 //! `dpp-nystrom select`.
 
-use super::source;
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{aligned, keep_inputs, print_report, short, write_column, write_table};
-use crate::source::PlanReport;
-use crate::tolerance::Curve;
-use crate::tolerance::ToleranceArguments;
+use crate::output::{aligned, keep_inputs, print_report, row, short, write_column, write_csv};
+use crate::source::{self, PlanReport};
+use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::Objective;
-use dpp_nystrom::landmarks::RefinementOutcome;
-use dpp_nystrom::landmarks::methods::Method;
-use dpp_nystrom::pipeline;
-use dpp_nystrom::pipeline::Params;
+use dpp_nystrom::landmarks::{Objective, RefinementOutcome, methods::Method};
+use dpp_nystrom::pipeline::{self, Params};
 use dpp_nystrom::regression::Ridge;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -144,7 +139,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         landmarks: arguments.tolerance.wanted(arguments.landmarks, source.len(), ridge),
         selector: &*selector,
         ridge,
-        precision: arguments.kernel.precision(),
+        precision: arguments.kernel.precision,
         seed,
     };
     let selected = pipeline::select(&*source, &params, &Bar::default())?;
@@ -167,7 +162,8 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         if points.is_empty() {
             write_column(Some(path), "row", landmarks.iter())?;
         } else {
-            write_table(path, &columns.feature_names, &points)?;
+            let points = points.chunks_exact(columns.features());
+            write_csv(path, &columns.feature_names, points.map(|point| point.iter().map(f64::to_string)))?;
         }
     }
     let candidates = selected.sample.as_ref().map_or(rows.len(), |sample| sample.len());
@@ -204,14 +200,13 @@ fn objective(objective: Objective) -> &'static str {
 }
 
 fn text(report: &Report<'_>, list: bool) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("chosen", report.plan.as_ref().map_or_else(String::new, PlanReport::words)),
-        row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len).to_string()),
+        row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len)),
         row("bandwidth", short(report.sigma)),
-        row("steps", report.steps.to_string()),
-        row("accepted swaps", report.accepted.to_string()),
+        row("steps", report.steps),
+        row("accepted swaps", report.accepted),
         row("log-determinant", short(report.log_det)),
         row("trace error", short(report.trace_error)),
         row("trace error / trace", short(report.trace_fraction)),

@@ -3,12 +3,9 @@
 use crate::arguments::{KernelArguments, Source};
 use crate::error::Error;
 use crate::output::note;
-use dpp_nystrom::data::RowSource;
-use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Table, Target};
-use dpp_nystrom::data::{Prepared, table};
-use dpp_nystrom::kernel::KernelParams;
-use dpp_nystrom::kernel::KernelSpec;
+use dpp_nystrom::data::{Prepared, RowSource, store::Store, table};
+use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::pipeline::Selected;
@@ -192,36 +189,30 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
     Ok(rows)
 }
 
-/// Refuses row numbers past the end of the file.
-pub(crate) fn within(table: &Table, path: &Path, given: &[usize]) -> Result<(), Error> {
-    under(table.rows(), path, given)
-}
-
-/// Refuses row numbers that are not under the number of rows.
-pub(crate) fn under(rows: usize, path: &Path, given: &[usize]) -> Result<(), Error> {
-    match given.iter().position(|&number| number >= rows) {
-        Some(entry) => Err(Error::Given {
-            path: path.to_owned(),
-            entry: entry + 1,
-            value: given[entry] as f64,
-            problem: "is past the last row of the data; rows count from 0",
-        }),
-        None => Ok(()),
-    }
+/// Refuses row numbers past the last of so many rows.
+pub(crate) fn within(rows: usize, path: &Path, given: &[usize]) -> Result<(), Error> {
+    let problem = "is past the last row of the data; rows count from 0";
+    look_up(path, given, problem, |number| (number < rows).then_some(number)).map(drop)
 }
 
 /// Map row numbers of the file to rows of the source.
 pub(crate) fn among(source: &dyn RowSource, path: &Path, given: &[usize]) -> Result<Vec<usize>, Error> {
-    given
-        .iter()
-        .enumerate()
-        .map(|(entry, &number)| {
-            source.row_of(number).ok_or(Error::Given {
-                path: path.to_owned(),
-                entry: entry + 1,
-                value: number as f64,
-                problem: "is not among the rows used; rows count from 0, and --rows leaves some out",
-            })
-        })
-        .collect()
+    let problem = "is not among the rows used; rows count from 0, and --rows leaves some out";
+    look_up(path, given, problem, |number| source.row_of(number))
+}
+
+fn look_up(
+    path: &Path,
+    given: &[usize],
+    problem: &'static str,
+    row_of: impl Fn(usize) -> Option<usize>,
+) -> Result<Vec<usize>, Error> {
+    let refused = |entry, number: usize| Error::Given {
+        path: path.to_owned(),
+        entry: entry + 1,
+        value: number as f64,
+        problem,
+    };
+    let entries = given.iter().enumerate();
+    entries.map(|(entry, &number)| row_of(number).ok_or_else(|| refused(entry, number))).collect()
 }

@@ -1,4 +1,4 @@
-//! Means and ranges over seeds.
+//! Means and ranges over seeds, and the keys to group by.
 
 /// Return the mean of the values present.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -11,4 +11,14 @@ pub(crate) fn summary(values: &[f64]) -> Option<[f64; 3]> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     mean(values.iter().copied()).map(|mean| [least, mean, most])
+}
+
+/// Return each value once, in the order of first appearance.
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut all, value| {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+        all
+    })
 }

@@ -1,13 +1,11 @@
 //! The cross-validation error over bandwidth and ridge, as an SVG heat map.
 
+use crate::chart::{Area, Outcome, write_svg};
 use crate::error::Error;
 use crate::output::short;
-use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::regression::Surface;
-use plotters::coord::Shift;
 use plotters::prelude::{
-    BLACK, ChartBuilder, Circle, Color, DrawingArea, IntoDrawingArea, IntoLogRange, RGBColor, Rectangle,
-    SVGBackend, ShapeStyle, WHITE,
+    BLACK, ChartBuilder, Circle, Color, IntoLogRange, RGBColor, Rectangle, ShapeStyle, WHITE,
 };
 use std::path::Path;
 
@@ -34,9 +32,12 @@ const RAMP: [RGBColor; 5] = [
 const NOTHING: RGBColor = RGBColor(255, 255, 255);
 
 pub(crate) fn draw(path: &Path, title: &str, surface: &Surface) -> Result<(), Error> {
-    let mut svg = String::new();
-    render(&mut svg, title, surface).map_err(|error| Error::Picture(error.to_string()))?;
-    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
+    write_svg(path, (WIDTH, HEIGHT), (title, 20), |root| {
+        let (map, scale) = root.split_horizontally(WIDTH - SCALE);
+        let range = Range::of(surface);
+        heat(&map, surface, &range)?;
+        legend(&scale, &range)
+    })
 }
 
 /// The range of errors of the colour scale.
@@ -84,21 +85,7 @@ fn borders(grid: &[f64]) -> Vec<f64> {
     borders
 }
 
-fn render(svg: &mut String, title: &str, surface: &Surface) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::with_string(svg, (WIDTH, HEIGHT)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let root = root.titled(title, ("sans-serif", 20))?;
-    let (map, scale) = root.split_horizontally(WIDTH - SCALE);
-    let range = Range::of(surface);
-    heat(&map, surface, &range)?;
-    legend(&scale, &range)?;
-    root.present()?;
-    Ok(())
-}
-
-type Area<'a, 'b> = DrawingArea<SVGBackend<'a>, Shift>;
-
-fn heat(area: &Area<'_, '_>, surface: &Surface, range: &Range) -> Result<(), Box<dyn std::error::Error>> {
+fn heat(area: &Area<'_>, surface: &Surface, range: &Range) -> Outcome {
     let (sigmas, ridges) = (borders(&surface.sigmas), borders(&surface.ridges));
     let least = format!(
         "minimum (ring): {} at bandwidth {} and ridge {:.1e}",
@@ -141,7 +128,7 @@ fn heat(area: &Area<'_, '_>, surface: &Surface, range: &Range) -> Result<(), Box
     Ok(())
 }
 
-fn legend(area: &Area<'_, '_>, range: &Range) -> Result<(), Box<dyn std::error::Error>> {
+fn legend(area: &Area<'_>, range: &Range) -> Outcome {
     let level = |place: f64| range.least * (range.most / range.least).powf(place);
     let mut chart = ChartBuilder::on(area)
         .margin_top(34)

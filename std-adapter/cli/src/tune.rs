@@ -1,19 +1,14 @@
 //! `dpp-nystrom tune`.
 
-use crate::arguments::positive;
-use crate::arguments::{KernelArguments, KernelName, PrecisionName, Source};
+use crate::arguments::{KindArguments, Source, positive};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report, short, short_or_dash};
+use crate::output::{aligned, cell, keep_inputs, note, print_report, short, short_or_dash, write_csv};
 use crate::{source, surface};
 use clap::Args;
-use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::kernel::{KernelKind, Sigma};
-use dpp_nystrom::regression::tune;
-use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid};
+use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid, tune};
 use serde::Serialize;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Default numbers of rows: as for evaluate, and for a full regression what takes about a minute.
 const ROWS: usize = 4_000;
@@ -43,15 +38,8 @@ pub(crate) struct Tune {
     /// Regress on all rows instead, 1000 unless --rows is given; cubic in the rows
     #[arg(long)]
     full: bool,
-    /// The kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
-    kernel: KernelName,
-    /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
-    degree: u32,
-    /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
-    offset: f64,
+    #[command(flatten)]
+    kernel: KindArguments,
     /// Bandwidths to try, in multiples of the median distance [default: 0.25 to 64, in powers of 2]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
     sigmas: Vec<f64>,
@@ -98,10 +86,16 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
     let or = |given: &[f64], usual: Vec<f64>| if given.is_empty() { usual } else { given.to_vec() };
     let multiples = or(&arguments.sigmas, SIGMA_GRID.to_vec());
     let ridges = or(&arguments.ridges, ridge_grid().collect());
-    let surface = tune(&data, kind(arguments), regressor, &multiples, &ridges, seed, &Bar::default())?;
+    let surface =
+        tune(&data, arguments.kernel.kind(), regressor, &multiples, &ridges, seed, &Bar::default())?;
     warn(&surface);
     if let Some(path) = &arguments.out {
-        write_csv(path, &surface)?;
+        // The error is empty where the equations could not be solved.
+        let lines = surface.sigmas.iter().zip(&surface.errors).flat_map(|(sigma, errors)| {
+            let cells = surface.ridges.iter().zip(errors);
+            cells.map(move |(ridge, error)| [sigma.to_string(), ridge.to_string(), cell(*error)])
+        });
+        write_csv(path, &["sigma", "ridge", "nrmse"], lines)?;
     }
     if let Some(path) = &arguments.svg {
         let on = match regressor {
@@ -129,12 +123,6 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
     print_report(arguments.json, &report, text)
 }
 
-fn kind(arguments: &Tune) -> KernelKind {
-    let &Tune { kernel, degree, offset, .. } = arguments;
-    let (sigma, precision) = (Sigma::Median(1.0), PrecisionName::F64);
-    KernelArguments { kernel, sigma, degree, offset, precision }.kind()
-}
-
 fn warn(surface: &Surface) {
     let grids = [
         (surface.sigma_at_edge(), "bandwidth", "--sigmas", &surface.sigmas, surface.best_sigma),
@@ -151,21 +139,6 @@ fn warn(surface: &Surface) {
             ));
         }
     }
-}
-
-/// Write one line per grid point; the error is empty where the equations could not be solved.
-fn write_csv(path: &Path, surface: &Surface) -> Result<(), Error> {
-    Ok(write_whole(path, |file| {
-        let mut csv = csv::Writer::from_writer(file);
-        csv.write_record(["sigma", "ridge", "nrmse"]).map_err(io::Error::other)?;
-        for (sigma, row) in surface.sigmas.iter().zip(&surface.errors) {
-            for (ridge, error) in surface.ridges.iter().zip(row) {
-                let error = error.map_or_else(String::new, |error| error.to_string());
-                csv.write_record([sigma.to_string(), ridge.to_string(), error]).map_err(io::Error::other)?;
-            }
-        }
-        csv.flush()
-    })?)
 }
 
 /// Format one line per bandwidth, with its best ridge.

@@ -1,27 +1,25 @@
 //! The error along the chain, beside the expected error of a c-DPP.
 
 use super::page::{Figure, Section};
-use super::{Context, Regime, Set, cell, write_csv};
+use super::{Context, Regime, Set};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::error::Error;
-use crate::output::{note, short};
+use crate::output::{cell, short, write_csv};
 use crate::statistics::summary;
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::{Ground, Spectrum, trace_error};
 use dpp_nystrom::core::{
-    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Progress, Random, Rule, SlotChain, start,
+    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, SlotChain, start,
 };
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::heap::Heap;
-use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::kernel::KernelSpec;
+use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::simd::Lanes;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// Steps, or tries, after which the error is measured.
 const CHECKPOINTS: [u64; 12] = [0, 20, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
@@ -70,26 +68,21 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
     let plan = context.plan;
     let mut cells: Vec<Cell> = Vec::new();
     for set in sets {
-        for regime in Regime::BOTH {
-            if regime == Regime::Cv && set.table.target.is_none() {
-                continue;
-            }
+        for &regime in set.regimes() {
             for &wanted in &plan.mixing_rows {
                 let rows = wanted.min(set.table.rows());
                 for seed in plan.seeds() {
                     let name = format!("mixing-{}-{}-{rows}-{seed}", set.name(), regime.name());
-                    let setup = json!({ "plan": plan, "data": set.digest });
-                    let (all, kept) =
-                        context.parts.get(&name, &setup, || observer(context, set, regime, rows, seed))?;
-                    for (c, watched) in all {
-                        cells.push(Cell { set: set.name().to_owned(), regime, rows, c, seed, watched });
-                    }
-                    let how = if kept { "kept" } else { "done" };
-                    note(&format!(
-                        "mixing: {}, {}, {rows} rows, seed {seed}: {how}",
-                        set.name(),
-                        regime.title()
-                    ));
+                    let all =
+                        context.part("", &name, set, &[], || watch(context, set, regime, rows, seed))?;
+                    cells.extend(all.into_iter().map(|(c, watched)| Cell {
+                        set: set.name().to_owned(),
+                        regime,
+                        rows,
+                        c,
+                        seed,
+                        watched,
+                    }));
                 }
             }
         }
@@ -99,7 +92,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
 }
 
 /// Run all numbers of landmarks on the same rows.
-fn observer(
+fn watch(
     context: &Context<'_>,
     set: &Set,
     regime: Regime,
@@ -114,14 +107,12 @@ fn observer(
     let trace: f64 = eigenvalues.iter().sum();
     let mut all = Vec::new();
     for &c in context.plan.mixing_landmarks.iter().filter(|&&c| c < rows) {
-        let mut errors = Vec::new();
-        for (walk, _) in WALKS {
-            errors.push(match along(&ground, c, walk, seed) {
-                Ok(errors) => Some(errors),
-                Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => None,
-                Err(error) => return Err(error.into()),
-            });
-        }
+        let errors = WALKS.map(|(walk, _)| match along(&ground, c, walk, seed) {
+            Ok(errors) => Ok(Some(errors)),
+            Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => Ok(None),
+            Err(error) => Err(error),
+        });
+        let errors = errors.into_iter().collect::<Result<_, _>>()?;
         let alpha = super::alpha::lower_bound(&ground, c, seed)?;
         let expected = expected_trace_error(&eigenvalues, c).map(|error| error / trace);
         all.push((c, Watched { sigma, expected, alpha, errors }));
@@ -146,14 +137,14 @@ fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64
         let lanes = Lanes::new(c, ground.features())?;
         let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
         at_checkpoints(ground, &mut random, |tries, random| {
-            let progress = chain.run(tries, random)?;
-            Ok((chain.landmarks().members().to_vec(), progress))
+            chain.run(tries, random)?;
+            Ok(chain.landmarks().members().to_vec())
         })
     } else {
         let mut chain = Chain::new(landmarks, Rule::ALGORITHM_1);
         at_checkpoints(ground, &mut random, |steps, random| {
-            let progress = chain.run(steps, random)?;
-            Ok((chain.landmarks().members().to_vec(), progress))
+            chain.run(steps, random)?;
+            Ok(chain.landmarks().members().to_vec())
         })
     }
 }
@@ -161,12 +152,12 @@ fn along(ground: &Ground<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64
 fn at_checkpoints(
     ground: &Ground<'_>,
     random: &mut Random,
-    mut run: impl FnMut(u64, &mut Random) -> Result<(Vec<usize>, Progress), CoreError>,
+    mut run: impl FnMut(u64, &mut Random) -> Result<Vec<usize>, CoreError>,
 ) -> Result<Vec<f64>, LibraryError> {
     let mut before = 0;
     let mut errors = Vec::new();
     for checkpoint in CHECKPOINTS {
-        let (members, _) =
+        let members =
             run(checkpoint - before, random).map_err(|reason| LibraryError::Landmarks { reason })?;
         errors.push(trace_error(ground, &members)?.fraction);
         before = checkpoint;
@@ -204,7 +195,6 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
             let own: Vec<&Cell> =
                 cells.iter().filter(|cell| cell.set == set.name() && cell.regime == regime).collect();
             let mut keys: Vec<(usize, usize)> = own.iter().map(|cell| (cell.rows, cell.c)).collect();
-            keys.dedup();
             keys.sort_unstable();
             keys.dedup();
             let panels: Vec<Panel> = keys.iter().map(|&(rows, c)| panel(&own, rows, c)).collect();
@@ -272,20 +262,19 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
         .iter()
         .enumerate()
         .map(|(at, (_, name))| {
-            let near = |cell: &&Cell| {
+            let near = |cell: &Cell| {
                 let expected = cell.watched.expected?;
                 let errors = cell.watched.errors[at].as_ref()?;
                 Some(errors.iter().position(|&error| error <= 1.1 * expected).map(|step| CHECKPOINTS[step]))
             };
-            let mut steps: Vec<Option<u64>> =
-                cells.iter().collect::<Vec<_>>().iter().filter_map(near).collect();
-            let all = steps.len();
-            steps.retain(Option::is_some);
+            let runs: Vec<Option<u64>> = cells.iter().filter_map(near).collect();
+            let mut steps: Vec<u64> = runs.iter().copied().flatten().collect();
             steps.sort_unstable();
-            let median = steps.get(steps.len() / 2).copied().flatten();
+            let median = steps.get(steps.len() / 2);
             format!(
-                "{name}: within 10 % of the c-DPP's expected trace error in {} of {all} runs{}.",
+                "{name}: within 10 % of the c-DPP's expected trace error in {} of {} runs{}.",
                 steps.len(),
+                runs.len(),
                 median.map_or_else(String::new, |steps| format!(
                     ", after at most {steps} steps in the median of these runs"
                 ))

@@ -6,20 +6,19 @@
 
 use crate::error::Error;
 use crate::method_options::methods;
+use crate::output::{Column, cells, note, print_line, write_csv};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::atomic_file::write_whole;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::Sigma;
 use dpp_nystrom::landmarks::methods::{Method, find};
 use page::Section;
 use parts::Parts;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use crate::output::{note, print_line};
 
 mod alpha;
 mod mixing;
@@ -200,6 +199,27 @@ impl Set {
     fn name(&self) -> &str {
         &self.table.name
     }
+
+    /// Return the choices of bandwidth; cross-validation needs a target.
+    fn regimes(&self) -> &'static [Regime] {
+        if self.table.target.is_some() { &Regime::BOTH } else { &[Regime::Median] }
+    }
+}
+
+/// A result for a data set, a choice of bandwidth and a seed.
+struct Case<T> {
+    set: String,
+    regime: Regime,
+    seed: u64,
+    result: T,
+}
+
+impl<T> Case<Vec<T>> {
+    /// Return a case for each of the results.
+    fn each(self) -> impl Iterator<Item = Case<T>> {
+        let Self { set, regime, seed, result } = self;
+        result.into_iter().map(move |result| Case { set: set.clone(), regime, seed, result })
+    }
 }
 
 /// What every experiment receives.
@@ -207,6 +227,56 @@ struct Context<'a> {
     plan: &'a Plan,
     parts: &'a Parts,
     out: &'a Path,
+}
+
+impl Context<'_> {
+    /// Return the result of the part `name` of this plan and data set from its file, or else from `work`; report which,
+    /// after the progress. `more` is what the result depends on besides.
+    fn part<T: Serialize + DeserializeOwned>(
+        &self,
+        progress: &str,
+        name: &str,
+        set: &Set,
+        more: &[(&str, Value)],
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut setup = json!({ "plan": self.plan, "data": set.digest });
+        for (key, value) in more {
+            setup[key] = value.clone();
+        }
+        let (result, kept) = self.parts.get(name, &setup, work)?;
+        note(&format!("{progress}{name}: {}", if kept { "kept" } else { "done" }));
+        Ok(result)
+    }
+
+    /// Return the result of `work` for every data set, choice of bandwidth and seed: a part each, whose name begins with
+    /// `name`.
+    fn cases<T: Serialize + DeserializeOwned>(
+        &self,
+        name: &str,
+        sets: &[Set],
+        work: impl Fn(&Set, Regime, u64) -> Result<T, Error>,
+    ) -> Result<Vec<Case<T>>, Error> {
+        let all = sets.iter().map(|set| set.regimes().len()).sum::<usize>() * self.plan.seeds as usize;
+        let mut cases = Vec::new();
+        for set in sets {
+            for &regime in set.regimes() {
+                for seed in self.plan.seeds() {
+                    let progress = format!("{}/{all} ", cases.len() + 1);
+                    let part = format!("{name}-{}-{}-{seed}", set.name(), regime.name());
+                    let result = self.part(&progress, &part, set, &[], || work(set, regime, seed))?;
+                    cases.push(Case { set: set.name().to_owned(), regime, seed, result });
+                }
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Write a table with a line for each item to a CSV file of this name.
+    fn write<T>(&self, file: &str, columns: &[Column<T>], items: &[T]) -> Result<(), Error> {
+        let (names, rows) = cells(columns, items);
+        Ok(write_csv(&self.out.join(file), &names, rows)?)
+    }
 }
 
 pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
@@ -286,20 +356,4 @@ fn sets(folder: &Path) -> Result<Vec<Set>, Error> {
         return Err(Error::NoDataSet(folder.to_owned()));
     }
     Ok(sets)
-}
-
-/// Write a table of text.
-fn write_csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), LibraryError> {
-    write_whole(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(header).map_err(std::io::Error::other)?;
-        for row in rows {
-            csv.write_record(row).map_err(std::io::Error::other)?;
-        }
-        csv.flush()
-    })
-}
-
-fn cell(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }

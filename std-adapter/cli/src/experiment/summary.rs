@@ -3,8 +3,7 @@
 use super::Regime;
 use crate::chart::Series;
 use crate::curves::look;
-use crate::statistics::mean;
-use crate::statistics::summary;
+use crate::statistics::{distinct, mean, summary};
 use dpp_nystrom::benchmark::Trial;
 
 /// An error measure of a trial; lower is better.
@@ -18,16 +17,6 @@ pub(super) struct Metric {
 fn cell(trials: &[Trial], metric: &Metric, method: &str, set: &str, c: usize) -> Option<f64> {
     let own = trials.iter().filter(|t| t.method == method && t.dataset == set && t.landmarks == c);
     mean(own.filter_map(metric.of))
-}
-
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    distinct
 }
 
 struct Keys<'t> {

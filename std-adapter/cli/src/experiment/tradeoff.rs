@@ -1,28 +1,24 @@
 //! Time against error, each method at several values of its parameter.
 
 use super::page::{Figure, Section};
-use super::{Context, Regime, Set, cell, write_csv};
+use super::{Case, Context, Regime, Set};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::curves::look;
 use crate::error::Error;
-use crate::output::note;
-use crate::statistics::mean;
-use crate::statistics::summary;
+use crate::output::{Column, cell};
+use crate::statistics::{distinct, mean, summary};
 use dpp_nystrom::approximation::{Gram, Spectrum};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks;
-use dpp_nystrom::landmarks::{ChainKind, Selector, Start, Steps, Task};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+use dpp_nystrom::landmarks::{self, ChainKind, Selector, Start, Steps, Task};
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::selectors::{
     AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Greedy, Kdpp, Kmeans,
     KmeansPlusPlus, Leverage, RecursiveRls, RidgeLeverage, RpCholesky, Uniform,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// A selector at one value of its parameter.
 struct Setting {
@@ -80,35 +76,11 @@ fn settings(rows: usize, c: usize) -> Vec<Setting> {
     settings
 }
 
-struct Cell {
-    set: String,
-    regime: Regime,
-    seed: u64,
-    timed: Timed,
-}
+type Cell = Case<Timed>;
 
 pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error> {
-    let mut cells = Vec::new();
-    for set in sets {
-        for regime in Regime::BOTH {
-            if regime == Regime::Cv && set.table.target.is_none() {
-                continue;
-            }
-            for seed in context.plan.seeds() {
-                let name = format!("tradeoff-{}-{}-{seed}", set.name(), regime.name());
-                let setup = json!({ "plan": context.plan, "data": set.digest });
-                let (all, kept) = context.parts.get(&name, &setup, || time(context, set, regime, seed))?;
-                cells.extend(all.into_iter().map(|timed| Cell {
-                    set: set.name().to_owned(),
-                    regime,
-                    seed,
-                    timed,
-                }));
-                let how = if kept { "kept" } else { "done" };
-                note(&format!("tradeoff: {}, {}, seed {seed}: {how}", set.name(), regime.title()));
-            }
-        }
-    }
+    let cases = context.cases("tradeoff", sets, |set, regime, seed| time(context, set, regime, seed))?;
+    let cells: Vec<Cell> = cases.into_iter().flat_map(Case::each).collect();
     write(context, &cells)?;
     section(context, sets, &cells)
 }
@@ -140,25 +112,22 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
 
 /// Write `tradeoff.csv` and `tradeoff-seconds.csv`.
 fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
-    let (mut errors, mut seconds) = (Vec::new(), Vec::new());
-    for Cell { set, regime, seed, timed } in cells {
-        let Timed { curve, option, value, .. } = timed;
-        let key = vec![
-            set.clone(),
-            regime.name().to_owned(),
-            curve.clone(),
-            option.clone(),
-            value.to_string(),
-            seed.to_string(),
-        ];
-        let more = vec![timed.sigma.to_string(), cell(timed.fro_rel), timed.trace_fraction.to_string()];
-        errors.push([key.clone(), more].concat());
-        seconds.push([key, vec![timed.seconds.to_string()]].concat());
-    }
-    let key = ["dataset", "bandwidth", "method", "option", "value", "seed"];
-    let header = [&key[..], &["sigma", "fro_rel", "trace_fraction"]].concat();
-    write_csv(&context.out.join("tradeoff.csv"), &header, &errors)?;
-    Ok(write_csv(&context.out.join("tradeoff-seconds.csv"), &[&key[..], &["seconds"]].concat(), &seconds)?)
+    let key: [Column<Cell>; 6] = [
+        ("dataset", |case| case.set.clone()),
+        ("bandwidth", |case| case.regime.name().to_owned()),
+        ("method", |case| case.result.curve.clone()),
+        ("option", |case| case.result.option.clone()),
+        ("value", |case| case.result.value.to_string()),
+        ("seed", |case| case.seed.to_string()),
+    ];
+    let errors: [Column<Cell>; 3] = [
+        ("sigma", |case| case.result.sigma.to_string()),
+        ("fro_rel", |case| cell(case.result.fro_rel)),
+        ("trace_fraction", |case| case.result.trace_fraction.to_string()),
+    ];
+    let seconds: [Column<Cell>; 1] = [("seconds", |case| case.result.seconds.to_string())];
+    context.write("tradeoff.csv", &[&key[..], &errors].concat(), cells)?;
+    context.write("tradeoff-seconds.csv", &[&key[..], &seconds].concat(), cells)
 }
 
 fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Section, Error> {
@@ -197,31 +166,20 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
 
 /// A curve for each method, its points in the order of the parameter.
 fn series(cells: &[&Cell]) -> Vec<Series> {
-    let mut keys: Vec<(&str, u64)> = Vec::new();
-    for cell in cells {
-        let key = (cell.timed.curve.as_str(), cell.timed.value);
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    let mut all: Vec<Series> = Vec::new();
-    for (curve, value) in keys {
-        let own = || cells.iter().filter(|cell| cell.timed.curve == curve && cell.timed.value == value);
-        let errors: Vec<f64> = own().map(|cell| cell.timed.trace_fraction).collect();
-        let seconds = mean(own().map(|cell| cell.timed.seconds));
-        let (Some(seconds), Some(errors)) = (seconds, summary(&errors)) else { continue };
-        match all.iter_mut().find(|series| series.name == curve) {
-            Some(series) => series.points.push((seconds, errors)),
-            None => {
-                all.push(Series {
-                    name: curve.to_owned(),
-                    look: look(curve),
-                    points: vec![(seconds, errors)],
-                });
-            }
-        }
-    }
-    all
+    let curves = distinct(cells.iter().map(|cell| cell.result.curve.as_str()));
+    let points = |curve: &str| {
+        let own = || cells.iter().map(|cell| &cell.result).filter(|timed| timed.curve == curve);
+        let point = |value| {
+            let own = || own().filter(|timed| timed.value == value);
+            let errors: Vec<f64> = own().map(|timed| timed.trace_fraction).collect();
+            Some((mean(own().map(|timed| timed.seconds))?, summary(&errors)?))
+        };
+        distinct(own().map(|timed| timed.value)).into_iter().filter_map(point).collect()
+    };
+    curves
+        .into_iter()
+        .map(|curve| Series { name: curve.to_owned(), look: look(curve), points: points(curve) })
+        .collect()
 }
 
 /// Compare the chain with the method that reads every row.
@@ -230,13 +188,13 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
         .iter()
         .filter_map(|&regime| {
             let own = |curve: &'static str| {
-                cells.iter().filter(move |cell| cell.regime == regime && cell.timed.curve == curve)
+                cells.iter().filter(move |cell| cell.regime == regime && cell.result.curve == curve)
             };
-            let chain = || own("kdpp").filter(|cell| cell.timed.value == 3_200);
-            let last = own("rpcholesky").map(|cell| cell.timed.value).max()?;
-            let pivoted = || own("rpcholesky").filter(move |cell| cell.timed.value == last);
+            let chain = || own("kdpp").filter(|cell| cell.result.value == 3_200);
+            let last = own("rpcholesky").map(|cell| cell.result.value).max()?;
+            let pivoted = || own("rpcholesky").filter(move |cell| cell.result.value == last);
             let ratio = |of: fn(&Timed) -> f64| {
-                let (ours, theirs) = (mean(chain().map(|cell| of(&cell.timed)))?, mean(pivoted().map(|cell| of(&cell.timed)))?);
+                let (ours, theirs) = (mean(chain().map(|cell| of(&cell.result)))?, mean(pivoted().map(|cell| of(&cell.result)))?);
                 Some(ours / theirs)
             };
             let time = ratio(|timed| timed.seconds)?;

@@ -2,22 +2,19 @@
 
 use super::page::{Figure, Section};
 use super::summary::Metric;
-use super::{Context, Regime, Set, cell, summary, write_csv};
+use super::{Context, Regime, Set, summary};
 use crate::bar::Bar;
 use crate::chart::{Axis, Panel, Scale, draw};
 use crate::curves::curves;
 use crate::error::Error;
-use crate::output::note;
+use crate::output::{Column, cell, note};
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::Approximation;
-use dpp_nystrom::benchmark::evaluate;
-use dpp_nystrom::benchmark::{Comparison, Trial};
+use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::SelectorOptions;
+use dpp_nystrom::landmarks::{Selector, methods::SelectorOptions};
 use dpp_nystrom::regression::Ridge;
-use serde_json::json;
 use std::sync::Arc;
 
 /// Trials at one choice of bandwidth.
@@ -28,29 +25,12 @@ pub(super) struct Trials {
 
 /// Run all data sets, choices of bandwidth and seeds; the files of the parts begin with `part_name`.
 pub(super) fn run(context: &Context<'_>, sets: &[Set], part_name: &str) -> Result<Vec<Trials>, Error> {
-    let plan = context.plan;
-    let all = sets.len() * Regime::BOTH.len() * plan.seeds as usize;
-    let mut done = 0;
-    let mut outcome = Vec::new();
-    for regime in Regime::BOTH {
-        let mut trials = Vec::new();
-        for set in sets {
-            if regime == Regime::Cv && set.table.target.is_none() {
-                continue;
-            }
-            for seed in plan.seeds() {
-                let name = format!("{part_name}-{}-{}-{seed}", set.name(), regime.name());
-                let setup = json!({ "plan": plan, "data": set.digest });
-                let (part, kept) = context.parts.get(&name, &setup, || one(context, set, regime, seed))?;
-                trials.extend(part);
-                done += 1;
-                let how = if kept { "kept" } else { "done" };
-                note(&format!("{done}/{all} {}, {}, seed {seed}: {how}", set.name(), regime.title()));
-            }
-        }
-        outcome.push(Trials { regime, trials });
-    }
-    Ok(outcome)
+    let cases = context.cases(part_name, sets, |set, regime, seed| one(context, set, regime, seed))?;
+    let trials = |regime| {
+        let own = cases.iter().filter(|case| case.regime == regime);
+        Trials { regime, trials: own.flat_map(|case| case.result.clone()).collect() }
+    };
+    Ok(Regime::BOTH.map(trials).into())
 }
 
 fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Vec<Trial>, Error> {
@@ -99,48 +79,35 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
     }
 }
 
+/// Trials of all sets at both bandwidths.
+pub(super) fn flat(all: &[Trials]) -> impl Iterator<Item = (Regime, &Trial)> {
+    all.iter().flat_map(|Trials { regime, trials }| trials.iter().map(|trial| (*regime, trial)))
+}
+
 /// Write `name.csv`, and the seconds in `name-seconds.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Trials], name: &str) -> Result<(), Error> {
-    let key = ["dataset", "bandwidth", "method", "landmarks", "seed"];
-    let values = [
-        "train",
-        "test",
-        "sigma",
-        "ridge",
-        "fro_rel",
-        "spec_rel",
-        "trace_fraction",
-        "train_nrmse",
-        "test_nrmse",
+    let key: [Column<(Regime, &Trial)>; 5] = [
+        ("dataset", |(_, trial)| trial.dataset.clone()),
+        ("bandwidth", |(regime, _)| regime.name().to_owned()),
+        ("method", |(_, trial)| trial.method.clone()),
+        ("landmarks", |(_, trial)| trial.landmarks.to_string()),
+        ("seed", |(_, trial)| trial.seed.to_string()),
     ];
-    let (mut rows, mut seconds) = (Vec::new(), Vec::new());
-    for Trials { regime, trials } in all {
-        for trial in trials {
-            let key = vec![
-                trial.dataset.clone(),
-                regime.name().to_owned(),
-                trial.method.clone(),
-                trial.landmarks.to_string(),
-                trial.seed.to_string(),
-            ];
-            seconds.push([key.clone(), vec![trial.seconds.to_string()]].concat());
-            let values = vec![
-                trial.train.to_string(),
-                trial.test.to_string(),
-                trial.sigma.to_string(),
-                cell(trial.ridge),
-                cell(trial.fro_rel),
-                cell(trial.spec_rel),
-                trial.trace_fraction.to_string(),
-                cell(trial.train_nrmse),
-                cell(trial.test_nrmse),
-            ];
-            rows.push([key, values].concat());
-        }
-    }
-    write_csv(&context.out.join(format!("{name}.csv")), &[&key[..], &values].concat(), &rows)?;
-    let path = context.out.join(format!("{name}-seconds.csv"));
-    Ok(write_csv(&path, &[&key[..], &["seconds"]].concat(), &seconds)?)
+    let values: [Column<(Regime, &Trial)>; 9] = [
+        ("train", |(_, trial)| trial.train.to_string()),
+        ("test", |(_, trial)| trial.test.to_string()),
+        ("sigma", |(_, trial)| trial.sigma.to_string()),
+        ("ridge", |(_, trial)| cell(trial.ridge)),
+        ("fro_rel", |(_, trial)| cell(trial.fro_rel)),
+        ("spec_rel", |(_, trial)| cell(trial.spec_rel)),
+        ("trace_fraction", |(_, trial)| trial.trace_fraction.to_string()),
+        ("train_nrmse", |(_, trial)| cell(trial.train_nrmse)),
+        ("test_nrmse", |(_, trial)| cell(trial.test_nrmse)),
+    ];
+    let seconds: [Column<(Regime, &Trial)>; 1] = [("seconds", |(_, trial)| trial.seconds.to_string())];
+    let trials: Vec<_> = flat(all).collect();
+    context.write(&format!("{name}.csv"), &[&key[..], &values].concat(), &trials)?;
+    context.write(&format!("{name}-seconds.csv"), &[&key[..], &seconds].concat(), &trials)
 }
 
 pub(super) const FROBENIUS: Metric =

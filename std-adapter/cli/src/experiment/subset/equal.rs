@@ -1,26 +1,22 @@
 //! How few refined landmarks reach the error of pivoted Cholesky.
 
 use crate::error::Error;
-use crate::experiment::trials::Trials;
-use crate::experiment::{Context, Regime, Set, write_csv};
-use crate::output::{aligned, note, short_or_dash};
+use crate::experiment::{Case, Context, Regime, Set, trials::Trials};
+use crate::output::{Column, aligned, cell, short_or_dash};
 use crate::statistics::mean;
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::benchmark::Trial;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::landmarks;
-use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+use dpp_nystrom::landmarks::{self, Criterion, Task, Tolerance, fewest};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// The result for one data set, bandwidth and seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Matched {
+pub(super) struct Matched {
     /// The number of pivoted Cholesky's landmarks, and their trace fraction.
     c: usize,
     error: f64,
@@ -29,12 +25,7 @@ struct Matched {
     refined: Option<(usize, f64)>,
 }
 
-pub(super) struct Equal {
-    set: String,
-    regime: Regime,
-    seed: u64,
-    matched: Matched,
-}
+type Equal = Case<Matched>;
 
 /// Run at the bandwidths of the trials, on newly drawn rows.
 pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Result<Vec<Equal>, Error> {
@@ -45,12 +36,10 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Res
                 let own = |trial: &&Trial| trial.dataset == set.name() && trial.seed == seed;
                 let Some(sigma) = trials.iter().find(own).map(|trial| trial.sigma) else { continue };
                 let name = format!("equal-{}-{}-{seed}", set.name(), regime.name());
-                let setup = json!({ "plan": context.plan, "data": set.digest, "sigma": sigma });
-                let (matched, kept) = context.parts.get(&name, &setup, || one(context, set, sigma, seed))?;
-                let how = if kept { "kept" } else { "done" };
-                note(&format!("equal: {}, {}, seed {seed}: {how}", set.name(), regime.title()));
-                if let Some(matched) = matched {
-                    all.push(Equal { set: set.name().to_owned(), regime: *regime, seed, matched });
+                let matched = context
+                    .part("", &name, set, &[("sigma", sigma.into())], || one(context, set, sigma, seed))?;
+                if let Some(result) = matched {
+                    all.push(Case { set: set.name().to_owned(), regime: *regime, seed, result });
                 }
             }
         }
@@ -82,30 +71,18 @@ fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option
 
 /// Write `subset-equal.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Equal]) -> Result<(), Error> {
-    let header = [
-        "dataset",
-        "bandwidth",
-        "seed",
-        "rpcholesky_landmarks",
-        "rpcholesky_trace_fraction",
-        "refined_landmarks",
-        "refined_trace_fraction",
+    let columns: [Column<Equal>; 7] = [
+        ("dataset", |case| case.set.clone()),
+        ("bandwidth", |case| case.regime.name().to_owned()),
+        ("seed", |case| case.seed.to_string()),
+        ("rpcholesky_landmarks", |case| case.result.c.to_string()),
+        ("rpcholesky_trace_fraction", |case| case.result.error.to_string()),
+        ("refined_landmarks", |case| {
+            case.result.refined.map_or_else(String::new, |refined| refined.0.to_string())
+        }),
+        ("refined_trace_fraction", |case| cell(case.result.refined.map(|refined| refined.1))),
     ];
-    let rows: Vec<Vec<String>> = all
-        .iter()
-        .map(|Equal { set, regime, seed, matched }| {
-            vec![
-                set.clone(),
-                regime.name().to_owned(),
-                seed.to_string(),
-                matched.c.to_string(),
-                matched.error.to_string(),
-                matched.refined.map_or_else(String::new, |refined| refined.0.to_string()),
-                crate::experiment::cell(matched.refined.map(|refined| refined.1)),
-            ]
-        })
-        .collect();
-    Ok(write_csv(&context.out.join("subset-equal.csv"), &header, &rows)?)
+    context.write("subset-equal.csv", &columns, all)
 }
 
 /// Format one line per data set and bandwidth: means over the seeds.
@@ -116,7 +93,7 @@ pub(super) fn table(all: &[Equal]) -> String {
         .into_iter()
         .map(|(set, regime)| {
             let own = || all.iter().filter(move |one| one.set == set && one.regime == regime);
-            let of = |value: fn(&Matched) -> Option<f64>| mean(own().filter_map(|one| value(&one.matched)));
+            let of = |value: fn(&Matched) -> Option<f64>| mean(own().filter_map(|one| value(&one.result)));
             let one_digit = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.1}"));
             vec![
                 set.to_owned(),
@@ -132,10 +109,10 @@ pub(super) fn table(all: &[Equal]) -> String {
 }
 
 pub(super) fn sentences(all: &[Equal]) -> Vec<String> {
-    let shares = all.iter().filter_map(|one| Some(one.matched.refined?.0 as f64 / one.matched.c as f64));
+    let shares = all.iter().filter_map(|one| Some(one.result.refined?.0 as f64 / one.result.c as f64));
     let Some(share) = mean(shares) else { return Vec::new() };
-    let missing = all.iter().filter(|one| one.matched.refined.is_none()).count();
-    let c = all.iter().map(|one| one.matched.c).max().unwrap_or(0);
+    let missing = all.iter().filter(|one| one.result.refined.is_none()).count();
+    let c = all.iter().map(|one| one.result.c).max().unwrap_or(0);
     vec![format!(
         "For the trace error of pivoted Cholesky at c = {c}, refined needs {:.0} % as many landmarks on average; in \
          {missing} of {} runs it needs more than twice as many.",

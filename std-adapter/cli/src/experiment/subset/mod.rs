@@ -2,10 +2,9 @@
 //! error, prediction error, and time.
 
 use super::page::Section;
-use super::trials::Trials;
-use super::{Context, Plan, Set, trials, write_csv};
+use super::{Context, Plan, Set, trials};
 use crate::error::Error;
-use crate::output::{aligned, short, short_or_dash};
+use crate::output::{self, Column, short, short_or_dash};
 use dpp_nystrom::landmarks::methods::{Method, find};
 use verdict::Cell;
 
@@ -67,11 +66,10 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Se
     write_cells(context, &cells)?;
     equal::write(context, &equal)?;
     times::write(context, &times)?;
-    for table in
+    section.tables =
         ["subset.csv", "subset-cells.csv", "subset-equal.csv", "subset-seconds.csv", "subset-times.csv"]
-    {
-        section.tables.push(table.to_owned());
-    }
+            .map(str::to_owned)
+            .into();
     section.text =
         vec![table(&cells), verdict::predictions(&all), equal::table(&equal), times::table(&times)];
     let methods: Vec<&str> = context.plan.methods.iter().map(|method| method.name).collect();
@@ -84,68 +82,37 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Se
 
 /// Write `subset-cells.csv`: one line per data set, bandwidth and number of landmarks, means over the seeds.
 fn write_cells(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
-    let header = [
-        "dataset",
-        "bandwidth",
-        "landmarks",
-        "refined",
-        "best_rival",
-        "rival",
-        "ratio",
-        "refined_fro_rel",
-        "best_rival_fro_rel",
-        "rival_fro_rel",
+    let columns: [Column<Cell>; 10] = [
+        ("dataset", |cell| cell.set.clone()),
+        ("bandwidth", |cell| cell.regime.name().to_owned()),
+        ("landmarks", |cell| cell.c.to_string()),
+        ("refined", |cell| cell.trace.to_string()),
+        ("best_rival", |cell| cell.rival.1.to_string()),
+        ("rival", |cell| cell.rival.0.clone()),
+        ("ratio", |cell| cell.ratio().to_string()),
+        ("refined_fro_rel", |cell| output::cell(cell.frobenius)),
+        ("best_rival_fro_rel", |cell| output::cell(cell.frobenius_rival.as_ref().map(|rival| rival.1))),
+        ("rival_fro_rel", |cell| cell.frobenius_rival.clone().unwrap_or_default().0),
     ];
-    let rows: Vec<Vec<String>> = cells
-        .iter()
-        .map(|cell| {
-            let (name, least) = cell.frobenius_rival.clone().unzip();
-            vec![
-                cell.set.clone(),
-                cell.regime.name().to_owned(),
-                cell.c.to_string(),
-                cell.trace.to_string(),
-                cell.rival.1.to_string(),
-                cell.rival.0.clone(),
-                cell.ratio().to_string(),
-                super::cell(cell.frobenius),
-                super::cell(least),
-                name.unwrap_or_default(),
-            ]
-        })
-        .collect();
-    Ok(write_csv(&context.out.join("subset-cells.csv"), &header, &rows)?)
+    context.write("subset-cells.csv", &columns, cells)
 }
 
 /// Format the same as text.
 fn table(cells: &[Cell]) -> String {
-    let header =
-        ["data set", "sigma", "c", "refined", "best other", "", "ratio", "Frobenius", "best other", ""];
-    let rows: Vec<Vec<String>> = cells
-        .iter()
-        .map(|cell| {
-            let (name, least) = cell.frobenius_rival.clone().unzip();
-            vec![
-                cell.set.clone(),
-                cell.regime.name().to_owned(),
-                cell.c.to_string(),
-                short(cell.trace),
-                short(cell.rival.1),
-                cell.rival.0.clone(),
-                format!("{:.2}", cell.ratio()),
-                short_or_dash(cell.frobenius),
-                short_or_dash(least),
-                name.unwrap_or_default(),
-            ]
-        })
-        .collect();
+    let columns: [Column<Cell>; 10] = [
+        ("data set", |cell| cell.set.clone()),
+        ("sigma", |cell| cell.regime.name().to_owned()),
+        ("c", |cell| cell.c.to_string()),
+        ("refined", |cell| short(cell.trace)),
+        ("best other", |cell| short(cell.rival.1)),
+        ("", |cell| cell.rival.0.clone()),
+        ("ratio", |cell| format!("{:.2}", cell.ratio())),
+        ("Frobenius", |cell| short_or_dash(cell.frobenius)),
+        ("best other", |cell| short_or_dash(cell.frobenius_rival.as_ref().map(|rival| rival.1))),
+        ("", |cell| cell.frobenius_rival.clone().unwrap_or_default().0),
+    ];
     format!(
         "Trace error / trace, and Frobenius error / best, means over the seeds\n\n{}",
-        aligned(&header, &rows)
+        output::table(&columns, cells)
     )
-}
-
-/// Trials of all sets at both bandwidths, for tests.
-fn flat(all: &[Trials]) -> impl Iterator<Item = (super::Regime, &dpp_nystrom::benchmark::Trial)> {
-    all.iter().flat_map(|Trials { regime, trials }| trials.iter().map(|trial| (*regime, trial)))
 }

@@ -2,17 +2,14 @@
 
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::experiment::{Context, Set, write_csv};
-use crate::output::{aligned, note, short};
+use crate::experiment::{Context, Set};
+use crate::output::{self, Column, short};
 use crate::statistics::mean;
 use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::core::Scalar;
-use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table::Table;
-use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Sigma};
-use dpp_nystrom::landmarks;
-use dpp_nystrom::landmarks::{Selector, Task};
+use dpp_nystrom::data::{Prepared, table::Table};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
+use dpp_nystrom::landmarks::{self, Selector, Task};
 use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
@@ -45,17 +42,20 @@ pub(super) struct Times {
     timed: Timed,
 }
 
+impl Times {
+    fn ratio(&self) -> f64 {
+        self.timed.refined / self.timed.pivoted
+    }
+}
+
 pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Vec<Times>, Error> {
     let mut all = Vec::new();
     for set in sets {
         for (rows, landmarks) in if quick { QUICK } else { SIZES } {
             let name = format!("times-{}-{rows}", set.name());
-            let setup = json!({ "plan": context.plan, "data": set.digest, "sizes": [rows, landmarks] });
-            let work = || one(context, set, rows, landmarks);
-            let (timed, kept) = context.parts.get(&name, &setup, work)?;
+            let sizes = ("sizes", json!([rows, landmarks]));
+            let timed = context.part("", &name, set, &[sizes], || one(context, set, rows, landmarks))?;
             all.push(Times { set: set.name().to_owned(), timed });
-            let how = if kept { "kept" } else { "done" };
-            note(&format!("times: {}, {rows} rows: {how}", set.name()));
         }
     }
     Ok(all)
@@ -109,39 +109,27 @@ fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
 
 /// Write `subset-times.csv`.
 pub(super) fn write(context: &Context<'_>, all: &[Times]) -> Result<(), Error> {
-    let header = ["dataset", "rows", "landmarks", "rpcholesky_seconds", "refined_seconds", "ratio"];
-    let rows: Vec<Vec<String>> = all
-        .iter()
-        .map(|Times { set, timed }| {
-            vec![
-                set.clone(),
-                timed.rows.to_string(),
-                timed.landmarks.to_string(),
-                timed.pivoted.to_string(),
-                timed.refined.to_string(),
-                (timed.refined / timed.pivoted).to_string(),
-            ]
-        })
-        .collect();
-    Ok(write_csv(&context.out.join("subset-times.csv"), &header, &rows)?)
+    let columns: [Column<Times>; 6] = [
+        ("dataset", |times| times.set.clone()),
+        ("rows", |times| times.timed.rows.to_string()),
+        ("landmarks", |times| times.timed.landmarks.to_string()),
+        ("rpcholesky_seconds", |times| times.timed.pivoted.to_string()),
+        ("refined_seconds", |times| times.timed.refined.to_string()),
+        ("ratio", |times| times.ratio().to_string()),
+    ];
+    context.write("subset-times.csv", &columns, all)
 }
 
 pub(super) fn table(all: &[Times]) -> String {
-    let rows: Vec<Vec<String>> = all
-        .iter()
-        .map(|Times { set, timed }| {
-            vec![
-                set.clone(),
-                timed.rows.to_string(),
-                timed.landmarks.to_string(),
-                short(timed.pivoted),
-                short(timed.refined),
-                format!("{:.1}", timed.refined / timed.pivoted),
-            ]
-        })
-        .collect();
-    let header = ["data set", "rows", "c", "rpcholesky, s", "refined, s", "ratio"];
-    format!("Seconds, minimum of {RUNS} runs in turn\n\n{}", aligned(&header, &rows))
+    let columns: [Column<Times>; 6] = [
+        ("data set", |times| times.set.clone()),
+        ("rows", |times| times.timed.rows.to_string()),
+        ("c", |times| times.timed.landmarks.to_string()),
+        ("rpcholesky, s", |times| short(times.timed.pivoted)),
+        ("refined, s", |times| short(times.timed.refined)),
+        ("ratio", |times| format!("{:.1}", times.ratio())),
+    ];
+    format!("Seconds, minimum of {RUNS} runs in turn\n\n{}", output::table(&columns, all))
 }
 
 pub(super) fn sentences(all: &[Times]) -> Vec<String> {
@@ -153,7 +141,7 @@ pub(super) fn sentences(all: &[Times]) -> Vec<String> {
         .into_iter()
         .filter_map(|(rows, landmarks)| {
             let own = || all.iter().filter(move |times| times.timed.rows == rows);
-            let ratios = || own().map(|times| times.timed.refined / times.timed.pivoted);
+            let ratios = || own().map(Times::ratio);
             let most = ratios().fold(0.0, f64::max);
             Some(format!(
                 "At N = {rows} and c = {landmarks} refined takes {:.1} times as long as pivoted Cholesky on average, {most:.1} \

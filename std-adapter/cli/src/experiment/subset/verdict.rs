@@ -1,10 +1,10 @@
 //! Refinement compared with the best other method of each cell: a data set, a bandwidth and a number of landmarks.
 
-use super::{OURS, flat};
+use super::OURS;
 use crate::experiment::Regime;
-use crate::experiment::trials::Trials;
-use crate::output::{aligned, short_or_dash};
-use crate::statistics::mean;
+use crate::experiment::trials::{Trials, flat};
+use crate::output::{Column, short, table};
+use crate::statistics::{distinct, mean};
 use dpp_nystrom::benchmark::Trial;
 
 /// Means over the seeds.
@@ -27,15 +27,6 @@ impl Cell {
     pub(super) fn ratio(&self) -> f64 {
         self.trace / self.rival.1
     }
-}
-
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(Vec::new(), |mut all, value| {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-        all
-    })
 }
 
 /// Return the mean over a method's trials in a cell.
@@ -113,19 +104,16 @@ fn landmark_counts(all: &[Trials]) -> Vec<usize> {
 
 /// Format one line per method and number of landmarks.
 pub(super) fn predictions(all: &[Trials]) -> String {
-    let mut rows = Vec::new();
-    for c in landmark_counts(all) {
-        for (method, error, ratio) in relative(all, c) {
-            rows.push(vec![
-                method.to_owned(),
-                c.to_string(),
-                short_or_dash(Some(error)),
-                format!("{ratio:.4}"),
-            ]);
-        }
-    }
-    let header = ["method", "c", "test error", "relative to the mean"];
-    format!("Test error, means over sets, bandwidths and seeds\n\n{}", aligned(&header, &rows))
+    let counts = landmark_counts(all).into_iter();
+    let errors: Vec<_> =
+        counts.flat_map(|c| relative(all, c).into_iter().map(move |error| (c, error))).collect();
+    let columns: [Column<(usize, (&str, f64, f64))>; 4] = [
+        ("method", |(_, (method, ..))| (*method).to_owned()),
+        ("c", |(c, _)| c.to_string()),
+        ("test error", |(_, (_, error, _))| short(*error)),
+        ("relative to the mean", |(_, (.., ratio))| format!("{ratio:.4}")),
+    ];
+    format!("Test error, means over sets, bandwidths and seeds\n\n{}", table(&columns, &errors))
 }
 
 pub(super) fn sentences(cells: &[Cell], all: &[Trials]) -> Vec<String> {
