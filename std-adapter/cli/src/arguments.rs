@@ -21,13 +21,13 @@ pub(crate) struct Source {
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// The target column, which is not a feature: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) rows: Option<usize>,
     /// Seed of all that is random
-    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
 
@@ -54,10 +54,10 @@ pub(crate) struct KindArguments {
     #[arg(long, value_parser = one_of(&KERNELS), default_value = "gaussian")]
     kernel: KernelKind,
     /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 3)]
     degree: u32,
     /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0)]
     offset: f64,
 }
 
@@ -90,12 +90,7 @@ pub(crate) struct KernelArguments {
     #[command(flatten)]
     kind: KindArguments,
     /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
-    #[arg(
-        long,
-        value_name = "F|median|median*F|cv",
-        default_value = "median",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "F|median|median*F|cv", default_value = "median")]
     sigma: Sigma,
     /// Arithmetic of the chain and of the regression
     #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]

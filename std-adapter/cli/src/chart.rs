@@ -9,8 +9,7 @@ use plotters::prelude::{
     ChartBuilder, Circle, Color, Cross, DashedLineSeries, DrawingArea, ErrorBar, IntoDrawingArea, LineSeries,
     PathElement, RGBColor, SVGBackend, ShapeStyle, Text, TriangleMarker, WHITE,
 };
-use std::ops::Range;
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

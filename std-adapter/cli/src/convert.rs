@@ -3,10 +3,10 @@
 use crate::arguments::{PRECISIONS, one_of};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report, row};
+use crate::output::{aligned, keep_inputs, print_report, row};
+use crate::source::tell_target;
 use clap::Args;
-use dpp_nystrom::data::{store, table::Target};
-use dpp_nystrom::kernel::Precision;
+use dpp_nystrom::{data::store, data::table::Target, kernel::Precision};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -27,7 +27,7 @@ pub(crate) struct Convert {
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// Target column, excluded from the features: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
     /// Precision of the stored values, and of computations on them: f32 takes half the disk space
     #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
@@ -57,11 +57,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     let made = store::convert(data, target, *precision, out, &Bar::default())?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
-    if let (Target::Last, Some(name)) = (&arguments.target, target) {
-        note(&format!(
-            "target: column {name:?}, the last, is left out of the features (--target none keeps it)"
-        ));
-    }
+    tell_target(&arguments.target, target);
     let report = Report {
         store: &arguments.out,
         rows: description.rows,

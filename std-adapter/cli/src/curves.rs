@@ -2,8 +2,7 @@
 
 use crate::chart::Series;
 use crate::statistics::{distinct, summary};
-use dpp_nystrom::benchmark::Trial;
-use dpp_nystrom::landmarks::methods::METHODS;
+use dpp_nystrom::{benchmark::Trial, landmarks::methods::METHODS};
 
 /// Return a method's index in the list of all, so that it looks the same in every picture.
 pub(crate) fn look(method: &str) -> usize {

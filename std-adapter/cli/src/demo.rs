@@ -11,18 +11,16 @@ use crate::evaluate::table_of_means;
 use crate::output::{print_line, short, write_column};
 use crate::statistics::mean;
 use clap::Args;
-use dpp_nystrom::approximation::{Approximation, Gram};
 use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
-use dpp_nystrom::data::{Prepared, table::Table};
-use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision, Sigma};
-use dpp_nystrom::landmarks::{Task, run as select};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
+use dpp_nystrom::pipeline::{self, Landmarks, Params};
 use dpp_nystrom::selectors::{Kdpp, Uniform};
-use dpp_nystrom::{Error as LibraryError, Model};
-use std::fs;
+use dpp_nystrom::{
+    Error as LibraryError, Model, approximation::Approximation, data::Prepared, data::table::Table,
+    regression::Ridge,
+};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
@@ -122,29 +120,20 @@ fn verdict(trials: &[Trial]) -> String {
 fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let test = part(table, table.rows() - HELD_OUT..table.rows());
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
-    let sigma = choose_bandwidth(WIDE, KERNEL, &data, 0, &NoObserver)?.sigma;
-    let setting = FitParams {
-        kernel: KernelSpec { kind: KERNEL, sigma },
+    let params = Params {
+        kernel: KernelParams { kind: KERNEL, sigma: WIDE },
+        landmarks: Landmarks::Count(MODEL_LANDMARKS),
+        selector: &Kdpp::default(),
         ridge: Ridge::CrossValidated,
         precision: Precision::F64,
         seed: 0,
     };
-    let gram = Gram::new(&data, setting.kernel)?;
-    let observer = Bar::default();
-    let selection =
-        select(&Kdpp::default(), &Task { observer: &observer, ..Task::new(&gram, MODEL_LANDMARKS) })?;
+    let outcome = pipeline::fit(&data, &params, None, &Bar::default())?;
+    let selection = &outcome.selected.selection;
     let rows = selection.landmarks.rows().unwrap_or_default();
     write_column(Some(&out.join("landmarks.csv")), "row", rows.iter())?;
-
-    let training = fit(
-        &data,
-        &selection.landmarks,
-        FitParams { ridge: Ridge::CrossValidated, ..setting },
-        None,
-        &Bar::default(),
-    )?;
     let path = out.join("model.dpp");
-    training.model.save(&path)?;
+    outcome.fitted.model.save(&path)?;
 
     // As a device or another day would: from the file.
     let model = Model::load(&path)?;

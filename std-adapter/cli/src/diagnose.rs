@@ -28,44 +28,42 @@ pub(crate) struct Diagnose {
     #[command(flatten)]
     source: Source,
     /// Numbers of landmarks, separated by commas
-    #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_delimiter = ',', required = true)]
     landmarks: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArguments,
     /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F|cv", default_value = "cv")]
     ridge: Ridge,
     /// Number of exact samples
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
-        value_parser = clap::value_parser!(u64).range(2..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(2..))]
     samples: u64,
     /// Pairs of neighbouring states from which alpha is bounded
     #[arg(long, value_name = "N", default_value_t = Effort::default().triples,
-        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(1..))]
     triples: u64,
     /// Pairs of coupled chains
     #[arg(long, value_name = "N", default_value_t = Effort::default().pairs,
-        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
     /// Steps after which coupled chains that have not met are abandoned
     #[arg(long, value_name = "N", default_value_t = Effort::default().pair_steps,
-        value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(1..))]
     pair_steps: u64,
     /// Chains of each kind
     #[arg(long, value_name = "N", default_value_t = Effort::default().chains,
-        value_parser = clap::value_parser!(u64).range(4..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(4..))]
     chains: u64,
     /// Steps per chain; the first half is discarded as burn-in
     #[arg(long, value_name = "N", default_value_t = Effort::default().steps,
-        value_parser = clap::value_parser!(u64).range(256..), allow_negative_numbers = true)]
+        value_parser = clap::value_parser!(u64).range(256..))]
     steps: u64,
     /// Probability with which the corollaries may fail
-    #[arg(long, value_name = "F", default_value_t = Effort::default().delta, value_parser = share,
-        allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", default_value_t = Effort::default().delta, value_parser = share)]
     delta: f64,
     /// Total variation distance from the c-DPP that counts as mixed
-    #[arg(long, value_name = "F", default_value_t = Effort::default().epsilon, value_parser = share,
-        allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", default_value_t = Effort::default().epsilon, value_parser = share)]
     epsilon: f64,
     /// Print one JSON object per line, one for each number of landmarks
     #[arg(long)]

@@ -2,8 +2,7 @@
 
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::error::{Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError};
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 /// Any error that the program reports on stderr.
 #[derive(Debug, thiserror::Error)]

@@ -10,9 +10,8 @@ use crate::statistics::{distinct, mean};
 use clap::Args;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
 use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
-use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::{kernel::KernelParams, regression::Ridge};
 use std::path::PathBuf;
 
 const APPROXIMATIONS: [Choice<Approximation>; 3] = [
@@ -33,20 +32,20 @@ pub(crate) struct Evaluate {
     #[arg(long, value_parser = methods(true), value_delimiter = ',', required = true)]
     pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas
-    #[arg(long, value_name = "C", value_delimiter = ',', required = true, allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_delimiter = ',', required = true)]
     pub(crate) landmarks: Vec<usize>,
     /// How many seeds, from --seed on
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
     /// How many of the rows to hold out [default: a quarter]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) test: Option<usize>,
     #[command(flatten)]
     pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F|cv", default_value = "cv")]
     pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
@@ -55,7 +54,7 @@ pub(crate) struct Evaluate {
     #[arg(long, value_parser = one_of(&APPROXIMATIONS), default_value = "nystrom")]
     pub(crate) approximation: Approximation,
     /// Experts of the ensemble, who share the landmarks out among themselves
-    #[arg(long, value_name = "P", default_value_t = 4, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = 4)]
     pub(crate) experts: usize,
     /// Print one JSON object a line
     #[arg(long)]

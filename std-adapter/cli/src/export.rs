@@ -4,10 +4,8 @@ use crate::arguments::{Choice, one_of};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, note, print_report, row, short};
 use clap::Args;
-use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::data::table;
-use dpp_nystrom::model::Model;
-use dpp_nystrom::model::export::{Bits, Cost, Exported, Form, Name, landmark_rows};
+use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
+use dpp_nystrom::{atomic_file::write_whole, data::table, model::Model};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -96,31 +94,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             "accuracy was measured on the landmarks alone; use --data with training or other rows to measure it there",
         );
     }
-    let report = report(arguments, &name, &exported, &model, cost);
-    print_report(arguments.json, &report, text)
-}
-
-/// Return the name requested, or the file's; note if it had to be changed.
-fn name(arguments: &Export) -> Name {
-    let stem = || arguments.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let name = Name::new(&arguments.name.clone().unwrap_or_else(stem));
-    if let Some(wish) = arguments.name.as_ref().filter(|wish| *wish != name.as_str()) {
-        note(&format!(
-            "invalid name {wish:?}, using {:?}: expected letters, digits and underscores, beginning with a letter",
-            name.as_str()
-        ));
-    }
-    name
-}
-
-fn report<'a>(
-    arguments: &'a Export,
-    name: &'a Name,
-    exported: &Exported,
-    model: &Model,
-    cost: Cost,
-) -> Report<'a> {
-    Report {
+    let report = Report {
         out: &arguments.out,
         name: name.as_str(),
         features: exported.features(),
@@ -139,7 +113,21 @@ fn report<'a>(
         rms_difference_share: (model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation),
         rmse_of_model: cost.errors.map(|[own, _]| own),
         rmse_of_export: cost.errors.map(|[_, exported]| exported),
+    };
+    print_report(arguments.json, &report, text)
+}
+
+/// Return the name requested, or the file's; note if it had to be changed.
+fn name(arguments: &Export) -> Name {
+    let stem = || arguments.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = Name::new(&arguments.name.clone().unwrap_or_else(stem));
+    if let Some(wish) = arguments.name.as_ref().filter(|wish| *wish != name.as_str()) {
+        note(&format!(
+            "invalid name {wish:?}, using {:?}: expected letters, digits and underscores, beginning with a letter",
+            name.as_str()
+        ));
     }
+    name
 }
 
 fn text(report: &Report<'_>) -> String {

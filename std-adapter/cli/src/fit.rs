@@ -8,11 +8,10 @@ use crate::output::{aligned, keep_inputs, note, print_report, row, short, short_
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
-use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::{Selector, methods::Method};
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
-use dpp_nystrom::regression::{Checkpoint, Fitted, Ridge};
+use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
+use dpp_nystrom::{atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,8 +25,7 @@ pub(crate) struct Fit {
         long,
         value_name = "C",
         required_unless_present_any = ["given", "tolerance"],
-        conflicts_with = "given",
-        allow_negative_numbers = true
+        conflicts_with = "given"
     )]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
@@ -40,7 +38,7 @@ pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F|cv", default_value = "cv")]
     pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(
@@ -56,24 +54,17 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Seconds between two writings of the checkpoint
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 10.0,
-        requires = "checkpoint",
-        allow_negative_numbers = true
-    )]
-    pub(crate) checkpoint_every: f64,
+    #[arg(long, value_name = "S", value_parser = seconds, default_value = "10", requires = "checkpoint")]
+    pub(crate) checkpoint_every: Duration,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-impl Fit {
-    pub(crate) fn checkpoint(&self) -> Option<Checkpoint> {
-        let every = Duration::try_from_secs_f64(self.checkpoint_every).unwrap_or(Duration::MAX);
-        self.checkpoint.clone().map(|path| Checkpoint::new(path, every))
-    }
+/// Parse a number of seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.trim().parse().ok().and_then(|number| Duration::try_from_secs_f64(number).ok());
+    seconds.ok_or_else(|| format!("invalid value {text:?}: expected a number of seconds, 0 or more"))
 }
 
 #[derive(Serialize)]
@@ -137,14 +128,21 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         precision: arguments.kernel.precision,
         seed,
     };
-    let mut checkpoint = arguments.checkpoint();
+    let every = arguments.checkpoint_every;
+    let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
     let outcome = pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar::default())?;
     let (selected, fitted) = (&outcome.selected, &outcome.fitted);
     source::tell(selected);
     if let Some(resumed) = checkpoint.as_ref().map(Checkpoint::resumed).filter(|&rows| rows > 0) {
         note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
     }
-    tell_dependent(fitted);
+    if fitted.dependent > 0 {
+        note(&format!(
+            "{} of {} landmarks depend on others under this kernel, and were left out",
+            fitted.dependent,
+            fitted.dependent + fitted.model.landmarks()
+        ));
+    }
     fitted.model.save(&arguments.model)?;
     if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?;
@@ -168,16 +166,6 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         seed,
     };
     print_report(arguments.json, &report, text)
-}
-
-fn tell_dependent(fitted: &Fitted) {
-    if fitted.dependent > 0 {
-        note(&format!(
-            "{} of {} landmarks depend on others under this kernel, and were left out",
-            fitted.dependent,
-            fitted.dependent + fitted.model.landmarks()
-        ));
-    }
 }
 
 fn text(report: &Report<'_>) -> String {

@@ -4,12 +4,10 @@ use crate::bar::Bar;
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
 use clap::Args;
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::data::table;
-use dpp_nystrom::error::TableError;
-use dpp_nystrom::model::Model;
 use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
+use dpp_nystrom::{
+    Error as LibraryError, atomic_file::write_whole, data::table, error::TableError, model::Model,
+};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +53,7 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "MODEL")]
     of: PathBuf,
     /// Regularisation γ (the ridge), multiplied by the number of rows: a number, or cv [default: the model's]
-    #[arg(long, value_name = "F|cv", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F|cv")]
     ridge: Option<Ridge>,
     /// Output file for the merged model
     #[arg(long, value_name = "FILE")]

@@ -24,11 +24,10 @@ mod surface;
 mod tolerance;
 mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpp_nystrom::Error as LibraryError;
 use error::Error;
-use std::io;
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
 #[derive(Debug, Parser)]
@@ -125,7 +124,17 @@ their own.")]
 }
 
 fn main() -> ExitCode {
-    run(Arguments::parse())
+    // A negative number is the value of the option before it, whose parser says what is wrong with it.
+    let command = Arguments::command().mut_subcommands(|command| {
+        command.mut_args(|argument| {
+            let takes_value = argument.get_action().takes_values() && !argument.is_positional();
+            argument.allow_negative_numbers(takes_value)
+        })
+    });
+    match Arguments::from_arg_matches(&command.get_matches()) {
+        Ok(arguments) => run(arguments),
+        Err(error) => error.exit(),
+    }
 }
 
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.

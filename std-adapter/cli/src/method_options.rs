@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(crate) struct MethodArguments {
     /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default: auto]
-    #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|auto")]
     steps: Option<Steps>,
     /// Where the chain starts [default: kmeans++]
     #[arg(long, value_parser = one_of(&STARTS))]
@@ -23,33 +23,33 @@ pub(crate) struct MethodArguments {
     chain: Option<ChainKind>,
     /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the start of
     /// refined: as many as fit in 32 MiB]
-    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M")]
     pivot_rows: Option<usize>,
     /// Rank of the space that lev and applev take scores of [default: the number of landmarks]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K")]
     rank: Option<usize>,
     /// Columns that applev and appreglev take scores from [default: four times the landmarks]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P")]
     columns: Option<usize>,
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
     /// with a budget: as many as fit]
-    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
     refine: Option<u64>,
     /// Candidates that refinement draws for a sweep [default: 400]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
     refine_sample: Option<u32>,
     /// Rows up to which refinement measures the error on all of them; of more, on so many [default: 1000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     refine_rows: Option<u32>,
     /// Time after which refinement begins no other sweep: 500ms, 2s
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     refine_budget: Option<Duration>,
     /// What exchanges of refined lower [default: trace]
     #[arg(long, value_parser = one_of(&OBJECTIVES))]
     objective: Option<Objective>,
     /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
     /// on any machine [default: 1s]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }
 

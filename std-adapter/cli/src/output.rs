@@ -2,9 +2,8 @@
 
 use crate::error;
 use dpp_nystrom::Error;
-use std::io;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{io, io::Write};
 
 /// Print a line on stderr, ignoring failure.
 pub(crate) fn note(line: &str) {
@@ -170,6 +169,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// Return a line of a table of two columns.
+#[expect(clippy::needless_pass_by_value, reason = "callers pass temporaries")]
 pub(crate) fn row(name: &str, value: impl ToString) -> Vec<String> {
     vec![name.to_owned(), value.to_string()]
 }

@@ -3,9 +3,10 @@
 use crate::error::Error;
 use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
 use clap::Args;
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::data::{store::Store, table, table::Table};
-use dpp_nystrom::model::{Model, export::DeviceModel};
+use dpp_nystrom::{
+    Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Model,
+    model::export::DeviceModel,
+};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

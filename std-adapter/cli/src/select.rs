@@ -8,11 +8,11 @@ use crate::output::{aligned, keep_inputs, print_report, row, short, write_column
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
-use dpp_nystrom::approximation::LandmarkSet;
-use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::landmarks::{Objective, RefinementOutcome, methods::Method};
+use dpp_nystrom::landmarks::{Objective, RefinementOutcome};
 use dpp_nystrom::pipeline::{self, Params};
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::{
+    approximation::LandmarkSet, atomic_file::check_writable, landmarks::methods::Method, regression::Ridge,
+};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) source: Source,
     /// How many landmarks
-    #[arg(long, value_name = "C", required_unless_present = "tolerance", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", required_unless_present = "tolerance")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "kdpp")]
@@ -92,35 +92,30 @@ struct RefinementReport {
     /// Rows that these errors are of.
     measured_rows: usize,
     all_rows: bool,
+    /// The error that was lowered, before and after.
+    #[serde(skip)]
+    errors: (&'static str, f64, f64),
 }
 
 impl RefinementReport {
     fn new(gain: RefinementOutcome, rows: usize) -> Self {
+        let RefinementOutcome { before, after, .. } = gain;
         let is_trace = gain.objective == Objective::Trace;
         let trace = |error: f64| is_trace.then_some(error);
         let ridge = |square: f64| (!is_trace).then_some(square.sqrt());
         Self {
             sweeps: gain.sweeps,
             exchanges: gain.exchanges,
-            trace_error_before: trace(gain.before),
-            trace_error_after: trace(gain.after),
-            leave_one_out_nrmse_before: ridge(gain.before),
-            leave_one_out_nrmse_after: ridge(gain.after),
+            trace_error_before: trace(before),
+            trace_error_after: trace(after),
+            leave_one_out_nrmse_before: ridge(before),
+            leave_one_out_nrmse_after: ridge(after),
             measured_rows: gain.measured,
             all_rows: gain.measured == rows,
-        }
-    }
-
-    /// The error that was lowered, before and after.
-    fn errors(&self) -> (&'static str, f64, f64) {
-        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        match self.trace_error_before {
-            Some(before) => ("trace error", before, or_nan(self.trace_error_after)),
-            None => (
-                "leave-one-out error",
-                or_nan(self.leave_one_out_nrmse_before),
-                or_nan(self.leave_one_out_nrmse_after),
-            ),
+            errors: match gain.objective {
+                Objective::Trace => ("trace error", before, after),
+                Objective::Ridge => ("leave-one-out error", before.sqrt(), after.sqrt()),
+            },
         }
     }
 }
@@ -219,7 +214,7 @@ fn text(report: &Report<'_>, list: bool) -> String {
     if let Some(refinement) = &report.refinement {
         let rows_measured =
             if refinement.all_rows { "all".to_owned() } else { refinement.measured_rows.to_string() };
-        let (name, before, after) = refinement.errors();
+        let (name, before, after) = refinement.errors;
         rows.push(row(
             "refinement",
             format!(

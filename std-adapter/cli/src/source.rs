@@ -4,12 +4,11 @@ use crate::arguments::{KernelArguments, Source};
 use crate::error::Error;
 use crate::output::note;
 use dpp_nystrom::data::table::{Table, Target};
-use dpp_nystrom::data::{Prepared, RowSource, store::Store, table};
+use dpp_nystrom::data::{Prepared, RowSource, table};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
-use dpp_nystrom::observer::Observer;
-use dpp_nystrom::pipeline::Selected;
 use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
+use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected};
 use serde::Serialize;
 use std::path::Path;
 
@@ -52,23 +51,19 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
 /// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
 /// told.
 pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> {
-    let told = |rows: usize, total: usize| {
-        if source.rows.is_none() && rows < total {
-            note(&format!("{rows} of the {total} rows are used, drawn at random (--rows asks for more)"));
+    let rows_of = |total: usize| {
+        if source.rows.is_none() && usual < total {
+            note(&format!("{usual} of the {total} rows are used, drawn at random (--rows asks for more)"));
         }
+        source.rows.unwrap_or(usual.min(total))
     };
     if Store::is_store(&source.data) {
-        let total = open_store(source)?.len();
-        let rows = source.rows.unwrap_or(usual.min(total));
-        told(rows, total);
+        let rows = rows_of(open_store(source)?.len());
         return prepared(source, Some(rows));
     }
     let table = read(source)?;
-    let total = table.rows();
-    let rows = source.rows.unwrap_or(usual.min(total));
-    let data = Prepared::new(table, Some(rows), source.seed)?;
-    told(rows, total);
-    Ok(data)
+    let rows = rows_of(table.rows());
+    Ok(Prepared::new(table, Some(rows), source.seed)?)
 }
 
 /// The rows to draw from: of a row store no more than are asked for, drawn at random.
@@ -88,12 +83,17 @@ pub(crate) fn read(source: &Source) -> Result<Table, Error> {
         return Ok(store.table_of(&(0..store.len()).collect::<Vec<_>>())?);
     }
     let table = table::read(&source.data, &source.target)?;
-    if let (Target::Last, Some(name)) = (&source.target, &table.target_name) {
+    tell_target(&source.target, table.target_name.as_deref());
+    Ok(table)
+}
+
+/// Tell which column was taken as the target, if none was named.
+pub(crate) fn tell_target(asked: &Target, found: Option<&str>) {
+    if let (Target::Last, Some(name)) = (asked, found) {
         note(&format!(
             "target: column {name:?}, the last, is left out of the features (--target none keeps it)"
         ));
     }
-    Ok(table)
 }
 
 /// Choose the bandwidth of the kernel.

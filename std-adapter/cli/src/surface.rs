@@ -74,15 +74,8 @@ impl Range {
 /// Return the borders of the cells of a grid: midpoints on the logarithmic scale, extended by as much at the ends.
 fn borders(grid: &[f64]) -> Vec<f64> {
     let ratio = |at: usize| grid.get(at + 1).map_or(2.0, |next| next / grid[at]).sqrt();
-    let mut borders = vec![grid[0] / ratio(0)];
-    for at in 0..grid.len() {
-        borders.push(if at + 1 < grid.len() {
-            grid[at] * ratio(at)
-        } else {
-            grid[at] * ratio(at.saturating_sub(1))
-        });
-    }
-    borders
+    let inner = (0..grid.len()).map(|at| grid[at] * ratio(at.min(grid.len().saturating_sub(2))));
+    std::iter::once(grid[0] / ratio(0)).chain(inner).collect()
 }
 
 fn heat(area: &Area<'_>, surface: &Surface, range: &Range) -> Outcome {

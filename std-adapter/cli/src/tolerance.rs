@@ -6,10 +6,9 @@ use crate::curves::look;
 use crate::error::Error;
 use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::approximation::CurvePoint;
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::{approximation::CurvePoint, regression::Ridge};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -25,13 +24,13 @@ const ASKED: usize = 13;
 #[derive(Debug, Args)]
 pub(crate) struct ToleranceArguments {
     /// In place of --landmarks: as few of them as have an error of at most E
-    #[arg(long, value_name = "E", value_parser = positive, conflicts_with = "landmarks", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", value_parser = positive, conflicts_with = "landmarks")]
     tolerance: Option<f64>,
     /// Which error
     #[arg(long, value_enum, default_value_t = CriterionName::Trace, requires = "tolerance", conflicts_with = "landmarks")]
     tolerance_on: CriterionName,
     /// Landmarks that --tolerance may come to [default: half of the rows, and no more than 1000]
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..), requires = "tolerance", conflicts_with = "landmarks", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..), requires = "tolerance", conflicts_with = "landmarks")]
     max_landmarks: Option<u32>,
     /// Draw the error over the number of landmarks
     #[arg(long, value_name = "FILE.svg", requires = "tolerance", conflicts_with = "landmarks")]

@@ -4,7 +4,8 @@ use crate::arguments::{KindArguments, Source, positive};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::output::{aligned, cell, keep_inputs, note, print_report, short, short_or_dash, write_csv};
-use crate::{source, surface};
+use crate::source;
+use crate::surface;
 use clap::Args;
 use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid, tune};
 use serde::Serialize;
@@ -27,13 +28,7 @@ pub(crate) struct Tune {
     #[command(flatten)]
     source: Source,
     /// Number of landmarks of the regression
-    #[arg(
-        long,
-        value_name = "C",
-        required_unless_present = "full",
-        conflicts_with = "full",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "C", required_unless_present = "full", conflicts_with = "full")]
     landmarks: Option<usize>,
     /// Regress on all rows instead, 1000 unless --rows is given; cubic in the rows
     #[arg(long)]
@@ -41,10 +36,10 @@ pub(crate) struct Tune {
     #[command(flatten)]
     kernel: KindArguments,
     /// Bandwidths to try, in multiples of the median distance [default: 0.25 to 64, in powers of 2]
-    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive)]
     sigmas: Vec<f64>,
     /// Ridges to try [default: 1e-10 to 0.1, in half powers of 10]
-    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive)]
     ridges: Vec<f64>,
     /// Write every error to a CSV file
     #[arg(long, value_name = "FILE.csv")]

@@ -1,10 +1,8 @@
 //! Theorem 3's α, bounded from below by sampling.
 
 use crate::error::Error;
-use dpp_nystrom::approximation::Ground;
-use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::rng::{RngStream, stream};
-use dpp_nystrom::theory::contraction::contraction;
+use dpp_nystrom::{approximation::Ground, core::GroundSet, theory::contraction::contraction};
 use rand::seq::index;
 
 /// Triples (S, r, t) drawn.

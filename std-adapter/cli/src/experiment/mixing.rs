@@ -1,24 +1,22 @@
 //! The error along the chain, beside the expected error of a c-DPP.
 
-use super::page::{Figure, Section};
+use super::page::Section;
 use super::{Context, Regime, Set};
 use crate::bar::Bar;
-use crate::chart::{Axis, Panel, Scale, Series, draw};
+use crate::chart::{Axis, Panel, Scale, Series};
 use crate::error::Error;
 use crate::output::{cell, short, write_csv};
 use crate::statistics::summary;
-use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::approximation::{Ground, Spectrum, trace_error};
 use dpp_nystrom::core::{
     Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, SlotChain, start,
 };
-use dpp_nystrom::data::Prepared;
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
-use dpp_nystrom::linalg::expected_trace_error;
-use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
-use dpp_nystrom::simd::Lanes;
+use dpp_nystrom::{
+    Error as LibraryError, data::Prepared, heap::Heap, linalg::expected_trace_error,
+    regression::choose_bandwidth, simd::Lanes,
+};
 use serde::{Deserialize, Serialize};
 
 /// Steps, or tries, after which the error is measured.
@@ -202,18 +200,13 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
                 continue;
             }
             let title = format!("{}, {}", set.name(), regime.title());
-            section.figure(
-                context.out,
-                Figure {
-                    file: format!("mixing-{}-{}.svg", set.name(), regime.name()),
-                    caption: format!(
-                        "{title}: trace error along the chain, mean over the seeds, bars from minimum to maximum; \
-                         the expected level of a c-DPP is exact. α in the titles is a lower bound found \
-                         by sampling and certifies nothing (Theorem 3 requires α < 1)."
-                    ),
-                },
-                |path| draw(path, &title, &panels),
-            )?;
+            let file = format!("mixing-{}-{}.svg", set.name(), regime.name());
+            let caption = format!(
+                "{title}: trace error along the chain, mean over the seeds, bars from minimum to maximum; the expected \
+                 level of a c-DPP is exact. α in the titles is a lower bound found by sampling and certifies nothing \
+                 (Theorem 3 requires α < 1)."
+            );
+            section.figure(context.out, file, &title, &panels, caption)?;
         }
     }
     section.summary = sentences(cells);

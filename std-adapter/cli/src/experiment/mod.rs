@@ -8,14 +8,12 @@ use crate::error::Error;
 use crate::method_options::methods;
 use crate::output::{Column, cells, note, print_line, write_csv};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
-use dpp_nystrom::kernel::Sigma;
 use dpp_nystrom::landmarks::methods::{Method, find};
+use dpp_nystrom::{data::table, kernel::Sigma};
 use page::Section;
 use parts::Parts;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,34 +62,19 @@ pub(crate) struct Experiment {
     pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas [default: 20,50,100,200; quick: 10,20,50;
     /// subset: 20,50,100; quick: 10,20]
-    #[arg(long, value_name = "C", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_delimiter = ',')]
     pub(crate) landmarks: Vec<usize>,
     /// Number of seeds, starting at --seed [default: 3; quick: 2]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: Option<u64>,
     /// First seed
-    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
 
-/// The methods of the paper's figures and others, as far as the registry has them.
-const ALL: &[&str] = &[
-    "uniform",
-    "lev",
-    "reglev",
-    "appreglev",
-    "adapfull",
-    "adappart",
-    "kmeans++",
-    "kmeans",
-    "rpcholesky",
-    "greedy",
-    "recursive-rls",
-    "kdpp-exact",
-    "kdpp",
-];
-const QUICK: &[&str] =
-    &["uniform", "lev", "adapfull", "kmeans++", "kmeans", "rpcholesky", "kdpp-exact", "kdpp"];
+/// The methods of the paper's figures and others.
+const ALL: &str = "uniform lev reglev appreglev adapfull adappart kmeans++ kmeans rpcholesky greedy recursive-rls kdpp-exact kdpp";
+const QUICK: &str = "uniform lev adapfull kmeans++ kmeans rpcholesky kdpp-exact kdpp";
 
 /// How the bandwidth of an experiment is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,20 +136,19 @@ fn names<S: serde::Serializer>(methods: &[&'static Method], serializer: S) -> Re
 }
 
 impl Plan {
-    fn new(arguments: &Experiment) -> Self {
+    /// Return the plan of some arguments, with these methods and numbers of landmarks unless the user gave others.
+    fn new(arguments: &Experiment, methods: &str, landmarks: &[usize]) -> Self {
         let quick = arguments.quick;
-        let known = |names: &[&str]| names.iter().filter_map(|name| find(name)).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             rows: if quick { 1_000 } else { 4_000 },
             held_out: 0.25,
             landmarks: match arguments.landmarks.as_slice() {
-                [] if quick => vec![10, 20, 50],
-                [] => vec![20, 50, 100, 200],
+                [] => landmarks.to_vec(),
                 asked => asked.to_vec(),
             },
             methods: match arguments.methods.as_slice() {
-                [] => known(if quick { QUICK } else { ALL }),
+                [] => methods.split(' ').filter_map(find).collect(),
                 asked => asked.to_vec(),
             },
             seed: arguments.seed,
@@ -280,7 +262,9 @@ impl Context<'_> {
 }
 
 pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
-    let plan = Plan::new(arguments);
+    let (names, landmarks) =
+        if arguments.quick { (QUICK, &[10, 20, 50][..]) } else { (ALL, &[20, 50, 100, 200][..]) };
+    let plan = Plan::new(arguments, names, landmarks);
     let sets = sets(&arguments.data)?;
     let parts = Parts::new(&arguments.out)?;
     let context = Context { plan: &plan, parts: &parts, out: &arguments.out };
@@ -303,8 +287,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
         sections.push(tradeoff::run(&context, &sets)?);
     }
     if wants(ExperimentKind::Subset) {
-        let (methods, landmarks) = (!arguments.methods.is_empty(), !arguments.landmarks.is_empty());
-        let plan = subset::plan(&plan, arguments.quick, methods, landmarks);
+        let plan = subset::plan(arguments);
         let context = Context { plan: &plan, ..context };
         sections.push(subset::run(&context, &sets, arguments.quick)?);
     }

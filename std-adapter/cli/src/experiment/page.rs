@@ -1,14 +1,15 @@
 //! One self-contained HTML page with all results.
 
 use super::{Plan, Set};
+use crate::chart::{Panel, draw};
 use crate::error::Error;
 use dpp_nystrom::atomic_file::write_whole;
 use std::path::Path;
 
 /// A chart and its caption.
-pub(super) struct Figure {
-    pub(super) file: String,
-    pub(super) caption: String,
+struct Figure {
+    file: String,
+    caption: String,
 }
 
 /// The results of an experiment.
@@ -28,15 +29,17 @@ impl Section {
         Self { name, title, summary: Vec::new(), text: Vec::new(), tables: Vec::new(), figures: Vec::new() }
     }
 
-    /// Draw a chart to its file and add it to the section.
+    /// Draw panels under a title to a file in a folder, and add the chart to the section.
     pub(super) fn figure(
         &mut self,
         out: &Path,
-        figure: Figure,
-        draw: impl FnOnce(&Path) -> Result<(), Error>,
+        file: String,
+        title: &str,
+        panels: &[Panel],
+        caption: String,
     ) -> Result<(), Error> {
-        draw(&out.join(&figure.file))?;
-        self.figures.push(figure);
+        draw(&out.join(&file), title, panels)?;
+        self.figures.push(Figure { file, caption });
         Ok(())
     }
 }

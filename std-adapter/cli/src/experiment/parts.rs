@@ -1,11 +1,8 @@
 //! Parts of an experiment, one file each, reused if the set-up is the same.
 
 use crate::error::Error;
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::data::table::Table;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use dpp_nystrom::{Error as LibraryError, atomic_file::write_whole, data::table::Table};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -19,23 +19,18 @@ fn cell(trials: &[Trial], metric: &Metric, method: &str, set: &str, c: usize) ->
     mean(own.filter_map(metric.of))
 }
 
-struct Keys<'t> {
-    methods: Vec<&'t str>,
-    sets: Vec<&'t str>,
-    counts: Vec<usize>,
-}
-
-fn keys(trials: &[Trial]) -> Keys<'_> {
-    Keys {
-        methods: distinct(trials.iter().map(|trial| trial.method.as_str())),
-        sets: distinct(trials.iter().map(|trial| trial.dataset.as_str())),
-        counts: distinct(trials.iter().map(|trial| trial.landmarks)),
-    }
+/// Return the methods, data sets and numbers of landmarks of the trials.
+fn keys(trials: &[Trial]) -> (Vec<&str>, Vec<&str>, Vec<usize>) {
+    (
+        distinct(trials.iter().map(|trial| trial.method.as_str())),
+        distinct(trials.iter().map(|trial| trial.dataset.as_str())),
+        distinct(trials.iter().map(|trial| trial.landmarks)),
+    )
 }
 
 /// Return each method's reduction of uniform's error, in percent, over the data sets.
 pub(super) fn improvement(trials: &[Trial], metric: &Metric) -> Vec<Series> {
-    let Keys { methods, sets, counts } = keys(trials);
+    let (methods, sets, counts) = keys(trials);
     let others = methods.into_iter().filter(|&method| method != "uniform");
     others
         .map(|method| {
@@ -55,7 +50,7 @@ pub(super) fn improvement(trials: &[Trial], metric: &Metric) -> Vec<Series> {
 
 /// Return one sentence per number of landmarks.
 pub(super) fn sentences(trials: &[Trial], metric: &Metric, regime: Regime) -> Vec<String> {
-    let Keys { methods, sets, counts } = keys(trials);
+    let (methods, sets, counts) = keys(trials);
     let mut sentences = Vec::new();
     for c in counts {
         let of = |method: &str| -> Vec<(f64, &str)> {

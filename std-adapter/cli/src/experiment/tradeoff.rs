@@ -1,23 +1,21 @@
 //! Time against error, each method at several values of its parameter.
 
-use super::page::{Figure, Section};
+use super::page::Section;
 use super::{Case, Context, Regime, Set};
 use crate::bar::Bar;
-use crate::chart::{Axis, Panel, Scale, Series, draw};
+use crate::chart::{Axis, Panel, Scale, Series};
 use crate::curves::look;
 use crate::error::Error;
 use crate::output::{Column, cell};
 use crate::statistics::{distinct, mean, summary};
 use dpp_nystrom::approximation::{Gram, Spectrum};
-use dpp_nystrom::core::Rule;
-use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::landmarks::{self, ChainKind, Selector, Start, Steps, Task};
-use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::selectors::{
     AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Greedy, Kdpp, Kmeans,
     KmeansPlusPlus, Leverage, RecursiveRls, RidgeLeverage, RpCholesky, Uniform,
 };
+use dpp_nystrom::{core::Rule, data::Prepared, regression::choose_bandwidth};
 use serde::{Deserialize, Serialize};
 
 /// A selector at one value of its parameter.
@@ -147,18 +145,13 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
         };
         let panels: Vec<Panel> = sets.iter().map(panel).filter(|panel| !panel.series.is_empty()).collect();
         let title = format!("Time against error, c = {c}, {}", regime.title());
-        section.figure(
-            context.out,
-            Figure {
-                file: format!("tradeoff-{}.svg", regime.name()),
-                caption: format!(
-                    "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform \
-                     start, columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. \
-                     Seconds include the computation of the kernel entries that a method needs."
-                ),
-            },
-            |path| draw(path, &title, &panels),
-        )?;
+        let file = format!("tradeoff-{}.svg", regime.name());
+        let caption = format!(
+            "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform start, \
+             columns p of approximate scores, rows considered by pivoted Cholesky), mean over the seeds. Seconds \
+             include the computation of the kernel entries that a method needs."
+        );
+        section.figure(context.out, file, &title, &panels, caption)?;
     }
     section.summary = sentences(cells);
     Ok(section)

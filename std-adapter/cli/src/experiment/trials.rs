@@ -1,20 +1,20 @@
 //! Methods compared over c: approximation error of K, and prediction error of ridge regression.
 
-use super::page::{Figure, Section};
+use super::page::Section;
 use super::summary::Metric;
 use super::{Context, Regime, Set, summary};
 use crate::bar::Bar;
-use crate::chart::{Axis, Panel, Scale, draw};
+use crate::chart::{Axis, Panel, Scale};
 use crate::curves::curves;
 use crate::error::Error;
 use crate::output::{Column, cell, note};
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::approximation::Approximation;
+use crate::statistics::distinct;
 use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
-use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::{Selector, methods::SelectorOptions};
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::{
+    Error as LibraryError, approximation::Approximation, core::Error as CoreError, landmarks::Selector,
+    landmarks::methods::SelectorOptions, regression::Ridge,
+};
 use std::sync::Arc;
 
 /// Trials at one choice of bandwidth.
@@ -172,41 +172,29 @@ pub(super) fn figures(
                 series: summary::improvement(trials, metric),
             })
             .collect();
-        section.figure(context.out, Figure {
-            file: format!("{name}-{}-improvement.svg", metric.name),
-            caption: format!(
-                "Improvement over uniform landmarks, {}: mean over the data sets, bars from minimum to maximum.",
-                metric.title
-            ),
-        }, |path| draw(path, &format!("Improvement over uniform: {}", metric.title), &improvement))?;
+        let file = format!("{name}-{}-improvement.svg", metric.name);
+        let title = format!("Improvement over uniform: {}", metric.title);
+        let caption = format!(
+            "Improvement over uniform landmarks, {}: mean over the data sets, bars from minimum to maximum.",
+            metric.title
+        );
+        section.figure(context.out, file, &title, &improvement, caption)?;
         for Trials { regime, trials } in all {
-            let mut sets: Vec<&str> = trials.iter().map(|trial| trial.dataset.as_str()).collect();
-            sets.dedup();
-            let panels: Vec<Panel> = sets
-                .iter()
-                .map(|&set| {
-                    let own: Vec<Trial> =
-                        trials.iter().filter(|trial| trial.dataset == set).cloned().collect();
-                    Panel {
-                        title: set.to_owned(),
-                        x: Axis::new("landmarks c", Scale::Logarithmic),
-                        y: Axis::new(metric.title, Scale::Logarithmic),
-                        series: curves(&own, metric.of),
-                    }
-                })
-                .collect();
-            section.figure(
-                context.out,
-                Figure {
-                    file: format!("{name}-{}-{}.svg", metric.name, regime.name()),
-                    caption: format!(
-                        "{}, {}: mean over the seeds, bars from minimum to maximum.",
-                        metric.title,
-                        regime.title()
-                    ),
-                },
-                |path| draw(path, &format!("{}, {}", metric.title, regime.title()), &panels),
-            )?;
+            let panel = |set: &String| {
+                let own: Vec<Trial> = trials.iter().filter(|trial| trial.dataset == *set).cloned().collect();
+                Panel {
+                    title: set.clone(),
+                    x: Axis::new("landmarks c", Scale::Logarithmic),
+                    y: Axis::new(metric.title, Scale::Logarithmic),
+                    series: curves(&own, metric.of),
+                }
+            };
+            let sets = distinct(trials.iter().map(|trial| &trial.dataset));
+            let panels: Vec<Panel> = sets.into_iter().map(panel).collect();
+            let file = format!("{name}-{}-{}.svg", metric.name, regime.name());
+            let title = format!("{}, {}", metric.title, regime.title());
+            let caption = format!("{title}: mean over the seeds, bars from minimum to maximum.");
+            section.figure(context.out, file, &title, &panels, caption)?;
         }
     }
     Ok(())

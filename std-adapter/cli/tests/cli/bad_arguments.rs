@@ -110,6 +110,16 @@ fn kernels() {
 }
 
 #[test]
+fn seconds_between_checkpoints() {
+    let folder = folder();
+    for value in ["-1", "nan", "inf", "soon"] {
+        folder
+            .run(&format!("fit a.csv --landmarks 5 --model m --checkpoint c --checkpoint-every {value}"))
+            .misused(&[value, "a number of seconds, 0 or more"]);
+    }
+}
+
+#[test]
 fn numbers_of_rows() {
     let folder = folder();
     for command in ["select a.csv", "fit a.csv --model m", "evaluate a.csv --methods kdpp"] {

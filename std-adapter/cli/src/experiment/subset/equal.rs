@@ -4,14 +4,12 @@ use crate::error::Error;
 use crate::experiment::{Case, Context, Regime, Set, trials::Trials};
 use crate::output::{Column, aligned, cell, short_or_dash};
 use crate::statistics::mean;
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::approximation::Gram;
-use dpp_nystrom::benchmark::Trial;
-use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::landmarks::{self, Criterion, Task, Tolerance, fewest};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
+use dpp_nystrom::{
+    Error as LibraryError, approximation::Gram, benchmark::Trial, core::Error as CoreError, data::Prepared,
+};
 use serde::{Deserialize, Serialize};
 
 /// The result for one data set, bandwidth and seed.

@@ -2,10 +2,10 @@
 //! error, prediction error, and time.
 
 use super::page::Section;
-use super::{Context, Plan, Set, trials};
+use super::{Context, Experiment, Plan, Set, trials};
 use crate::error::Error;
 use crate::output::{self, Column, short, short_or_dash};
-use dpp_nystrom::landmarks::methods::{Method, find};
+use dpp_nystrom::landmarks::methods::find;
 use verdict::Cell;
 
 mod equal;
@@ -13,38 +13,24 @@ mod times;
 mod verdict;
 
 /// The methods that select rows, with which refinement is compared.
-const RIVALS: &[&str] = &[
-    "uniform",
-    "lev",
-    "reglev",
-    "adapfull",
-    "adappart",
-    "kmeans++",
-    "kmeans-snapped",
-    "kdpp-exact",
-    "kdpp",
-    "rpcholesky",
-    "greedy",
-];
-const QUICK: &[&str] = &["uniform", "adapfull", "kmeans-snapped", "kdpp", "rpcholesky"];
+const RIVALS: &str =
+    "uniform lev reglev adapfull adappart kmeans++ kmeans-snapped kdpp-exact kdpp rpcholesky greedy";
+const QUICK: &str = "uniform adapfull kmeans-snapped kdpp rpcholesky";
 
 /// Refinement of the trace error, and of the leave-one-out error.
 const OURS: &[&str] = &["refined", "refined-ridge"];
 
 /// Return the plan of this experiment: its own methods and numbers of landmarks unless the user gave some.
-pub(super) fn plan(plan: &Plan, quick: bool, methods: bool, landmarks: bool) -> Plan {
-    let mut own = plan.clone();
-    let known = |names: &[&str]| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>();
-    if !methods {
-        own.methods = known(if quick { QUICK } else { RIVALS });
+pub(super) fn plan(arguments: &Experiment) -> Plan {
+    let (rivals, landmarks) =
+        if arguments.quick { (QUICK, &[10, 20][..]) } else { (RIVALS, &[20, 50, 100][..]) };
+    let mut plan = Plan::new(arguments, rivals, landmarks);
+    for ours in OURS.iter().filter_map(|name| find(name)) {
+        if !plan.methods.iter().any(|method| std::ptr::eq(*method, ours)) {
+            plan.methods.push(ours);
+        }
     }
-    let is_new = |ours: &&Method| !own.methods.iter().any(|method| std::ptr::eq(*method, *ours));
-    let ours: Vec<&Method> = known(OURS).into_iter().filter(is_new).collect();
-    own.methods.extend(ours);
-    if !landmarks {
-        own.landmarks = if quick { vec![10, 20] } else { vec![20, 50, 100] };
-    }
-    own
+    plan
 }
 
 /// Run with a plan from [`plan`].

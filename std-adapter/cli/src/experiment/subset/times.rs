@@ -5,14 +5,13 @@ use crate::error::Error;
 use crate::experiment::{Context, Set};
 use crate::output::{self, Column, short};
 use crate::statistics::mean;
-use dpp_nystrom::approximation::Gram;
-use dpp_nystrom::core::Scalar;
-use dpp_nystrom::data::{Prepared, table::Table};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
 use dpp_nystrom::landmarks::{self, Selector, Task};
-use dpp_nystrom::regression::choose_bandwidth;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
+use dpp_nystrom::{
+    approximation::Gram, core::Scalar, data::Prepared, data::table::Table, regression::choose_bandwidth,
+};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

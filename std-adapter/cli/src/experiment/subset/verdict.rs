@@ -1,8 +1,7 @@
 //! Refinement compared with the best other method of each cell: a data set, a bandwidth and a number of landmarks.
 
 use super::OURS;
-use crate::experiment::Regime;
-use crate::experiment::trials::{Trials, flat};
+use crate::experiment::{Regime, trials::Trials, trials::flat};
 use crate::output::{Column, short, table};
 use crate::statistics::{distinct, mean};
 use dpp_nystrom::benchmark::Trial;
@@ -76,12 +75,15 @@ pub(super) fn cells(all: &[Trials]) -> Vec<Cell> {
         .collect()
 }
 
+/// A method, its mean test error, and the mean of its test error relative to that of all methods in a cell.
+type Relative<'a> = (&'a str, f64, f64);
+
 /// Return test errors of each method, relative to the mean over all methods in the cell.
-fn relative(all: &[Trials], c: usize) -> Vec<(&str, f64, f64)> {
+fn relative(all: &[Trials], c: usize) -> Vec<Relative<'_>> {
     let methods = methods(all);
     let keys: Vec<_> = keys(all).into_iter().filter(|key| key.2 == c).collect();
     let value = |trial: &Trial| trial.test_nrmse;
-    let mut relative: Vec<(&str, f64, f64)> = methods
+    let mut relative: Vec<Relative<'_>> = methods
         .iter()
         .filter_map(|&method| {
             let errors = || keys.iter().filter_map(|&key| of(all, key, method, value));
@@ -107,7 +109,7 @@ pub(super) fn predictions(all: &[Trials]) -> String {
     let counts = landmark_counts(all).into_iter();
     let errors: Vec<_> =
         counts.flat_map(|c| relative(all, c).into_iter().map(move |error| (c, error))).collect();
-    let columns: [Column<(usize, (&str, f64, f64))>; 4] = [
+    let columns: [Column<(usize, Relative<'_>)>; 4] = [
         ("method", |(_, (method, ..))| (*method).to_owned()),
         ("c", |(c, _)| c.to_string()),
         ("test error", |(_, (_, error, _))| short(*error)),
