@@ -114,21 +114,16 @@ fn with_error(interval: Interval) -> String {
 }
 
 fn text(found: &Diagnosis) -> String {
-    let mut text = summary(found);
+    let mut parts = vec![summary(found)];
     if !found.target_ranks.is_empty() {
-        text.push('\n');
-        text.push_str(&target_ranks(found));
+        parts.push(target_ranks(found));
     }
-    text.push('\n');
-    match &found.regression {
-        Some(regression) => text.push_str(&risks(regression, found)),
-        None => text.push_str("Theorem 2 is omitted: it needs a target.\n"),
-    }
-    text.push('\n');
-    text.push_str(&mixing(found));
-    text.push('\n');
-    text.push_str(&chains(found));
-    text
+    parts.push(match &found.regression {
+        Some(regression) => risks(regression, found),
+        None => "Theorem 2 is omitted: it needs a target.\n".to_owned(),
+    });
+    parts.extend([mixing(found), chains(found)]);
+    parts.join("\n")
 }
 
 fn summary(found: &Diagnosis) -> String {

@@ -1,21 +1,18 @@
 //! The error along the chain, beside the expected error of a c-DPP.
 
 use super::page::Section;
-use super::{Context, Regime, Set};
-use crate::bar::Bar;
+use super::{Context, Regime, Set, gaussian};
 use crate::chart::{Axis, Panel, Scale, Series};
 use crate::error::Error;
 use crate::output::{cell, short, write_csv};
-use crate::statistics::summary;
+use crate::statistics::{distinct, summary};
 use dpp_nystrom::approximation::{Ground, Spectrum, trace_error};
 use dpp_nystrom::core::{
     Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, SlotChain, start,
 };
-use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::{
-    Error as LibraryError, data::Prepared, heap::Heap, linalg::expected_trace_error,
-    regression::choose_bandwidth, simd::Lanes,
+    Error as LibraryError, data::Prepared, heap::Heap, linalg::expected_trace_error, simd::Lanes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +20,7 @@ use serde::{Deserialize, Serialize};
 const CHECKPOINTS: [u64; 12] = [0, 20, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
 
 /// A chain and its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Walk {
     /// Algorithm 1 from k-means++ seeds, as in the paper.
     PaperSeeds,
@@ -67,8 +63,8 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set]) -> Result<Section, Error>
     let mut cells: Vec<Cell> = Vec::new();
     for set in sets {
         for &regime in set.regimes() {
-            for &wanted in &plan.mixing_rows {
-                let rows = wanted.min(set.table.rows());
+            // A small set has fewer rows than some of the numbers.
+            for rows in distinct(plan.mixing_rows.iter().map(|&rows| rows.min(set.table.rows()))) {
                 for seed in plan.seeds() {
                     let name = format!("mixing-{}-{}-{rows}-{seed}", set.name(), regime.name());
                     let all =
@@ -98,9 +94,8 @@ fn watch(
     seed: u64,
 ) -> Result<Vec<(usize, Watched)>, Error> {
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
-    let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let ground = data.ground(KernelSpec { kind: kernel, sigma })?;
+    let kernel = gaussian(&data, regime.bandwidth(), seed)?;
+    let ground = data.ground(kernel)?;
     let eigenvalues = Spectrum::of(&ground)?.eigenvalues().to_vec();
     let trace: f64 = eigenvalues.iter().sum();
     let mut all = Vec::new();
@@ -113,7 +108,7 @@ fn watch(
         let errors = errors.into_iter().collect::<Result<_, _>>()?;
         let alpha = super::alpha::lower_bound(&ground, c, seed)?;
         let expected = expected_trace_error(&eigenvalues, c).map(|error| error / trace);
-        all.push((c, Watched { sigma, expected, alpha, errors }));
+        all.push((c, Watched { sigma: kernel.sigma, expected, alpha, errors }));
     }
     Ok(all)
 }

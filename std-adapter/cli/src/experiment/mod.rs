@@ -4,13 +4,16 @@
 //! is not computed again, so an interrupted run resumes. Tables contain no times, which differ between runs; times
 //! have tables of their own.
 
+use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::methods;
 use crate::output::{Column, cells, note, print_line, write_csv};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::data::table::{Table, Target};
+use dpp_nystrom::data::Prepared;
+use dpp_nystrom::data::table::{self, Table, Target};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
 use dpp_nystrom::landmarks::methods::{Method, find};
-use dpp_nystrom::{data::table, kernel::Sigma};
+use dpp_nystrom::regression::choose_bandwidth;
 use page::Section;
 use parts::Parts;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -303,6 +306,13 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
     }
     print_line(&format!("Written to {}: open {}", arguments.out.display(), path.display()))?;
     Ok(())
+}
+
+/// Return the Gaussian kernel with this bandwidth on the data.
+fn gaussian(data: &Prepared, sigma: Sigma, seed: u64) -> Result<KernelSpec, Error> {
+    let kind = KernelKind::Gaussian;
+    let sigma = choose_bandwidth(sigma, kind, data, seed, &Bar::default())?.sigma;
+    Ok(KernelSpec { kind, sigma })
 }
 
 /// Return the readable files of a folder, sorted by name. Others are skipped with a warning.

@@ -1,21 +1,19 @@
 //! Time against error, each method at several values of its parameter.
 
 use super::page::Section;
-use super::{Case, Context, Regime, Set};
-use crate::bar::Bar;
+use super::{Case, Context, Regime, Set, gaussian};
 use crate::chart::{Axis, Panel, Scale, Series};
 use crate::curves::look;
 use crate::error::Error;
 use crate::output::{Column, cell};
 use crate::statistics::{distinct, mean, summary};
 use dpp_nystrom::approximation::{Gram, Spectrum};
-use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::landmarks::{self, ChainKind, Selector, Start, Steps, Task};
 use dpp_nystrom::selectors::{
     AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Greedy, Kdpp, Kmeans,
     KmeansPlusPlus, Leverage, RecursiveRls, RidgeLeverage, RpCholesky, Uniform,
 };
-use dpp_nystrom::{core::Rule, data::Prepared, regression::choose_bandwidth};
+use dpp_nystrom::{core::Rule, data::Prepared};
 use serde::{Deserialize, Serialize};
 
 /// A selector at one value of its parameter.
@@ -87,9 +85,8 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
     let c = context.plan.tradeoff_landmarks;
     let (rows, _) = context.plan.split(&set.table);
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
-    let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(regime.bandwidth(), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma })?;
+    let kernel = gaussian(&data, regime.bandwidth(), seed)?;
+    let gram = Gram::new(&data, kernel)?;
     let spectrum = Spectrum::of_matrix(gram.matrix()?.clone())?;
     let task = Task { seed, ..Task::new(&gram, c) };
     let mut all = Vec::new();
@@ -99,7 +96,7 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
             curve: curve.to_owned(),
             option: parameter.to_owned(),
             value,
-            sigma,
+            sigma: kernel.sigma,
             fro_rel: gram.relative_error(&spectrum, &selection.landmarks)?.map(|relative| relative.frobenius),
             trace_fraction: gram.trace_error(&selection.landmarks)?.fraction,
             seconds: selection.seconds,

@@ -123,6 +123,17 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_resumes() {
     assert_ne!(folder.text("one/trials.csv"), folder.text("two/trials.csv"));
 }
 
+/// Both numbers of rows of the plan are more than the set has.
+#[test]
+fn a_small_set_is_measured_once_along_the_chain() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("sets")).unwrap();
+    folder.write("sets/small.csv", Sample::new(60, 3).csv());
+    folder.run("experiment mixing --data sets --seeds 1 --out out").good();
+    // One number of landmarks is under the number of rows, at both bandwidths.
+    assert_eq!(records(&folder.text("out/mixing-theory.csv")).len(), 2);
+}
+
 #[test]
 fn unreadable_files_are_skipped_and_empty_folders_rejected() {
     let folder = Folder::new();

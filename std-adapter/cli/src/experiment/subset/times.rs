@@ -1,17 +1,14 @@
 //! The time of refinement relative to that of the pivoted Cholesky from which it starts.
 
-use crate::bar::Bar;
 use crate::error::Error;
-use crate::experiment::{Context, Set};
+use crate::experiment::{Context, Set, gaussian};
 use crate::output::{self, Column, short};
 use crate::statistics::mean;
-use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
+use dpp_nystrom::kernel::Sigma;
 use dpp_nystrom::landmarks::{self, Selector, Task};
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
-use dpp_nystrom::{
-    approximation::Gram, core::Scalar, data::Prepared, data::table::Table, regression::choose_bandwidth,
-};
+use dpp_nystrom::{approximation::Gram, core::Scalar, data::Prepared, data::table::Table};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -67,9 +64,7 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     } else {
         Prepared::new(set.table.clone(), Some(rows), seed)?
     };
-    let kernel = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(Sigma::Median(1.0), kernel, &data, seed, &Bar::default())?.sigma;
-    let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma })?;
+    let gram = Gram::new(&data, gaussian(&data, Sigma::Median(1.0), seed)?)?;
     let task = Task { seed, ..Task::new(&gram, c) };
     let mut least = [f64::INFINITY; 2];
     for run in 0..=RUNS {
