@@ -1,10 +1,11 @@
 //! The approximation error of a set of landmarks: trace, Frobenius and spectral error of `K - K̃`.
 
-use crate::approximation::features::{Ground, independent, independent_points};
+use crate::approximation::features::{Ground, independent, independent_points, refused};
 use crate::error::Error;
 use crate::heap::Heap;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows per task. Sums are taken block by block, so that they do not depend on the number of threads.
 const BLOCK: usize = 1_024;
@@ -16,6 +17,13 @@ pub struct TraceError {
     pub error: f64,
     /// `tr(K - K̃) / tr K`.
     pub fraction: f64,
+}
+
+impl TraceError {
+    /// Return the error and its fraction of `trace`; 0 for a trace of 0.
+    pub(crate) fn of(error: f64, trace: f64) -> Self {
+        Self { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } }
+    }
 }
 
 /// Measure the trace error of these landmarks, by one pass over the rows on all threads.
@@ -53,7 +61,7 @@ fn residuals(
         let diagonal = ground.diagonal(row);
         Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
     })
-    .map_err(|reason| Error::Landmarks { reason })
+    .map_err(refused)
 }
 
 /// Sum the trace error over `len` rows on all threads.
@@ -64,20 +72,25 @@ pub(crate) fn trace_over(
     rank: usize,
     residual: impl Fn(usize, &mut [f64]) -> Result<(f64, f64), CoreError> + Sync,
 ) -> Result<TraceError, CoreError> {
-    let blocks: Vec<(f64, f64)> = (0..len.div_ceil(BLOCK))
-        .into_par_iter()
-        .map(|block| {
-            let mut phi = vec![0.0; rank];
-            let (mut error, mut trace) = (0.0, 0.0);
-            for row in block * BLOCK..len.min((block + 1) * BLOCK) {
-                let (left, diagonal) = residual(row, &mut phi)?;
-                error += left;
-                trace += diagonal;
-            }
-            Ok((error, trace))
-        })
-        .collect::<Result<_, CoreError>>()?;
-    let error = blocks.iter().map(|block| block.0).sum();
-    let trace: f64 = blocks.iter().map(|block| block.1).sum();
-    Ok(TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } })
+    let blocks = over_blocks(len, rank, |rows, phi| {
+        let (mut error, mut trace) = (0.0, 0.0);
+        for row in rows {
+            let (left, diagonal) = residual(row, phi)?;
+            error += left;
+            trace += diagonal;
+        }
+        Ok((error, trace))
+    })?;
+    let sum = |part: fn(&(f64, f64)) -> f64| blocks.iter().map(part).sum();
+    Ok(TraceError::of(sum(|block| block.0), sum(|block| block.1)))
+}
+
+/// Run `work` on each block of `len` rows on all threads. `work` gets a buffer of `rank` values.
+pub(crate) fn over_blocks<A: Send>(
+    len: usize,
+    rank: usize,
+    work: impl Fn(Range<usize>, &mut [f64]) -> Result<A, CoreError> + Sync,
+) -> Result<Vec<A>, CoreError> {
+    let blocks = (0..len.div_ceil(BLOCK)).into_par_iter();
+    blocks.map(|block| work(block * BLOCK..len.min((block + 1) * BLOCK), &mut vec![0.0; rank])).collect()
 }

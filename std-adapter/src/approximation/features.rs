@@ -3,86 +3,100 @@
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
 use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, Scalar};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// The ground set on which errors are measured: always `f64`, whatever the precision of the selection.
 pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
 
-/// Return the features `φ` of every row, one column per row, from landmarks that are rows of `home`.
-pub(crate) fn features(
-    ground: &Ground<'_>,
-    home: &Ground<'_>,
-    landmarks: &Landmarks<'_, f64, Ground<'_>>,
-) -> Result<Mat<f64>, Error> {
-    let nystrom = Nystrom::new(landmarks);
-    let mut features = Mat::<f64>::zeros(nystrom.rank(), ground.len());
-    features
-        .par_col_iter_mut()
-        .enumerate()
-        .try_for_each(|(row, phi)| match phi.try_as_col_major_mut() {
-            Some(phi) => {
-                let phi = phi.as_slice_mut();
-                home.column_at(ground.row(row), landmarks.members(), phi);
-                nystrom.features_at(row, phi)
-            }
-            None => Ok(()),
-        })
-        .map_err(|reason| Error::Landmarks { reason })?;
-    Ok(features)
-}
-
-/// Return the points of `home` that are independent of those before them.
-pub(crate) fn independent_points<'a>(
-    home: &'a Ground<'_>,
-    memory: &'a mut Heap<f64>,
-) -> Result<Landmarks<'a, f64, Ground<'a>>, Error> {
+/// Return the landmarks of all points of a ground set that are independent of those before them.
+pub(crate) fn independent_points<'a, T: Scalar, G: GroundSet<T> + ?Sized>(
+    home: &'a G,
+    memory: &'a mut Heap<T>,
+) -> Result<Landmarks<'a, T, G>, Error> {
     independent(home, &(0..home.len()).collect::<Vec<_>>(), memory)
 }
 
 /// Return the landmarks that are independent of those before them.
-pub(crate) fn independent<'a, T, G>(
+pub(crate) fn independent<'a, T: Scalar, G: GroundSet<T> + ?Sized>(
     ground: &'a G,
     rows: &[usize],
     memory: &'a mut Heap<T>,
-) -> Result<Landmarks<'a, T, G>, Error>
-where
-    T: dpp_nystrom_core::Scalar,
-    G: GroundSet<T> + ?Sized,
-{
-    let mut landmarks =
-        Landmarks::new(ground, memory.lend()).map_err(|reason| Error::Landmarks { reason })?;
-    for &row in rows {
-        match landmarks.push(row) {
-            Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(Error::Landmarks { reason }),
-        }
-    }
-    if landmarks.is_empty() {
-        let reason = CoreError::RankDeficient { rank: 0, landmarks: rows.len() };
-        return Err(Error::Landmarks { reason });
-    }
+) -> Result<Landmarks<'a, T, G>, Error> {
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    push_independent(&mut landmarks, rows)?;
     Ok(landmarks)
 }
 
-/// Return a column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`, from landmarks that are rows of any ground set.
+/// Append the rows that are independent of the landmarks and of the rows before them.
+pub(crate) fn push_independent<T: Scalar, G: GroundSet<T> + ?Sized>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    rows: &[usize],
+) -> Result<(), Error> {
+    for &row in rows {
+        match landmarks.push(row) {
+            Ok(()) | Err(CoreError::NotPositive { .. }) => {}
+            Err(reason) => return Err(refused(reason)),
+        }
+    }
+    if landmarks.is_empty() {
+        return Err(refused(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
+    }
+    Ok(())
+}
+
+pub(crate) fn refused(reason: CoreError) -> Error {
+    Error::Landmarks { reason }
+}
+
+/// Return a column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`.
+pub(crate) fn features<G>(landmarks: &Landmarks<'_, f64, G>) -> Result<Mat<f64>, Error>
+where
+    G: GroundSet<f64> + Sync + ?Sized,
+{
+    let ground = landmarks.ground();
+    columns(landmarks, ground.len(), |row, column| ground.column(row, landmarks.members(), column))
+}
+
+/// Return the [`features`] from the independent ones of these landmarks.
 pub(crate) fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,
 {
     let mut memory = Heap::new(landmarks.len())?;
-    let landmarks = independent(ground, landmarks, &mut memory)?;
-    let nystrom = Nystrom::new(&landmarks);
-    let mut features = Mat::<f64>::zeros(nystrom.rank(), ground.len());
+    features(&independent(ground, landmarks, &mut memory)?)
+}
+
+/// Return the [`features`] from landmarks given as points.
+pub(crate) fn features_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<Mat<f64>, Error> {
+    let home = Points::new(points, ground.features(), *ground.kernel())?;
+    let mut memory = Heap::new(home.len())?;
+    let landmarks = independent_points(&home, &mut memory)?;
+    let kernel = |row, column: &mut [f64]| home.column_at(ground.row(row), landmarks.members(), column);
+    columns(&landmarks, ground.len(), kernel)
+}
+
+/// Return a column of features for each of `len` rows. `kernel` writes the kernel of a row with the landmarks.
+fn columns<G: GroundSet<f64> + Sync + ?Sized>(
+    landmarks: &Landmarks<'_, f64, G>,
+    len: usize,
+    kernel: impl Fn(usize, &mut [f64]) + Sync,
+) -> Result<Mat<f64>, Error> {
+    let nystrom = Nystrom::new(landmarks);
+    let mut features = Mat::<f64>::zeros(nystrom.rank(), len);
     features
         .par_col_iter_mut()
         .enumerate()
-        .try_for_each(|(row, phi)| match phi.try_as_col_major_mut() {
-            Some(phi) => nystrom.features(row, phi.as_slice_mut()),
+        .try_for_each(|(row, column)| match column.try_as_col_major_mut() {
+            Some(column) => {
+                let column = column.as_slice_mut();
+                kernel(row, column);
+                nystrom.features_at(row, column)
+            }
             None => Ok(()),
         })
-        .map_err(|reason| Error::Landmarks { reason })?;
+        .map_err(refused)?;
     Ok(features)
 }
 
@@ -93,7 +107,7 @@ where
 pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Mat<f64>, Error> {
     let n = ground.len();
     if n == 0 {
-        return Err(Error::Landmarks { reason: CoreError::Empty });
+        return Err(refused(CoreError::Empty));
     }
     let mut entries = zeros(n * n, 0.0)?;
     entries
@@ -108,6 +122,6 @@ pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Re
             }
             Ok(())
         })
-        .map_err(|reason| Error::Landmarks { reason })?;
+        .map_err(refused)?;
     Ok(MatRef::from_row_major_slice(&entries, n, n).to_owned())
 }

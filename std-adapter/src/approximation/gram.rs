@@ -1,9 +1,10 @@
 //! Rows under a kernel, with a lazily computed, cached kernel matrix and eigendecomposition.
 
-use crate::approximation::errors::{TraceError, trace_error, trace_error_of_points};
-use crate::approximation::features::{Ground, kernel_matrix};
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::approximation::spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
+use crate::approximation::{
+    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::Ground,
+    features::features_of_points, features::kernel_matrix, landmark_set::LandmarkSet,
+    spectrum::RelativeError, spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
+};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
@@ -132,7 +133,9 @@ impl<'a> Gram<'a> {
     ) -> Result<Option<RelativeError>, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
-            LandmarkSet::Points(points) => spectrum.relative_error_of_points(&self.ground, points),
+            LandmarkSet::Points(points) => spectrum.relative_error_of(landmarks.count(self.data.dim), || {
+                features_of_points(&self.ground, points)
+            }),
         }
     }
 

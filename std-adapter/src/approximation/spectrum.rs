@@ -1,11 +1,8 @@
 //! Frobenius and spectral errors relative to the best approximation of the same rank.
 
-use crate::approximation::features::{Ground, features, independent, independent_points, kernel_matrix};
-
+use crate::approximation::features::{Ground, features_of, kernel_matrix};
 use crate::error::Error;
-use crate::heap::Heap;
 use crate::linalg::eigen::{PARTS, eigenvalues, largest_eigenvalue, rank};
-use dpp_nystrom_core::{GroundSet, Points};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use std::sync::Arc;
@@ -61,52 +58,29 @@ impl Spectrum {
         ground: &Ground<'_>,
         landmarks: &[usize],
     ) -> Result<Option<RelativeError>, Error> {
-        let Some(best) = self.best(landmarks.len()) else { return Ok(None) };
-        let mut memory = Heap::new(landmarks.len())?;
-        let landmarks = independent(ground, landmarks, &mut memory)?;
-        self.relative(&features(ground, ground, &landmarks)?, best).map(Some)
+        self.relative_error_of(landmarks.len(), || features_of(ground, landmarks))
     }
 
-    /// Measure the [`relative_error`](Self::relative_error) of landmarks given as points.
-    ///
-    /// # Errors
-    /// Those of [`relative_error`](Self::relative_error), [`Error::Core`].
-    pub fn relative_error_of_points(
-        &self,
-        ground: &Ground<'_>,
-        points: &[f64],
-    ) -> Result<Option<RelativeError>, Error> {
-        let home = Points::new(points, ground.features(), *ground.kernel())?;
-        let Some(best) = self.best(home.len()) else { return Ok(None) };
-        let mut memory = Heap::new(home.len())?;
-        let landmarks = independent_points(&home, &mut memory)?;
-        self.relative(&features(ground, &home, &landmarks)?, best).map(Some)
-    }
-
-    /// Measure the errors of `FᵀF` relative to the best rank `c`, for features given as one column per row.
+    /// Measure the errors of `ΦᵀΦ` relative to the best rank `c`, for features given as one column per row.
     pub(crate) fn relative_error_of(
         &self,
-        features: &Mat<f64>,
         c: usize,
+        features: impl FnOnce() -> Result<Mat<f64>, Error>,
     ) -> Result<Option<RelativeError>, Error> {
-        self.best(c).map(|best| self.relative(features, best)).transpose()
+        let Some(best) = self.best(c) else { return Ok(None) };
+        let norms = residual_norms(&self.matrix, &features()?)?;
+        Ok(Some(RelativeError {
+            frobenius: norms.frobenius / best.frobenius,
+            spectral: norms.spectral / best.spectral,
+        }))
     }
 
     /// Return the Frobenius and spectral error of the best rank `c`; `None` if `K` has no higher rank.
-    fn best(&self, c: usize) -> Option<RelativeError> {
+    fn best(&self, c: usize) -> Option<ResidualNorms> {
         let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
         let spectral = tail.first().copied().unwrap_or(0.0);
         let frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
-        (rank(&self.eigenvalues) > c).then_some(RelativeError { frobenius, spectral })
-    }
-
-    /// Return the errors of `ΦᵀΦ` divided by the best ones.
-    fn relative(&self, features: &Mat<f64>, best: RelativeError) -> Result<RelativeError, Error> {
-        let norms = residual_norms(&self.matrix, features)?;
-        Ok(RelativeError {
-            frobenius: norms.frobenius / best.frobenius,
-            spectral: norms.spectral / best.spectral,
-        })
+        (rank(&self.eigenvalues) > c).then_some(ResidualNorms { frobenius, spectral })
     }
 }
 

@@ -13,19 +13,15 @@
 //!
 //! Each is `FᵀF` for features `F`, so one formula measures all errors.
 
-use crate::approximation::errors::TraceError;
-use crate::approximation::features::{features, independent_points};
-use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::approximation::spectrum::{RelativeError, Spectrum};
+use crate::approximation::{
+    errors::TraceError, features::features_of_points, gram::Gram, landmark_set::LandmarkSet,
+    spectrum::RelativeError, spectrum::Spectrum,
+};
 use crate::error::Error;
-use crate::heap::Heap;
-use crate::linalg::eigen::{Eigen, PARTS, eigen};
-use crate::linalg::gram_schmidt::Basis;
+use crate::linalg::{eigen::Eigen, eigen::eigen, eigen::product, gram_schmidt::Basis};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::GroundSet;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::Mat;
 use rand::seq::SliceRandom;
 use std::fmt;
 
@@ -72,32 +68,21 @@ impl Approximation {
     ) -> Result<(TraceError, Option<RelativeError>), Error> {
         let features = match self {
             Self::Nystrom => {
-                let relative = match spectrum {
-                    Some(spectrum) => gram.relative_error(spectrum, landmarks)?,
-                    None => None,
-                };
-                return Ok((gram.trace_error(landmarks)?, relative));
+                let relative =
+                    spectrum.map(|spectrum| gram.relative_error(spectrum, landmarks)).transpose()?;
+                return Ok((gram.trace_error(landmarks)?, relative.flatten()));
             }
             Self::Ensemble { experts } => ensemble(gram, landmarks, experts, seed)?,
             Self::Modified => modified(gram, landmarks)?,
         };
         let ground = gram.ground();
         let trace: f64 = (0..ground.len()).map(|row| ground.diagonal(row)).sum();
-        let error = (trace - features.squared_norm_l2()).max(0.0);
-        let trace_error = TraceError { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } };
-        let relative = match spectrum {
-            Some(spectrum) => spectrum.relative_error_of(&features, landmarks.count(ground.features()))?,
-            None => None,
-        };
-        Ok((trace_error, relative))
+        let trace_error = TraceError::of((trace - features.squared_norm_l2()).max(0.0), trace);
+        let count = landmarks.count(ground.features());
+        let relative =
+            spectrum.map(|spectrum| spectrum.relative_error_of(count, || Ok(features))).transpose()?;
+        Ok((trace_error, relative.flatten()))
     }
-}
-
-/// Return the Nyström features of `points` as landmarks, one column per row.
-fn nystrom(gram: &Gram<'_>, points: &[f64]) -> Result<Mat<f64>, Error> {
-    let home = gram.points(points)?;
-    let mut memory = Heap::new(home.len())?;
-    features(gram.ground(), &home, &independent_points(&home, &mut memory)?)
 }
 
 /// Stack the experts' features, each scaled by `1/√p`.
@@ -111,9 +96,8 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     }
     order.shuffle(&mut stream(seed, RngStream::Experts));
     let parts = (0..experts)
-        .map(|expert| {
-            nystrom(gram, &order[expert * count / experts..(expert + 1) * count / experts].concat())
-        })
+        .map(|expert| &order[expert * count / experts..(expert + 1) * count / experts])
+        .map(|part| features_of_points(gram.ground(), &part.concat()))
         .collect::<Result<Vec<_>, _>>()?;
     let rows = parts.iter().map(Mat::nrows).sum();
     let mut stacked = Mat::<f64>::zeros(rows, gram.len());
@@ -129,21 +113,16 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
 /// Return `(QᵀKQ)^½ Qᵀ`, up to a rotation.
 fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
     gram.check_whole("modified", "nystrom")?;
-    let spanning = nystrom(gram, &landmarks.features(gram.data())?)?;
+    let spanning = features_of_points(gram.ground(), &landmarks.features(gram.data())?)?;
     let mut basis = Basis::default();
     for j in 0..spanning.nrows() {
         basis.push(spanning.row(j).transpose().to_owned());
     }
     let vectors = basis.vectors();
-    let parallel = Par::rayon(PARTS);
     let basis = Mat::from_fn(gram.len(), vectors.len(), |i, j| vectors[j][i]);
-    let mut turned = Mat::<f64>::zeros(gram.len(), vectors.len());
-    matmul(turned.as_mut(), Accum::Replace, gram.matrix()?.as_ref(), &basis, 1.0, parallel);
-    let mut inner = Mat::<f64>::zeros(vectors.len(), vectors.len());
-    matmul(inner.as_mut(), Accum::Replace, basis.transpose(), &turned, 1.0, parallel);
-    let Eigen { values, vectors } = eigen(&inner)?;
-    let mut features = Mat::<f64>::zeros(values.len(), gram.len());
-    matmul(features.as_mut(), Accum::Replace, vectors.transpose(), basis.transpose(), 1.0, parallel);
+    let turned = product(gram.matrix()?.as_ref().as_ref(), basis.as_ref());
+    let Eigen { values, vectors } = eigen(&product(basis.transpose(), turned.as_ref()))?;
+    let mut features = product(vectors.transpose(), basis.transpose());
     for (j, value) in values.iter().enumerate() {
         let root = value.sqrt();
         features.row_mut(j).iter_mut().for_each(|entry| *entry *= root);
@@ -154,14 +133,10 @@ fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error>
 #[cfg(test)]
 mod tests {
     use super::Approximation;
-    use crate::approximation::gram::Gram;
-    use crate::approximation::landmark_set::LandmarkSet;
-    use crate::approximation::spectrum::Spectrum;
-    use crate::data::prepared::Prepared;
-    use crate::data::table::input::Table;
+    use crate::approximation::{gram::Gram, landmark_set::LandmarkSet, spectrum::Spectrum};
+    use crate::data::{prepared::Prepared, table::input::Table};
     use crate::error::Error;
-    use crate::kernel::kind::KernelKind;
-    use crate::kernel::spec::KernelSpec;
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use dpp_nystrom_core::GroundSet;
     use faer::Mat;
     use faer::prelude::Solve;

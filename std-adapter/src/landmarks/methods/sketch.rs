@@ -36,7 +36,7 @@ pub(crate) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
         push(&mut landmarks, row)?;
     }
     go_on(task.observer)?;
-    let features = features(ground, ground, &landmarks)?;
+    let features = features(&landmarks)?;
     go_on(task.observer)?;
     let Eigen { mut values, vectors } = eigen(&product(features.as_ref(), features.transpose()))?;
     values.truncate(rank(&values));
