@@ -1,21 +1,16 @@
 //! Kernel ridge regression on the landmarks of a feature map.
 
 use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::columns::TargetColumn;
-use crate::data::dataset::Dataset;
+use crate::data::{columns::TargetColumn, dataset::Dataset};
 use crate::error::Error;
 use crate::estimators::nystroem::{Input, Nystroem};
-use crate::heap::RidgeHeap;
 use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
 use crate::observer::{NoObserver, Observer};
-use crate::regression::accumulator::refused;
-use crate::regression::fit::{Fitted, fit};
-use crate::regression::folds::{FOLDS, deal_folds};
-use crate::regression::params::FitParams;
-use crate::regression::regress::solve;
-use crate::regression::ridge::{Ridge, ridge_grid};
-use dpp_nystrom_core::RidgeRegression;
+use crate::regression::{
+    accumulator::Accumulator, accumulator::refused, fit::Fitted, fit::fit, folds::deal_folds,
+    params::FitParams, regress::solve, ridge::Ridge,
+};
 use dpp_nystrom_core::kernel::Kernel;
 
 /// Kernel ridge regression, `min ‖Φβ - y‖² + Nγ‖β‖²` on the features of a [`Nystroem`] map.
@@ -112,27 +107,19 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let target = rows.learnable()?;
         let phi = self.map.transform_by(&rows.rows, |_| {})?;
         let rank = self.map.rank();
-        let folds = match self.ridge {
-            Ridge::CrossValidated => deal_folds(rows.len(), FOLDS.min(rows.len()), self.seed),
+        let folds: Vec<u8> = match self.ridge {
+            Ridge::CrossValidated => deal_folds(rows.len(), self.seed).collect(),
             Ridge::Value(_) => vec![0; rows.len()],
         };
         let count = folds.iter().max().map_or(1, |&last| usize::from(last) + 1);
-        let mut heaps = (0..count).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
-        let mut parts = Vec::with_capacity(count);
-        for heap in &mut heaps {
-            parts.push(RidgeRegression::new(rank, heap.lend()).map_err(refused)?);
-        }
-        for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
-            parts[usize::from(fold)].add(phi, value).map_err(refused)?;
-        }
-        let grid: Vec<f64> = ridge_grid().collect();
-        let (solved, _) = solve(&mut parts, self.ridge, &grid, &NoObserver)?;
-        Ok(FeatureRidge {
-            map: self.map,
-            weights: solved.weights,
-            ridge: solved.ridge,
-            target: TargetColumn::from(target),
-        })
+        let empty = vec![Accumulator::empty(rank)?; count];
+        let (weights, quality) = Accumulator::on_all(&empty, |parts| {
+            for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
+                parts[usize::from(fold)].add(phi, value).map_err(refused)?;
+            }
+            solve(parts, &self.ridge.into(), &NoObserver)
+        })?;
+        Ok(FeatureRidge { map: self.map, weights, ridge: quality.ridge, target: TargetColumn::from(target) })
     }
 }
 

@@ -79,8 +79,7 @@ impl<T: Scalar> Accumulator<T> {
     /// unchanged.
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         *self = self.on(|regression| {
-            regression.add(features, target).map_err(refused)?;
-            Ok(Self::of(regression))
+            regression.add(features, target).map_err(refused).map(|()| Self::of(regression))
         })?;
         Ok(())
     }
@@ -91,10 +90,7 @@ impl<T: Scalar> Accumulator<T> {
     /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         *self = other.on(|other| {
-            self.on(|regression| {
-                regression.merge(other).map_err(refused)?;
-                Ok(Self::of(regression))
-            })
+            self.on(|regression| regression.merge(other).map_err(refused).map(|()| Self::of(regression)))
         })?;
         Ok(())
     }
@@ -128,11 +124,8 @@ impl<T: Scalar> Accumulator<T> {
         &self,
         work: impl FnOnce(&mut RidgeRegression<'_, T>) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let features = self.features();
-        let mut heap = RidgeHeap::new(features)?;
-        let mut regression = RidgeRegression::new(features, heap.lend()).map_err(refused)?;
-        self.restore(&mut regression)?;
-        work(&mut regression)
+        let mut heap = RidgeHeap::new(self.features())?;
+        work(&mut self.lent(&mut heap)?)
     }
 
     /// Run `work` on regressions with these states.
@@ -140,15 +133,17 @@ impl<T: Scalar> Accumulator<T> {
         accumulators: &[Self],
         work: impl FnOnce(&mut [RidgeRegression<'_, T>]) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let mut heaps =
-            accumulators.iter().map(|one| RidgeHeap::new(one.features())).collect::<Result<Vec<_>, _>>()?;
-        let mut regressions = Vec::with_capacity(heaps.len());
-        for (heap, one) in heaps.iter_mut().zip(accumulators) {
-            let mut regression = RidgeRegression::new(one.features(), heap.lend()).map_err(refused)?;
-            one.restore(&mut regression)?;
-            regressions.push(regression);
-        }
-        work(&mut regressions)
+        let heaps = accumulators.iter().map(|one| RidgeHeap::new(one.features()));
+        let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
+        let regressions = accumulators.iter().zip(&mut heaps).map(|(one, heap)| one.lent(heap));
+        work(&mut regressions.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// Return a regression with this state, in the memory of `heap`.
+    fn lent<'h>(&self, heap: &'h mut RidgeHeap<T>) -> Result<RidgeRegression<'h, T>, Error> {
+        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(refused)?;
+        self.restore(&mut regression)?;
+        Ok(regression)
     }
 }
 

@@ -11,8 +11,8 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::lane::{Ground, Lane};
-use crate::simd::pivots::Pass;
+use crate::regression::accumulator::refused;
+use crate::simd::{lane::Ground, lane::Lane, pivots::Pass};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
@@ -83,12 +83,10 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.rows = ridge.rows();
         self.waiting = 0;
         let mut numbers = ridge.numbers();
-        let mut next = || numbers.next().unwrap_or(0.0);
-        for i in 0..rank {
-            (i..rank).for_each(|j| self.matrix[j * length + i] = next());
+        for (place, value) in places(rank, length).zip(&mut numbers) {
+            self.matrix[place] = value;
         }
-        (0..rank).for_each(|i| self.matrix[rank * length + i] = next());
-        self.matrix[rank * length + rank] = (next() + next()).max(0.0).sqrt();
+        self.matrix[rank * length + rank] = numbers.take(2).sum::<f64>().max(0.0).sqrt();
         self.clear();
     }
 
@@ -132,20 +130,11 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.absorb()?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
-        let entry = |i: usize, j: usize| matrix[j * length + i];
-        let mut slots = numbers.iter_mut();
-        let mut put = |value: f64| {
-            if let Some(slot) = slots.next() {
-                *slot = value;
-            }
-        };
-        let sign = |i: usize| if entry(i, i) < 0.0 { -1.0 } else { 1.0 };
-        for i in 0..rank {
-            (i..rank).for_each(|j| put(sign(i) * entry(i, j)));
-        }
-        (0..rank).for_each(|i| put(sign(i) * entry(i, rank)));
-        put(entry(rank, rank) * entry(rank, rank));
-        put(0.0);
+        let sign = |row: usize| if matrix[row * length + row] < 0.0 { -1.0 } else { 1.0 };
+        let residual = matrix[rank * length + rank];
+        numbers.clear();
+        numbers.extend(places(rank, length).map(|place| sign(place % length) * matrix[place]));
+        numbers.extend([residual * residual, 0.0]);
         ridge.restore(self.rows, &self.numbers).map_err(refused)
     }
 
@@ -194,8 +183,10 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     }
 }
 
-fn refused(reason: CoreError) -> Error {
-    Error::Regression { reason }
+/// The places in the matrix of the numbers of an accumulator: `R` by rows, then `Qᵀy`.
+fn places(rank: usize, length: usize) -> impl Iterator<Item = usize> {
+    let triangle = (0..rank).flat_map(move |i| (i..rank).map(move |j| j * length + i));
+    triangle.chain((0..rank).map(move |i| rank * length + i))
 }
 
 #[cfg(test)]

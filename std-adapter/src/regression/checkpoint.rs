@@ -13,16 +13,10 @@
 
 use crate::atomic_file::write_whole;
 use crate::data::source::RowSource;
-use crate::error::Error;
-use crate::error::checkpoint::CheckpointProblem;
-use crate::error::table::TableError;
+use crate::error::{Error, checkpoint::CheckpointProblem, table::TableError};
 use crate::framed_file::{Frame, FrameProblem, Length};
-use crate::kernel::kind::KernelKind;
-use crate::kernel::precision::Precision;
-use crate::regression::accumulator::Accumulator;
-use crate::regression::params::FitParams;
-use crate::regression::regress::Rounds;
-use crate::regression::ridge::Ridge;
+use crate::kernel::{kind::KernelKind, precision::Precision};
+use crate::regression::{accumulator::Accumulator, params::FitParams, ridge::Ridge};
 use dpp_nystrom_core::RidgeRegression;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -71,16 +65,11 @@ impl Checkpoint {
             _ => Ok(()),
         }
     }
-
-    /// Return the checkpoint of one fit.
-    pub(crate) fn of(&mut self, key: Key) -> Kept<'_> {
-        Kept { checkpoint: self, key, written: Instant::now() }
-    }
 }
 
 /// The identity of a fit: a checkpoint with another key is refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Key {
+struct Key {
     rows_checksum: u32,
     rows: u64,
     landmarks: u32,
@@ -92,10 +81,30 @@ pub(crate) struct Key {
     seed: u64,
 }
 
-impl Key {
-    pub(crate) fn new(source: &dyn RowSource, landmarks: &[f64], params: FitParams) -> Self {
+#[derive(Serialize, Deserialize)]
+struct Content {
+    key: Key,
+    rounds: u64,
+    parts: Vec<Accumulator<f64>>,
+}
+
+/// What a fit does between rounds of rows: check the source, write a checkpoint. By default nothing.
+#[derive(Default)]
+pub(crate) struct Rounds<'s> {
+    source: Option<&'s dyn RowSource>,
+    checkpoint: Option<Kept<'s>>,
+}
+
+impl<'s> Rounds<'s> {
+    /// Check this source and write this checkpoint, which belongs to the fit with these landmarks and parameters.
+    pub(crate) fn new(
+        source: &'s dyn RowSource,
+        checkpoint: Option<&'s mut Checkpoint>,
+        landmarks: &[f64],
+        params: FitParams,
+    ) -> Self {
         let FitParams { kernel, ridge, precision, seed } = params;
-        Self {
+        let key = || Key {
             rows_checksum: source.checksum(),
             rows: source.len() as u64,
             landmarks: crc32fast::hash(bytemuck::cast_slice(landmarks)),
@@ -107,19 +116,52 @@ impl Key {
                 Ridge::CrossValidated => None,
             },
             seed,
+        };
+        let kept = |checkpoint| Kept { checkpoint, key: key(), written: Instant::now() };
+        Self { source: Some(source), checkpoint: checkpoint.map(kept) }
+    }
+
+    /// Restore the state of an earlier run and return the number of completed rounds.
+    pub(crate) fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
+        let Some(kept) = &mut self.checkpoint else { return Ok(0) };
+        let Some(Content { rounds, parts, .. }) = kept.read()? else { return Ok(0) };
+        let corrupt =
+            || Error::Checkpoint { path: kept.checkpoint.path.clone(), problem: CheckpointProblem::Corrupt };
+        let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
+        let rows = rows.filter(|&rows| rows.max(rounds) <= kept.key.rows).ok_or_else(corrupt)?;
+        if parts.len() != accumulators.len() {
+            return Err(corrupt());
         }
+        for (accumulator, part) in accumulators.iter_mut().zip(&parts) {
+            part.restore(accumulator).map_err(|_| corrupt())?;
+        }
+        let rounds = usize::try_from(rounds).map_err(|_| corrupt())?;
+        kept.checkpoint.resumed = rows;
+        Ok(rounds)
+    }
+
+    /// Check the source, and write the state after this number of rounds if the interval has passed.
+    pub(crate) fn after_round(
+        &mut self,
+        rounds: usize,
+        accumulators: &[RidgeRegression<'_, f64>],
+    ) -> Result<(), Error> {
+        if let Some(source) = self.source {
+            source.check()?;
+        }
+        match &mut self.checkpoint {
+            Some(kept) if kept.written.elapsed() >= kept.checkpoint.every => {
+                kept.write(rounds, accumulators)?;
+                kept.written = Instant::now();
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Content {
-    key: Key,
-    rounds: u64,
-    parts: Vec<Accumulator<f64>>,
-}
-
 /// The checkpoint of one fit.
-pub(crate) struct Kept<'c> {
+struct Kept<'c> {
     checkpoint: &'c mut Checkpoint,
     key: Key,
     written: Instant,
@@ -155,31 +197,5 @@ impl Kept<'_> {
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
         let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
         write_whole(&self.checkpoint.path, |file| FRAME.write(file, &content))
-    }
-}
-
-impl Rounds for Kept<'_> {
-    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
-        let Some(Content { rounds, parts, .. }) = self.read()? else { return Ok(0) };
-        let corrupt =
-            || Error::Checkpoint { path: self.checkpoint.path.clone(), problem: CheckpointProblem::Corrupt };
-        let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
-        let rows = rows.filter(|&rows| rows.max(rounds) <= self.key.rows).ok_or_else(corrupt)?;
-        if parts.len() != accumulators.len() {
-            return Err(corrupt());
-        }
-        for (accumulator, part) in accumulators.iter_mut().zip(&parts) {
-            part.restore(accumulator).map_err(|_| corrupt())?;
-        }
-        self.checkpoint.resumed = rows;
-        usize::try_from(rounds).map_err(|_| corrupt())
-    }
-
-    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
-        if self.written.elapsed() >= self.checkpoint.every {
-            self.write(rounds, accumulators)?;
-            self.written = Instant::now();
-        }
-        Ok(())
     }
 }

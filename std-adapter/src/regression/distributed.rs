@@ -39,23 +39,20 @@
 //! # Ok::<(), dpp_nystrom::Error>(())
 //! ```
 
-use crate::approximation::features::independent;
-use crate::data::columns::{Columns, TargetColumn};
-use crate::data::scaler::Scaler;
-use crate::data::source::RowSource;
+use crate::approximation::features::{Ground, independent_points};
+use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
 use crate::kernel::spec::KernelSpec;
 use crate::model::trained::AnyCoefficients;
 use crate::observer::Observer;
-use crate::regression::accumulator::{Accumulator, refused};
-use crate::regression::blocked_qr::Block;
-use crate::regression::fit::{Fitted, assemble};
-use crate::regression::folds::FOLDS;
-use crate::regression::regress::conclude;
-use crate::regression::ridge::{Ridge, ridge_grid};
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{BytesProblem, Error as CoreError, Landmarks, Nystrom, Points, digest, state_bytes};
+use crate::regression::{
+    accumulator::Accumulator, accumulator::refused, blocked_qr::Block, fit::Fitted, fit::assemble,
+    folds::FOLDS, regress::conclude, ridge::Ridge,
+};
+use dpp_nystrom_core::{
+    BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
+};
 use serde::{Deserialize, Serialize};
 
 /// The specification of a distributed fit: landmarks, kernel, scalers and folds.
@@ -84,17 +81,17 @@ pub struct FitSpec {
 pub struct Folds(Vec<Accumulator<f64>>);
 
 impl Folds {
-    /// The number of rows accumulated.
+    /// Return the number of rows accumulated.
     pub fn rows(&self) -> u64 {
         self.0.iter().map(Accumulator::rows).sum()
     }
 
-    /// The bytes held.
+    /// Return the size of the accumulators in bytes.
     pub fn size(&self) -> usize {
         self.0.iter().map(Accumulator::size).sum()
     }
 
-    /// The accumulators.
+    /// Return the accumulators, one per fold.
     pub fn accumulators(&self) -> &[Accumulator<f64>] {
         &self.0
     }
@@ -131,8 +128,6 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-type Ground<'g> = Points<'g, f64, ChosenKernel<f64>>;
-
 impl FitSpec {
     /// Specify a fit on scaled landmarks to rows with these columns. Folds are kept apart where the ridge is
     /// cross-validated.
@@ -159,7 +154,7 @@ impl FitSpec {
         })
     }
 
-    /// The number of features of a row.
+    /// Return the number of features of a row.
     pub fn features(&self) -> usize {
         self.feature_names.len()
     }
@@ -197,11 +192,10 @@ impl FitSpec {
         &self,
         work: impl FnOnce(&Landmarks<'_, f64, Ground<'_>>) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let refused = |reason| Error::Landmarks { reason };
-        let ground = Points::new(&self.landmarks, self.features(), self.kernel.build()?).map_err(refused)?;
-        let all: Vec<usize> = (0..self.landmarks.len() / self.features()).collect();
-        let mut memory = Heap::new(all.len())?;
-        work(&independent(&ground, &all, &mut memory)?)
+        let ground = Points::new(&self.landmarks, self.features(), self.kernel.build()?);
+        let ground = ground.map_err(|reason| Error::Landmarks { reason })?;
+        let mut memory = Heap::new(ground.len())?;
+        work(&independent_points(&ground, &mut memory)?)
     }
 
     fn digest(&self, landmarks: &Landmarks<'_, f64, Ground<'_>>) -> u64 {
@@ -232,13 +226,18 @@ impl FitSpec {
     ///
     /// # Errors
     /// [`Error::Core`] with [`CoreError::Length`] unless there is a column for each feature and all are of one length;
-    /// [`Error::Regression`] with the row and column of a value that is not finite; the target is the last column.
+    /// [`Error::Regression`] with the row and column of a value that is not finite, the target being the last column, and
+    /// for accumulators of another number of folds. `accumulated` is then unchanged.
     pub fn accumulate(
         &self,
         accumulated: &mut Folds,
         columns: &[&[f64]],
         targets: &[f64],
     ) -> Result<(), Error> {
+        let folds = usize::from(self.folds).max(1);
+        if accumulated.0.len() != folds {
+            return Err(refused(CoreError::Length { expected: folds, found: accumulated.0.len() }));
+        }
         if columns.len() != self.features() {
             return Err(CoreError::Length { expected: self.features(), found: columns.len() }.into());
         }
@@ -251,19 +250,15 @@ impl FitSpec {
             }
         }
         let raw = |row: usize| columns.iter().map(move |column| column[row]);
-        let folds: Vec<u8> = match self.folds {
-            1 => vec![0; targets.len()],
-            many => {
-                (0..targets.len()).map(|row| (draw(self.seed, raw(row)) % u64::from(many)) as u8).collect()
-            }
-        };
+        let fold_of: Vec<u64> =
+            (0..targets.len()).map(|row| draw(self.seed, raw(row)) % folds as u64).collect();
         *accumulated = self.on_landmarks(|landmarks| {
             Accumulator::on_all(&accumulated.0, |accumulators| {
                 let mut block = Block::new(landmarks)?;
                 let mut standard = zeros(self.features(), 0.0)?;
                 for (fold, accumulator) in accumulators.iter_mut().enumerate() {
                     block.begin(accumulator);
-                    for row in (0..targets.len()).filter(|&row| usize::from(folds[row]) == fold) {
+                    for row in (0..targets.len()).filter(|&row| fold_of[row] == fold as u64) {
                         standard.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
                         self.scaler.apply_row(&mut standard);
                         let mut target = [targets[row]];
@@ -346,8 +341,7 @@ impl FitSpec {
         };
         self.on_landmarks(|landmarks| {
             Accumulator::on_all(&accumulated.0, |folds| {
-                let grid: Vec<f64> = ridge_grid().collect();
-                let (fitted, _) = conclude(&Nystrom::new(landmarks), folds, ridge, &grid, observer)?;
+                let fitted = conclude(&Nystrom::new(landmarks), folds, &ridge.into(), observer)?;
                 let rows = accumulated.rows();
                 assemble(&columns, rows, &self.landmarks, &[], fitted, self.kernel, AnyCoefficients::F64)
             })
@@ -360,8 +354,7 @@ mod tests {
     use super::FitSpec;
     use crate::data::scaler::Scaler;
     use crate::error::Error;
-    use crate::kernel::kind::KernelKind;
-    use crate::kernel::spec::KernelSpec;
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use dpp_nystrom_core::{BytesProblem, Error as CoreError};
 
     fn spec() -> FitSpec {
@@ -417,6 +410,12 @@ mod tests {
         ] {
             let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
             assert!(spec.accumulate(&mut accumulated, &columns, &targets).is_err(), "{columns:?}");
+            assert_eq!(accumulated, before);
+        }
+        for folds in [0, 1, 3] {
+            let other = FitSpec { folds, ..spec.clone() };
+            let refused = other.accumulate(&mut accumulated, &[&[1.0]], &[1.0]);
+            assert!(matches!(refused, Err(Error::Regression { .. })), "{folds} {refused:?}");
             assert_eq!(accumulated, before);
         }
     }

@@ -1,20 +1,20 @@
 //! Fitting a model to a source of rows and landmarks.
 
 use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::columns::{Columns, RowSlices, Targets};
-use crate::data::prepared::Prepared;
-use crate::data::source::{Order, RowSource};
+use crate::data::{
+    columns::Columns, columns::RowSlices, columns::Targets, prepared::Prepared, source::Order,
+    source::RowSource,
+};
 use crate::error::Error;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
+use crate::kernel::{precision::Precision, spec::KernelSpec};
 use crate::model::trained::{AnyCoefficients, Coefficients, Model};
-use crate::observer::{NoObserver, Observer};
-use crate::regression::checkpoint::{Checkpoint, Kept, Key};
-use crate::regression::params::FitParams;
-use crate::regression::regress::{Input, Regression, Rounds, regress};
-use crate::regression::ridge::{Ridge, ridge_grid};
+use crate::observer::Observer;
+use crate::regression::{
+    checkpoint::Checkpoint, checkpoint::Rounds, params::FitParams, regress::Input, regress::Regression,
+    regress::cross_validate, regress::regress, ridge::Ridge, ridge::ridge_grid,
+};
 use crate::simd::lane::Lane;
-use dpp_nystrom_core::{RidgeRegression, Scalar};
+use dpp_nystrom_core::Scalar;
 
 /// A fitted model and its errors.
 #[derive(Clone, Debug)]
@@ -46,22 +46,51 @@ pub fn fit(
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
     source.verify()?;
-    let columns = source.columns();
-    columns.learnable()?;
+    source.columns().learnable()?;
     source.expect(Order::Sequential);
-    let work = Work { source, columns: &columns, landmarks, params, observer };
-    match (source.slices(), params.precision) {
+    let slices = source.slices();
+    let precision = if let Some(RowSlices::F32(..)) = slices { Precision::F32 } else { params.precision };
+    let params = FitParams { precision, ..params };
+    match (slices, precision) {
         (Some(RowSlices::F64(rows, Some(targets))), Precision::F64) => {
-            work.fit(rows, Targets::F64(targets), AnyCoefficients::F64, checkpoint)
+            let data = (rows, Targets::F64(targets));
+            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F64)
         }
         (Some(RowSlices::F64(rows, Some(targets))), Precision::F32) => {
-            work.fit(&single(rows), Targets::F64(targets), AnyCoefficients::F32, checkpoint)
+            let rows: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
+            let data = (&rows[..], Targets::F64(targets));
+            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
         }
         (Some(RowSlices::F32(rows, Some(targets))), _) => {
-            work.fit(rows, Targets::F32(targets), AnyCoefficients::F32, checkpoint)
+            let data = (rows, Targets::F32(targets));
+            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
         }
         _ => Err(Error::NoTarget),
     }
+}
+
+/// [`fit`] to rows and targets in the precision `T`.
+fn fit_in<T: Lane>(
+    source: &dyn RowSource,
+    (rows, targets): (&[T], Targets<'_>),
+    landmarks: &LandmarkSet,
+    params: FitParams,
+    checkpoint: Option<&mut Checkpoint>,
+    observer: &dyn Observer,
+    coefficients: fn(Coefficients<T>) -> AnyCoefficients,
+) -> Result<Fitted, Error> {
+    let FitParams { kernel, ridge, seed, .. } = params;
+    let columns = source.columns();
+    let points = landmarks.features(source)?;
+    let mut rounds = Rounds::new(source, checkpoint, &points, params);
+    let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
+    let input = Input { rows, dim: columns.features(), targets, landmarks: &points, kernel: kernel.build()? };
+    let fitted = regress(input, &ridge.into(), seed, &mut rounds, observer);
+    // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
+    source.check()?;
+    let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
+    let numbers: Vec<u64> = numbers.collect();
+    assemble(&columns, source.len() as u64, &points, &numbers, fitted?, kernel, coefficients)
 }
 
 /// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
@@ -75,62 +104,12 @@ pub(crate) fn validation_error(
     seed: u64,
 ) -> Result<f64, Error> {
     let points = landmarks.features(data)?;
-    let input = Input {
-        rows: &data.rows,
-        dim: data.dim,
-        targets: data.learnable()?.values.as_slice().into(),
-        landmarks: &points,
-        kernel: &kernel.build()?,
-    };
     let ridges = match ridge {
         Ridge::Value(value) => vec![value],
         Ridge::CrossValidated => ridge_grid().collect(),
     };
-    let (fitted, _) = regress(input, Ridge::CrossValidated, &ridges, seed, &mut (), &NoObserver)?;
-    fitted.validation_error.ok_or(Error::Folds { rows: data.len() })
-}
-
-pub(crate) fn single(rows: &[f64]) -> Vec<f32> {
-    rows.iter().map(|&value| value as f32).collect()
-}
-
-struct Work<'s> {
-    source: &'s dyn RowSource,
-    columns: &'s Columns,
-    landmarks: &'s LandmarkSet,
-    params: FitParams,
-    observer: &'s dyn Observer,
-}
-
-impl Work<'_> {
-    fn fit<T: Lane>(
-        &self,
-        rows: &[T],
-        targets: Targets<'_>,
-        coefficients: fn(Coefficients<T>) -> AnyCoefficients,
-        checkpoint: Option<&mut Checkpoint>,
-    ) -> Result<Fitted, Error> {
-        let Self { source, columns, landmarks, params, observer } = *self;
-        let FitParams { kernel, ridge, seed, .. } = params;
-        let points = landmarks.features(source)?;
-        let precision = if size_of::<T>() == size_of::<f32>() { Precision::F32 } else { Precision::F64 };
-        let checkpoint = checkpoint
-            .map(|checkpoint| checkpoint.of(Key::new(source, &points, FitParams { precision, ..params })));
-        let mut rounds = Watched { source, checkpoint };
-        let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
-        let input =
-            Input { rows, dim: columns.features(), targets, landmarks: &points, kernel: &kernel.build()? };
-        let grid: Vec<f64> = ridge_grid().collect();
-        let fitted = regress(input, ridge, &grid, seed, &mut rounds, observer);
-        // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
-        source.check()?;
-        let numbers = match landmarks {
-            LandmarkSet::Indices(rows) => rows.iter().map(|&row| source.row_number(row) as u64).collect(),
-            LandmarkSet::Points(_) => Vec::new(),
-        };
-        let rows = source.len() as u64;
-        assemble(columns, rows, &points, &numbers, fitted?.0, kernel, coefficients)
-    }
+    let input = Input::of(data, &points, kernel.build()?)?;
+    cross_validate(input, ridges, seed)?.validation_error.ok_or(Error::Folds { rows: data.len() })
 }
 
 /// Build the model of a regression on `points`. `numbers` holds their row numbers if they are rows.
@@ -156,30 +135,13 @@ pub(crate) fn assemble<T: Scalar>(
         target_mean: target.mean,
         target_deviation: target.deviation,
         kernel,
-        ridge: fitted.ridge,
+        ridge: fitted.quality.ridge,
         trained_on: columns.name.clone(),
         trained_rows: rows,
         landmark_rows: fitted.kept.iter().filter_map(|&place| numbers.get(place).copied()).collect(),
-        train_nrmse: fitted.train_error,
+        train_nrmse: fitted.quality.train_error,
         coefficients: coefficients(Coefficients { landmarks, weights: fitted.weights }),
     };
     let dependent = points.len() / dim - fitted.kept.len();
-    Ok(Fitted { model, dependent, validation_nrmse: fitted.validation_error, kept: fitted.kept })
-}
-
-/// Stops the fit if the source was shortened or altered, and writes its checkpoint.
-struct Watched<'s> {
-    source: &'s dyn RowSource,
-    checkpoint: Option<Kept<'s>>,
-}
-
-impl Rounds for Watched<'_> {
-    fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
-        self.checkpoint.as_mut().map_or(Ok(0), |checkpoint| checkpoint.resume(accumulators))
-    }
-
-    fn after_round(&mut self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
-        self.source.check()?;
-        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.after_round(rounds, accumulators))
-    }
+    Ok(Fitted { model, dependent, validation_nrmse: fitted.quality.validation_error, kept: fitted.kept })
 }

@@ -5,20 +5,17 @@
 //! merged regression equals a fit of all rows in one place, up to rounding in `f32`, the precision of the devices. A
 //! state over other landmarks is rejected by its digest.
 
-use crate::approximation::features::independent;
+use crate::approximation::features::independent_points;
 use crate::data::table::input::Table;
 use crate::error::Error;
 use crate::heap::{Heap, RidgeHeap, zeros};
-use crate::model::export::exported::Exported;
-use crate::model::export::single::Single;
-use crate::model::trained::{AnyCoefficients, Model};
+use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
-use crate::regression::accumulator::Accumulator;
-use crate::regression::fit::{Fitted, assemble};
-use crate::regression::regress::conclude;
-use crate::regression::ridge::{Ridge, ridge_grid};
+use crate::regression::{
+    accumulator::Accumulator, fit::Fitted, fit::assemble, regress::conclude, ridge::Ridge,
+};
 use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, Landmarks, Nystrom, Points, RidgeRegression};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, RidgeRegression};
 
 /// A model whose landmarks a fleet of devices shares, evaluated in the devices' arithmetic.
 #[derive(Debug)]
@@ -33,22 +30,17 @@ impl<'m> Fleet<'m> {
     /// # Errors
     /// Those of [`Exported::of`].
     pub fn of(model: &'m Model) -> Result<Self, Error> {
-        match Exported::of(model, None)? {
-            Exported::Single(single) => Ok(Self { model, single }),
-            // Single precision was requested.
-            Exported::Bits16(_) | Exported::Bits8(_) => Err(CoreError::ForeignState.into()),
-        }
+        Ok(Self { model, single: Single::of(model)? })
     }
 
     /// Run `work` on the landmarks in the device's precision, with their digest.
     fn on_landmarks<A>(&self, work: impl FnOnce(&Device<'_, '_>) -> Result<A, Error>) -> Result<A, Error> {
         let model = self.single.lend()?;
         let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
-        let mut memory = Heap::new(self.single.weights.len())?;
-        let all: Vec<usize> = (0..self.single.weights.len()).collect();
-        let landmarks = independent(&ground, &all, &mut memory)?;
+        let mut memory = Heap::new(ground.len())?;
+        let landmarks = independent_points(&ground, &mut memory)?;
         let digest = model.digest(landmarks.factor());
-        work(&Device { model, ground: &ground, landmarks: &landmarks, digest })
+        work(&Device { model, landmarks: &landmarks, digest })
     }
 
     /// Accumulate rows in the device's arithmetic: to predict what a device will compute, or to add the server's own rows.
@@ -74,7 +66,7 @@ impl<'m> Fleet<'m> {
                     *slot = value as f32;
                 }
                 let row = device.model.standardise(&raw, &mut room).map_err(located)?;
-                device.ground.column_at(row, device.landmarks.members(), &mut phi);
+                device.landmarks.ground().column_at(row, device.landmarks.members(), &mut phi);
                 nystrom.features_at(at, &mut phi)?;
                 ridge.add(&phi, device.model.standard_target(target as f32)).map_err(located)?;
             }
@@ -112,14 +104,10 @@ impl<'m> Fleet<'m> {
         self.on_landmarks(|device| {
             Accumulator::on_all(accumulated, |parts| {
                 let rows = parts.iter().map(RidgeRegression::rows).sum();
-                let grid: Vec<f64> = ridge_grid().collect();
-                let (fitted, _) = conclude(&Nystrom::new(device.landmarks), parts, ridge, &grid, observer)?;
-                let numbers = &self.model.landmark_rows;
-                let numbered = numbers.len() == self.single.weights.len();
-                let numbers: &[u64] = if numbered { numbers } else { &[] };
+                let fitted = conclude(&Nystrom::new(device.landmarks), parts, &ridge.into(), observer)?;
+                let Model { landmark_rows, kernel, .. } = self.model;
                 let (columns, points) = (self.model.columns(), device.model.landmarks());
-                let kernel = self.model.kernel;
-                assemble(&columns, rows, points, numbers, fitted, kernel, AnyCoefficients::F32)
+                assemble(&columns, rows, points, landmark_rows, fitted, *kernel, AnyCoefficients::F32)
             })
         })
     }
@@ -128,7 +116,6 @@ impl<'m> Fleet<'m> {
 /// The model as a device holds it.
 struct Device<'d, 'm> {
     model: dpp_nystrom_core::Model<'m, f32, ChosenKernel<f32>>,
-    ground: &'d Points<'m, f32, ChosenKernel<f32>>,
     landmarks: &'d Landmarks<'d, f32, Points<'m, f32, ChosenKernel<f32>>>,
     digest: u64,
 }

@@ -4,18 +4,15 @@
 //! ([`crate::regression::folds::FOLDS`]); the error is the root mean square over all rows. All grid points share the
 //! same folds.
 
-use crate::approximation::features::kernel_matrix;
-use crate::approximation::spectrum::check_rows;
+use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
-use crate::kernel::bandwidth::median_distance;
-use crate::kernel::kind::KernelKind;
-use crate::kernel::spec::KernelSpec;
+use crate::kernel::{bandwidth::median_distance, kind::KernelKind, spec::KernelSpec};
 use crate::linalg::eigen::{eigen, product};
-use crate::observer::{NoObserver, Observer, go_on};
-use crate::regression::folds::{FOLDS, deal_folds};
-use crate::regression::regress::{Input, regress};
-use crate::regression::ridge::Ridge;
+use crate::observer::{Observer, go_on};
+use crate::regression::{
+    folds::FOLDS, folds::deal_folds, regress::Input, regress::cross_validate, sigma_search::at_edge,
+};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use faer::Mat;
@@ -69,10 +66,6 @@ impl Surface {
     }
 }
 
-fn at_edge(place: usize, count: usize) -> bool {
-    count > 1 && (place == 0 || place + 1 == count)
-}
-
 /// Cross-validate bandwidths, given in multiples of the median distance between rows, jointly with ridges.
 ///
 /// A kernel without a bandwidth has a single bandwidth entry, σ = 1.
@@ -90,10 +83,7 @@ pub fn tune(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Surface, Error> {
-    let target = data.target()?;
-    if !(target.deviation > 0.0) {
-        return Err(Error::ConstantTarget { name: target.name.clone() });
-    }
+    let targets = &data.learnable()?.values;
     if ridges.is_empty() || ridges.iter().any(|&ridge| !(ridge > 0.0 && ridge.is_finite())) {
         return Err(Error::Regression { reason: CoreError::Ridge });
     }
@@ -108,7 +98,7 @@ pub fn tune(
         grid.sort_unstable_by(f64::total_cmp);
         grid.dedup();
     }
-    let folds = deal_folds(data.len(), FOLDS.min(data.len()), seed);
+    let folds: Vec<u8> = deal_folds(data.len(), seed).collect();
     let landmarks = match regressor {
         Regressor::Full => {
             check_rows(data.len())?;
@@ -119,17 +109,12 @@ pub fn tune(
     observer.begin("bandwidths", sigmas.len() as u64);
     let mut errors = Vec::with_capacity(sigmas.len());
     for &sigma in &sigmas {
+        let spec = KernelSpec { kind: kernel, sigma };
         let squares: Vec<f64> = match regressor {
-            Regressor::Full => full(data, &target.values, kernel, sigma, &ridges, &folds)?,
+            Regressor::Full => full(data, targets, spec, &ridges, &folds)?,
             Regressor::Nystrom { .. } => {
-                let problem = Input {
-                    rows: &data.rows,
-                    dim: data.dim,
-                    targets: target.values.as_slice().into(),
-                    landmarks: &landmarks,
-                    kernel: &kernel.build::<f64>(sigma)?,
-                };
-                let scores = regress(problem, Ridge::CrossValidated, &ridges, seed, &mut (), &NoObserver)?.1;
+                let scores =
+                    cross_validate(Input::of(data, &landmarks, spec.build()?)?, ridges.clone(), seed)?.scores;
                 scores.into_iter().map(|(_, squares)| squares).collect()
             }
         };
@@ -167,12 +152,11 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
 fn full(
     data: &Prepared,
     targets: &[f64],
-    kernel: KernelKind,
-    sigma: f64,
+    kernel: KernelSpec,
     ridges: &[f64],
     folds: &[u8],
 ) -> Result<Vec<f64>, Error> {
-    let matrix = kernel_matrix(&data.ground(KernelSpec { kind: kernel, sigma })?)?;
+    let matrix = kernel_matrix(&data.ground(kernel)?)?;
     let mut squares = vec![0.0; ridges.len()];
     for fold in 0..FOLDS.min(data.len()) {
         let (held, others): (Vec<usize>, Vec<usize>) =
@@ -186,11 +170,8 @@ fn full(
             let penalty = others.len() as f64 * ridge;
             let weights = Mat::from_fn(others.len(), 1, |k, _| along[(k, 0)] / (inner.values[k] + penalty));
             let predicted = product(turned.as_ref(), weights.as_ref());
-            *squares += held
-                .iter()
-                .enumerate()
-                .map(|(at, &row)| (targets[row] - predicted[(at, 0)]).powi(2))
-                .sum::<f64>();
+            let errors = held.iter().zip(predicted.col_as_slice(0)).map(|(&row, found)| targets[row] - found);
+            *squares += errors.map(|error| error * error).sum::<f64>();
         }
     }
     Ok(squares)
@@ -199,8 +180,7 @@ fn full(
 #[cfg(test)]
 mod tests {
     use super::{Regressor, Surface, tune};
-    use crate::data::prepared::Prepared;
-    use crate::data::table::input::Table;
+    use crate::data::{prepared::Prepared, table::input::Table};
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
     use crate::landmarks::exact_kdpp::uniform;

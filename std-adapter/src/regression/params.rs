@@ -1,7 +1,6 @@
 //! Parameters of a fit.
 
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
+use crate::kernel::{precision::Precision, spec::KernelSpec};
 use crate::regression::ridge::Ridge;
 
 /// Hyperparameters of a regression.

@@ -5,15 +5,15 @@
 //! needs no second pass: the error of any weights on a fold follows from the fold's accumulator
 //! ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
 
-use crate::approximation::features::independent;
-use crate::data::columns::Targets;
+use crate::approximation::features::{self, independent_points};
+use crate::data::{columns::Targets, prepared::Prepared};
 use crate::error::Error;
 use crate::heap::{Heap, RidgeHeap, zeros};
-use crate::observer::{Observer, go_on};
-use crate::regression::accumulator::refused;
-use crate::regression::blocked_qr::Block;
-use crate::regression::folds::{Deal, FOLDS};
-use crate::regression::ridge::Ridge;
+use crate::observer::{NoObserver, Observer, go_on};
+use crate::regression::{
+    accumulator::refused, blocked_qr::Block, checkpoint::Rounds, folds::FOLDS, folds::deal_folds,
+    ridge::Candidates,
+};
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, RidgeRegression, Scalar};
@@ -25,19 +25,28 @@ const STRIDE: usize = 1_024;
 /// Rows per round, over all parts.
 const ROUND: usize = 1 << 16;
 
-/// Weights fitted to rows, and their errors.
+/// Kernel weights fitted to rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Regression<T> {
     /// Indices of the linearly independent landmarks.
     pub(crate) kept: Vec<usize>,
     /// A kernel weight for each of them.
     pub(crate) weights: Vec<T>,
+    /// The ridge, and the errors of the weights.
+    pub(crate) quality: Quality,
+}
+
+/// The ridge of a regression, and the errors of its weights.
+#[derive(Clone, Debug)]
+pub(crate) struct Quality {
     /// The ridge.
     pub(crate) ridge: f64,
     /// Root mean squared error on the training rows.
     pub(crate) train_error: f64,
     /// Root mean squared error over the folds, if the ridge was cross-validated.
     pub(crate) validation_error: Option<f64>,
+    /// Each candidate with its squared error over all folds.
+    pub(crate) scores: Vec<(f64, f64)>,
 }
 
 /// Scaled rows with targets, and the landmarks to regress on.
@@ -52,63 +61,63 @@ pub(crate) struct Input<'a, T> {
     /// Landmarks of `dim` features.
     pub(crate) landmarks: &'a [T],
     /// The kernel.
-    pub(crate) kernel: &'a ChosenKernel<T>,
+    pub(crate) kernel: ChosenKernel<T>,
 }
 
-/// Ridges with their squared errors over all folds.
-pub(crate) type Scores = Vec<(f64, f64)>;
-
-/// Hooks between rounds of [`ROUND`] rows: check the source, write a checkpoint.
-pub(crate) trait Rounds {
-    /// Restore the state of an earlier run and return the number of completed rounds.
-    fn resume(&mut self, _: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
-        Ok(0)
-    }
-
-    /// Called after each round with the number of completed rounds.
-    fn after_round(&mut self, _: usize, _: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
-        Ok(())
+impl<'a> Input<'a, f64> {
+    /// Take the rows and targets of a data set.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    pub(crate) fn of(
+        data: &'a Prepared,
+        landmarks: &'a [f64],
+        kernel: ChosenKernel<f64>,
+    ) -> Result<Self, Error> {
+        let targets = data.learnable()?.values.as_slice().into();
+        Ok(Self { rows: &data.rows, dim: data.dim, targets, landmarks, kernel })
     }
 }
 
-/// No checks, no checkpoint.
-impl Rounds for () {}
+/// Cross-validate these ridges, without progress reports.
+///
+/// # Errors
+/// Those of [`regress`].
+pub(crate) fn cross_validate(input: Input<'_, f64>, ridges: Vec<f64>, seed: u64) -> Result<Quality, Error> {
+    let ridges = Candidates::BestOf(ridges);
+    regress(input, &ridges, seed, &mut Rounds::default(), &NoObserver).map(|fitted| fitted.quality)
+}
 
 /// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`.
-///
-/// For a cross-validated ridge the candidates are `grid`; their squared errors over all folds are returned with the
-/// fit.
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
 pub(crate) fn regress<T: Lane>(
     input: Input<'_, T>,
-    ridge: Ridge,
-    grid: &[f64],
+    ridges: &Candidates,
     seed: u64,
-    rounds: &mut dyn Rounds,
+    rounds: &mut Rounds<'_>,
     observer: &dyn Observer,
-) -> Result<(Regression<T>, Scores), Error> {
+) -> Result<Regression<T>, Error> {
     let Input { rows, dim, targets, landmarks, kernel } = input;
     let count = rows.len().checked_div(dim).unwrap_or(0);
     if targets.len() != count {
         return Err(refused(CoreError::Length { expected: count, found: targets.len() }));
     }
-    if let Ridge::Value(value) = ridge
+    if let Candidates::One(value) = ridges
         && !(value * count as f64).is_finite()
     {
         return Err(refused(CoreError::Ridge));
     }
-    let ground = Points::new(landmarks, dim, *kernel).map_err(|reason| Error::Landmarks { reason })?;
-    let candidates: Vec<usize> = (0..landmarks.len() / dim).collect();
-    let mut memory = Heap::new(candidates.len())?;
-    let landmarks = independent(&ground, &candidates, &mut memory)?;
+    let ground = Points::new(landmarks, dim, kernel).map_err(features::refused)?;
+    let mut memory = Heap::new(ground.len())?;
+    let landmarks = independent_points(&ground, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
 
-    let (parts, mut deal) = match ridge {
-        Ridge::CrossValidated => (FOLDS.min(count), Some(Deal::new(FOLDS.min(count), seed))),
-        Ridge::Value(_) => ((count / (32 * rank)).clamp(1, 16), None),
+    let (parts, mut deal) = match ridges {
+        Candidates::BestOf(_) => (FOLDS.min(count), Some(deal_folds(count, seed))),
+        Candidates::One(_) => ((count / (32 * rank)).clamp(1, 16), None),
     };
     let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
     let mut accumulators = heaps
@@ -166,30 +175,21 @@ pub(crate) fn regress<T: Lane>(
     }
     observer.end();
 
-    conclude(&nystrom, &mut accumulators, ridge, grid, observer)
+    conclude(&nystrom, &mut accumulators, ridges, observer)
 }
 
-/// Feature weights and their errors.
-pub(crate) struct Solved<A> {
-    pub(crate) weights: Vec<A>,
-    pub(crate) ridge: f64,
-    train_error: f64,
-    validation_error: Option<f64>,
-}
-
-/// Solve the regression over all parts, which are the folds if the ridge is cross-validated. The first part becomes the
-/// sum of all.
+/// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights. The
+/// first part becomes the sum of all.
 pub(crate) fn solve<A: Scalar>(
     parts: &mut [RidgeRegression<'_, A>],
-    ridge: Ridge,
-    grid: &[f64],
+    ridges: &Candidates,
     observer: &dyn Observer,
-) -> Result<(Solved<A>, Scores), Error> {
+) -> Result<(Vec<A>, Quality), Error> {
     let count: u64 = parts.iter().map(RidgeRegression::rows).sum();
     let root = |squares: f64| (squares / count as f64).sqrt();
-    let (ridge, validation_error, scores) = match ridge {
-        Ridge::Value(value) => (value, None, Vec::new()),
-        Ridge::CrossValidated => {
+    let (ridge, validation_error, scores) = match ridges {
+        Candidates::One(value) => (*value, None, Vec::new()),
+        Candidates::BestOf(grid) => {
             let scores = validate(parts, grid, observer)?;
             let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
             (best, Some(root(error)), scores)
@@ -204,31 +204,28 @@ pub(crate) fn solve<A: Scalar>(
     let mut weights = zeros(whole.features(), A::ZERO)?;
     whole.solve(A::from_f64(ridge), &mut weights).map_err(refused)?;
     let squared = whole.squared_error(&weights).map_err(refused)?.to_f64();
-    Ok((Solved { weights, ridge, train_error: root(squared), validation_error }, scores))
+    Ok((weights, Quality { ridge, train_error: root(squared), validation_error, scores }))
 }
 
 /// [`solve`], and convert the feature weights to kernel weights.
 pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
     parts: &mut [RidgeRegression<'_, A>],
-    ridge: Ridge,
-    grid: &[f64],
+    ridges: &Candidates,
     observer: &dyn Observer,
-) -> Result<(Regression<T>, Scores), Error> {
-    let (solved, scores) = solve(parts, ridge, grid, observer)?;
-    let Solved { weights, ridge, train_error, validation_error } = solved;
+) -> Result<Regression<T>, Error> {
+    let (weights, quality) = solve(parts, ridges, observer)?;
     let mut weights: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
     nystrom.kernel_weights(&mut weights).map_err(refused)?;
-    let kept = nystrom.members().to_vec();
-    Ok((Regression { kept, weights, ridge, train_error, validation_error }, scores))
+    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality })
 }
 
 /// Return the squared error over all folds for each ridge, each fold predicted from the others.
-pub(crate) fn validate<T: Scalar>(
+fn validate<T: Scalar>(
     folds: &[RidgeRegression<'_, T>],
     ridges: &[f64],
     observer: &dyn Observer,
-) -> Result<Scores, Error> {
+) -> Result<Vec<(f64, f64)>, Error> {
     if folds.len() < 2 {
         return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
     }
@@ -268,7 +265,7 @@ pub(crate) fn validate<T: Scalar>(
 }
 
 /// Return the pair with the least finite second value.
-pub(crate) fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
+fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
     let finite = scores.iter().copied().filter(|(_, error)| error.is_finite());
     finite.min_by(|one, other| one.1.total_cmp(&other.1))
 }

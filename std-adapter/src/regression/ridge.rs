@@ -46,3 +46,19 @@ impl fmt::Display for Ridge {
 pub fn ridge_grid() -> impl Iterator<Item = f64> {
     (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
 }
+
+/// The ridge of a regression, or the candidates that cross-validation chooses from.
+#[derive(Clone, Debug)]
+pub(crate) enum Candidates {
+    One(f64),
+    BestOf(Vec<f64>),
+}
+
+impl From<Ridge> for Candidates {
+    fn from(ridge: Ridge) -> Self {
+        match ridge {
+            Ridge::Value(value) => Self::One(value),
+            Ridge::CrossValidated => Self::BestOf(ridge_grid().collect()),
+        }
+    }
+}

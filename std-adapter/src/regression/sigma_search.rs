@@ -1,12 +1,10 @@
 //! Selection of the bandwidth.
 
-use crate::data::prepared::Prepared;
+use crate::data::{prepared::Prepared, source::RowSource};
 use crate::error::Error;
-use crate::kernel::bandwidth::{Sigma, median_distance};
-use crate::kernel::kind::KernelKind;
-use crate::observer::{NoObserver, Observer, go_on};
-use crate::regression::regress::{Input, regress};
-use crate::regression::ridge::{Ridge, ridge_grid};
+use crate::kernel::{bandwidth::Sigma, bandwidth::median_distance, kind::KernelKind, spec::KernelSpec};
+use crate::observer::{Observer, go_on};
+use crate::regression::{regress::Input, regress::cross_validate, ridge::ridge_grid};
 use crate::rng::{RngStream, stream};
 use rand::seq::index;
 
@@ -49,37 +47,28 @@ pub fn choose_bandwidth(
     match choice {
         Sigma::Value(sigma) => Ok(ChosenBandwidth { sigma, at_edge: false }),
         Sigma::Median(multiple) => Ok(ChosenBandwidth { sigma: multiple * median()?, at_edge: false }),
-        Sigma::CrossValidated => cross_validate(kernel, data, median()?, seed, observer),
+        Sigma::CrossValidated => best_bandwidth(kernel, data, median()?, seed, observer),
     }
 }
 
-fn cross_validate(
+fn best_bandwidth(
     kernel: KernelKind,
     data: &Prepared,
     median: f64,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<ChosenBandwidth, Error> {
-    let target = data.target()?;
     let mut random = stream(seed, RngStream::Bandwidth);
-    let sample = index::sample(&mut random, data.len(), data.len().min(SAMPLE)).into_vec();
-    let rows: Vec<f64> = data.gather(&sample)?;
-    let targets: Vec<f64> = sample.iter().map(|&row| target.values[row]).collect();
-    let landmarks = &rows[..sample.len().min(LANDMARKS) * data.dim];
-    let grid: Vec<f64> = ridge_grid().collect();
+    let rows = index::sample(&mut random, data.len(), data.len().min(SAMPLE)).into_vec();
+    let sample = RowSource::gather(data, &rows)?;
+    let landmarks = &sample.rows[..rows.len().min(LANDMARKS) * data.dim];
     observer.begin("bandwidths", SIGMA_GRID.len() as u64);
     let mut best = (0, f64::INFINITY);
     for (at, multiple) in SIGMA_GRID.into_iter().enumerate() {
-        let kernel = kernel.build::<f64>(multiple * median)?;
-        let problem = Input {
-            rows: &rows,
-            dim: data.dim,
-            targets: targets.as_slice().into(),
-            landmarks,
-            kernel: &kernel,
-        };
-        let (fitted, _) = regress(problem, Ridge::CrossValidated, &grid, seed, &mut (), &NoObserver)?;
-        let error = fitted.validation_error.unwrap_or(f64::INFINITY);
+        let kernel = KernelSpec { kind: kernel, sigma: multiple * median }.build()?;
+        let input = Input::of(&sample, landmarks, kernel)?;
+        let error =
+            cross_validate(input, ridge_grid().collect(), seed)?.validation_error.unwrap_or(f64::INFINITY);
         if error < best.1 {
             best = (at, error);
         }
@@ -87,6 +76,11 @@ fn cross_validate(
         go_on(observer)?;
     }
     observer.end();
-    let at_edge = best.0 == 0 || best.0 + 1 == SIGMA_GRID.len();
-    Ok(ChosenBandwidth { sigma: SIGMA_GRID[best.0] * median, at_edge })
+    let (best, _) = best;
+    Ok(ChosenBandwidth { sigma: SIGMA_GRID[best] * median, at_edge: at_edge(best, SIGMA_GRID.len()) })
+}
+
+/// Return whether a place is the first or the last of several.
+pub(crate) fn at_edge(place: usize, count: usize) -> bool {
+    count > 1 && (place == 0 || place + 1 == count)
 }
