@@ -341,6 +341,10 @@ fn rows_of_another_width_are_refused() {
     let matrix = Dataset::from_gram(&k, 60).unwrap();
     let map = params().fit(&matrix).unwrap();
     refused(map.transform(&k[..90]), CoreError::Length { expected: 120, found: 90 });
+    // The kernel of each point with itself is not known where there are more points than rows of the matrix.
+    let twice = [&k[..], &k[..]].concat();
+    let more = Dataset::from_rows(&twice, 60).unwrap();
+    refused(map.trace_error(&more), CoreError::Length { expected: 60, found: 120 });
 
     // Rows that hold NaN.
     let mut bad = x[..6].to_vec();
@@ -348,6 +352,23 @@ fn rows_of_another_width_are_refused() {
     assert!(own.transform(&bad).is_err());
     assert!(model.predict(&bad).is_err());
     assert!(features.predict(&bad).is_err());
+}
+
+/// Row 40 is a copy of row 3, so that it adds no feature to row 3.
+#[test]
+fn given_rows_that_depend_on_others_are_dropped() {
+    let (mut x, _) = rows(60);
+    x.copy_within(3 * FEATURES..4 * FEATURES, 40 * FEATURES);
+    let data = Dataset::from_rows(&x, FEATURES).unwrap();
+    let k = gram(&standardised(&x), Own(SIGMA));
+    let matrix = Dataset::from_gram(&k, 60).unwrap();
+    let params = || Nystroem::params(4).selector(Given::new([3, 7, 40, 50]));
+    let kernel = Gaussian::new(Sigma::Value(SIGMA));
+    let own = params().custom_kernel(Own(SIGMA)).fit(&data).unwrap();
+    assert_eq!((own.landmarks(), own.rank()), (&[3, 7, 50][..], 3));
+    for map in [params().kernel(kernel).fit(&data).unwrap(), params().fit(&matrix).unwrap()] {
+        assert_eq!((map.landmarks(), map.rank()), (&[3, 7, 50][..], 3));
+    }
 }
 
 #[test]
@@ -415,6 +436,8 @@ fn a_fit_is_cancelled() {
         params().selector(Kdpp::default().steps(Steps::Count(5_000))).fit_observed(&data, observer)
     });
     is_cancelled(|observer| params().selector(Kdpp::default()).fit_observed(&matrix, observer));
+    let own = || Nystroem::params(10).selector(Kdpp::default()).custom_kernel(Own(SIGMA));
+    is_cancelled(|observer| own().fit_observed(&data, observer));
     is_cancelled(|observer| params().selector(Refined::default()).fit_observed(&data, observer));
     is_cancelled(|observer| params().selector(Auto::default()).fit_observed(&data, observer));
     is_cancelled(|observer| params().selector(Kmeans).fit_observed(&data, observer));

@@ -4,21 +4,16 @@
 //! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
 //! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
 
-use crate::approximation::errors::trace_over;
-use crate::approximation::features::independent;
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::columns::Columns;
-use crate::data::dataset::{Dataset, Rows, Scale, Source};
-use crate::data::source::RowSource;
+use crate::approximation::{
+    errors::trace_over, features::independent_points, features::refused, landmark_set::LandmarkSet,
+};
+use crate::data::{
+    columns::Columns, dataset::Dataset, dataset::Rows, dataset::Scale, dataset::Source, source::RowSource,
+};
 use crate::error::Error;
 use crate::heap::{Heap, zeros};
-use crate::kernel::params::KernelParams;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::chain::select;
-use crate::landmarks::methods::auto::Auto;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::Selector;
+use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
+use crate::landmarks::{chain::select, methods::auto::Auto, selection::Selection, selector::Selector};
 use crate::observer::{NoObserver, Observer};
 use crate::pipeline::{self, Landmarks as Wanted, Params};
 use crate::regression::ridge::Ridge;
@@ -53,11 +48,13 @@ pub struct Nystroem<K = ChosenKernel<f64>> {
     pub(crate) input: Input<K>,
     pub(crate) spec: Option<KernelSpec>,
     pub(crate) settings: Settings,
+    /// Its rows are numbered as in the data set.
     selection: Selection,
-    rows: Vec<usize>,
     /// Whether the rows of a store stayed in it.
     in_place: bool,
-    /// `K_CC` of the independent landmarks, whose factor is in `heap`.
+    /// Places of the independent landmarks among all.
+    kept: Vec<usize>,
+    /// `K_CC` of all landmarks; the factor of the independent ones is in `heap`.
     gram: Vec<f64>,
     heap: Heap<f64>,
 }
@@ -73,10 +70,10 @@ pub(crate) struct Settings {
 /// How kernel values between a row and the landmarks are obtained.
 #[derive(Debug)]
 pub(crate) enum Input<K> {
-    /// From features: those of all selected landmarks, and of the independent ones.
-    Points { all: Vec<f64>, independent: Vec<f64>, kernel: K },
-    /// From a row of the kernel matrix, at these indices.
-    Gram(Vec<usize>),
+    /// From the features of all landmarks.
+    Points { all: Vec<f64>, kernel: K },
+    /// From a row of the kernel matrix.
+    Gram,
 }
 
 impl Nystroem {
@@ -164,8 +161,8 @@ impl NystroemParams {
         if let (Rows::Gram(_), Source::Memory(matrix)) = (&data.rows, &source) {
             let ground = Matrix::new(&matrix.rows)?;
             let selection = select(&ground, self.c, &*self.selector, seed, observer)?;
-            let columns = matrix.columns();
-            return Nystroem::of_gram(columns, &ground, selection, self.settings);
+            let gram = entries(&ground, selection.landmarks.rows().unwrap_or_default());
+            return Nystroem::of(matrix.as_ref(), Input::Gram, gram, selection, self.settings);
         }
         let params = Params {
             kernel: self.kernel,
@@ -189,6 +186,14 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// Those of [`NystroemParams::fit`]; [`Error::BuiltInKernel`] for selectors that need one of the kernels of
     /// [`crate::kernel`], and for data that is a kernel matrix or a row store.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem<K>, Error> {
+        self.fit_observed(data, &NoObserver)
+    }
+
+    /// [`fit`](Self::fit), reporting progress to an observer, which can cancel the fit.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem<K>, Error> {
         let Source::Memory(rows) = data.source(self.settings.scale)? else {
             return Err(Error::BuiltInKernel { what: "a row store".to_owned() });
         };
@@ -197,7 +202,7 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
         }
         let kernel = self.kernel.0.clone();
         let ground = Points::new(&rows.rows, rows.dim, kernel.clone())?;
-        let selection = select(&ground, self.c, &*self.selector, self.settings.seed, &NoObserver)?;
+        let selection = select(&ground, self.c, &*self.selector, self.settings.seed, observer)?;
         Nystroem::of_points(rows.as_ref(), kernel, selection, self.settings)
     }
 }
@@ -210,43 +215,37 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         settings: Settings,
     ) -> Result<Self, Error> {
         let all = selection.landmarks.features(source)?;
-        let columns = source.columns();
-        let dim = columns.features();
-        let ground = Points::new(&all, dim, kernel.clone())?;
-        let (kept, gram, heap) = factor(&ground)?;
-        let independent = kept.iter().flat_map(|&place| ground.row(place)).copied().collect();
-        let rows = match &selection.landmarks {
-            LandmarkSet::Indices(rows) => rows.iter().map(|&row| source.row_number(row)).collect(),
-            LandmarkSet::Points(_) => Vec::new(),
-        };
-        let input = Input::Points { all, independent, kernel };
-        let in_place = source.as_prepared().is_none();
-        Ok(Self { columns, input, spec: None, settings, selection, rows, in_place, gram, heap })
+        let ground = Points::new(&all, source.features(), kernel.clone())?;
+        let gram = entries(&ground, &(0..ground.len()).collect::<Vec<_>>());
+        Self::of(source, Input::Points { all, kernel }, gram, selection, settings)
     }
 
-    fn of_gram(
-        columns: Columns,
-        ground: &Matrix<'_, f64>,
-        selection: Selection,
+    /// Factor the kernel matrix of the landmarks.
+    fn of(
+        source: &dyn RowSource,
+        input: Input<K>,
+        gram: Vec<f64>,
+        mut selection: Selection,
         settings: Settings,
     ) -> Result<Self, Error> {
-        let LandmarkSet::Indices(rows) = &selection.landmarks else { return Err(Error::NoTarget) };
-        let rows = rows.clone();
-        let entries: Vec<f64> =
-            rows.iter().flat_map(|&i| rows.iter().map(move |&j| ground.entry(i, j))).collect();
-        let (kept, gram, heap) = factor(&Matrix::new(&entries)?)?;
-        let input = Input::Gram(kept.iter().map(|&place| rows[place]).collect());
-        Ok(Self { columns, input, spec: None, settings, selection, rows, in_place: false, gram, heap })
+        let mut heap = Heap::new(gram.len().isqrt())?;
+        let ground = Matrix::new(&gram).map_err(refused)?;
+        let kept = independent_points(&ground, &mut heap)?.members().to_vec();
+        if let LandmarkSet::Indices(rows) = &mut selection.landmarks {
+            rows.iter_mut().for_each(|row| *row = source.row_number(*row));
+        }
+        let (columns, in_place) = (source.columns(), source.as_prepared().is_none());
+        Ok(Self { columns, input, spec: None, settings, selection, in_place, kept, gram, heap })
     }
 
     /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not rows.
     pub fn landmarks(&self) -> &[usize] {
-        &self.rows
+        self.selection.landmarks.rows().unwrap_or_default()
     }
 
     /// Return the number of features of [`transform`](Self::transform): that of the independent landmarks.
     pub fn rank(&self) -> usize {
-        self.gram.len().isqrt()
+        self.kept.len()
     }
 
     /// Return the kernel and its bandwidth; `None` for a user-defined kernel or a kernel matrix.
@@ -254,12 +253,13 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         self.spec
     }
 
-    /// Return the result of the selection: log-determinant, steps, convergence, seconds.
+    /// Return the result of the selection: landmarks, log-determinant, steps, convergence, seconds.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// Return the features `φ` of raw rows: row-major, [`rank`](Self::rank) columns per row. Runs on all threads.
+    /// Return the features `φ` of raw rows: row-major, [`rank`](Self::rank) columns per row. Runs on all threads. For a map
+    /// of a kernel matrix, a row holds the kernel of a point with all rows of that matrix.
     ///
     /// # Errors
     /// [`Error::Core`] if the length of `rows` is not a multiple of the number of features or a kernel value is not
@@ -291,7 +291,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
                     {
                         row.copy_from_slice(raw);
                         scale(&mut row);
-                        self.column(&row, phi)?;
+                        self.column(&row, phi);
                         nystrom.features_at(block * BLOCK + at, phi)?;
                     }
                     Ok(())
@@ -306,21 +306,24 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// For a row store, it is measured on 65,536 rows drawn at random.
     ///
     /// # Errors
-    /// [`Error::Core`] for other features or non-finite values, [`Error::Memory`], errors of the data set.
+    /// [`Error::Core`] for other features or non-finite values, and for a map of a kernel matrix unless there are as many
+    /// rows as features; [`Error::Memory`], errors of the data set.
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
         let dim = self.columns.features();
+        if matches!(self.input, Input::Gram) && rows.len() != dim {
+            return Err(CoreError::Length { expected: dim, found: rows.len() }.into());
+        }
+        let features = |row: usize| &rows.rows[row * dim..(row + 1) * dim];
         let diagonal = |row: usize| match &self.input {
-            Input::Points { kernel, .. } => {
-                kernel.value(&rows.rows[row * dim..(row + 1) * dim], &rows.rows[row * dim..(row + 1) * dim])
-            }
-            Input::Gram(_) => rows.rows[row * dim + row % dim],
+            Input::Points { kernel, .. } => kernel.value(features(row), features(row)),
+            Input::Gram => features(row)[row],
         };
         let measured = self.on_factor(|nystrom| {
             trace_over(rows.len(), self.rank(), |row, phi| {
                 let diagonal = diagonal(row);
-                self.column(&rows.rows[row * dim..(row + 1) * dim], phi)?;
+                self.column(features(row), phi);
                 Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
             })
         })?;
@@ -333,17 +336,14 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     }
 
     /// Evaluate the kernel between a scaled row and the independent landmarks.
-    fn column(&self, row: &[f64], out: &mut [f64]) -> Result<(), CoreError> {
-        match &self.input {
-            Input::Points { independent, kernel, .. } => {
-                let points = independent.chunks_exact(self.columns.features());
-                out.iter_mut().zip(points).for_each(|(out, point)| *out = kernel.value(point, row));
-            }
-            Input::Gram(places) => {
-                out.iter_mut().zip(places).for_each(|(out, &place)| *out = row[place]);
-            }
+    fn column(&self, row: &[f64], out: &mut [f64]) {
+        let (dim, landmarks) = (self.columns.features(), self.landmarks());
+        for (out, &place) in out.iter_mut().zip(&self.kept) {
+            *out = match &self.input {
+                Input::Points { all, kernel } => kernel.value(&all[place * dim..(place + 1) * dim], row),
+                Input::Gram => row[landmarks[place]],
+            };
         }
-        Ok(())
     }
 
     pub(crate) fn on_factor<A>(
@@ -357,17 +357,8 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     }
 }
 
-/// The independent members of a ground set, their kernel matrix, and the memory holding its factor.
-type Factored = (Vec<usize>, Vec<f64>, Heap<f64>);
-
-fn factor<G: GroundSet<f64>>(ground: &G) -> Result<Factored, Error> {
-    let all: Vec<usize> = (0..ground.len()).collect();
-    let mut heap = Heap::new(all.len())?;
-    let kept = independent(ground, &all, &mut heap)?.members().to_vec();
-    let entry = |i: usize, j: usize| if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
-    let gram: Vec<f64> = kept.iter().flat_map(|&i| kept.iter().map(move |&j| entry(i, j))).collect();
-    let mut heap = Heap::new(kept.len())?;
-    let own: Vec<usize> = (0..kept.len()).collect();
-    independent(&Matrix::new(&gram)?, &own, &mut heap)?;
-    Ok((kept, gram, heap))
+/// Return the kernel matrix of some rows, row-major.
+fn entries<G: GroundSet<f64>>(ground: &G, rows: &[usize]) -> Vec<f64> {
+    let entry = |i, j| if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
+    rows.iter().flat_map(|&i| rows.iter().map(move |&j| entry(i, j))).collect()
 }

@@ -18,7 +18,7 @@ pub enum Procedure {
     },
     /// A start, without a chain.
     Start(Start),
-    /// The given rows.
+    /// The given rows, without those that depend on preceding ones.
     Given(Vec<usize>),
 }
 

@@ -4,7 +4,8 @@ use crate::error::{Error, refused};
 use crate::landmarks::{Selection, Selector, Task, chain::select_rows, procedure::Procedure};
 use dpp_nystrom_core::Error as CoreError;
 
-/// Select the given rows. `c²/2` kernel evaluations. Works in place.
+/// Select the given rows. Rows that depend linearly on preceding ones under the kernel are dropped. `c²/2` kernel
+/// evaluations. Works in place.
 ///
 /// ```
 /// use dpp_nystrom::selectors::Given;
