@@ -4,31 +4,23 @@
 //! batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set the parameters
 //! and report results.
 
-use crate::approximation::curve::CurvePoint;
-use crate::approximation::errors::{TraceError, trace_error_of_points};
-use crate::approximation::gram::Gram;
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::columns::RowSlices;
-use crate::data::prepared::Prepared;
-use crate::data::source::{Order, RowSource};
+use crate::approximation::{
+    curve::CurvePoint, errors::TraceError, errors::trace_error_of_points, gram::Gram,
+    landmark_set::LandmarkSet,
+};
+use crate::data::{columns::RowSlices, prepared::Prepared, source::Order, source::RowSource};
 use crate::error::Error;
-use crate::kernel::params::KernelParams;
-use crate::kernel::precision::Precision;
-use crate::kernel::spec::KernelSpec;
-use crate::landmarks::chain::select_with;
-use crate::landmarks::procedure::Procedure;
-use crate::landmarks::selection::Selection;
-use crate::landmarks::selector::{RowAccess, Selector, Task, run};
-use crate::landmarks::tolerance::{Tolerance, fewest};
+use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
+use crate::landmarks::{
+    chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
+    selector::Task, selector::run, tolerance::Tolerance, tolerance::fewest,
+};
 use crate::observer::Observer;
-use crate::regression::checkpoint::Checkpoint;
-use crate::regression::distributed::{BatchSource, FitSpec};
-use crate::regression::fit::{self as regression, Fitted};
-use crate::regression::params::FitParams;
-use crate::regression::ridge::Ridge;
-use crate::regression::sigma_search::choose_bandwidth;
-use crate::simd::lane::Lane;
-use crate::simd::lanes::Lanes;
+use crate::regression::{
+    checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,
+    params::FitParams, ridge::Ridge, sigma_search::choose_bandwidth,
+};
+use crate::simd::{lane::Lane, lanes::Lanes};
 use dpp_nystrom_core::Points;
 use std::borrow::Cow;
 use std::time::Instant;
@@ -72,7 +64,9 @@ pub struct Params<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Selected<'s> {
-    working: Working<'s>,
+    source: &'s dyn RowSource,
+    /// The rows used, if they were read into memory.
+    memory: Option<Cow<'s, Prepared>>,
     /// The kernel with its bandwidth.
     pub kernel: KernelSpec,
     /// Whether a cross-validated bandwidth is at an end of its grid.
@@ -87,18 +81,12 @@ pub struct Selected<'s> {
     pub curve: Option<Vec<CurvePoint>>,
 }
 
-#[derive(Debug)]
-enum Working<'s> {
-    Source(&'s dyn RowSource),
-    Memory(Cow<'s, Prepared>),
-}
-
 impl Selected<'_> {
     /// Return the rows used: the source itself, or its rows read into memory.
     pub fn source(&self) -> &dyn RowSource {
-        match &self.working {
-            Working::Source(source) => *source,
-            Working::Memory(prepared) => prepared.as_ref(),
+        match &self.memory {
+            Some(rows) => rows.as_ref(),
+            None => self.source,
         }
     }
 
@@ -152,20 +140,14 @@ pub fn select<'s>(
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
-    let working = match source.as_prepared() {
-        Some(prepared) => Working::Memory(Cow::Borrowed(prepared)),
-        None => match in_memory(source, params) {
-            Some(what) => Working::Memory(source.in_memory(&what, seed)?),
-            None => Working::Source(source),
-        },
+    let memory = match (source.as_prepared(), in_memory(source, params)) {
+        (Some(rows), _) => Some(Cow::Borrowed(rows)),
+        (None, Some(what)) => Some(source.in_memory(&what, seed)?),
+        (None, None) => None,
     };
-    let precision = match &working {
-        Working::Source(source) => source.precision().unwrap_or(params.precision),
-        Working::Memory(_) => params.precision,
-    };
-    let pilot = match &working {
-        Working::Source(source) => source.sample(PILOT_ROWS, seed)?,
-        Working::Memory(prepared) => Cow::Borrowed(prepared.as_ref()),
+    let (precision, pilot) = match &memory {
+        Some(rows) => (params.precision, Cow::Borrowed(rows.as_ref())),
+        None => (source.precision().unwrap_or(params.precision), source.sample(PILOT_ROWS, seed)?),
     };
     let KernelParams { kind, sigma } = params.kernel;
     let chosen = choose_bandwidth(sigma, kind, &pilot, seed, observer)?;
@@ -179,22 +161,26 @@ pub fn select<'s>(
         run(params.selector, &Task { gram: &gram, c, precision, seed, ridge, observer })
     };
     let (mut sample, mut curve) = (None, None);
-    let selection = match (&params.landmarks, &working) {
+    let selection = match (&params.landmarks, &memory) {
         (Landmarks::Rows(rows), _) => Selection::given(rows.clone()),
-        (Landmarks::Within(tolerance), Working::Memory(rows)) => {
+        (Landmarks::Within(tolerance), Some(rows)) => {
             let gram = Gram::new(rows, kernel)?;
             let task = Task { gram: &gram, c: 0, precision, seed, ridge, observer };
             let found = fewest(params.selector, &task, *tolerance)?;
             curve = Some(found.curve);
             found.selection
         }
-        (&Landmarks::Count(c), Working::Memory(rows)) => among(rows, c)?,
-        (&Landmarks::Count(c), Working::Source(source)) => match params.selector.in_place() {
+        (&Landmarks::Count(c), Some(rows)) => among(rows, c)?,
+        (&Landmarks::Count(c), None) => match params.selector.in_place() {
             Some(procedure) if source.slices().is_some() => {
-                select_in_place(*source, c, &procedure, kernel, seed, observer)?
+                select_in_place(source, c, &procedure, kernel, seed, observer)?
             }
             _ => {
-                let rows = source.sample(sample_rows(params.selector), seed)?;
+                let most = match params.selector.needs().rows {
+                    RowAccess::Sample(most) => most,
+                    RowAccess::InMemory | RowAccess::InPlace => usize::MAX,
+                };
+                let rows = source.sample(most, seed)?;
                 let mut selection = among(&rows, c)?;
                 if let (LandmarkSet::Indices(indices), Some(_)) = (&mut selection.landmarks, source.slices())
                 {
@@ -204,11 +190,20 @@ pub fn select<'s>(
                 selection
             }
         },
-        (Landmarks::Within(_), Working::Source(source)) => {
+        (Landmarks::Within(_), None) => {
             return Err(Error::InMemory { what: TOLERANCE.to_owned(), rows: source.len() });
         }
     };
-    Ok(Selected { working, kernel, sigma_at_edge: chosen.at_edge, precision, selection, sample, curve })
+    Ok(Selected {
+        source,
+        memory,
+        kernel,
+        sigma_at_edge: chosen.at_edge,
+        precision,
+        selection,
+        sample,
+        curve,
+    })
 }
 
 const TOLERANCE: &str = "a tolerance";
@@ -221,13 +216,6 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
         (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
         (Landmarks::Count(_), _) => Some(params.selector.reader()),
-    }
-}
-
-fn sample_rows(selector: &dyn Selector) -> usize {
-    match selector.needs().rows {
-        RowAccess::Sample(most) => most,
-        RowAccess::InMemory | RowAccess::InPlace => usize::MAX,
     }
 }
 

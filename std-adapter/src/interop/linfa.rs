@@ -20,8 +20,7 @@
 //! ```
 
 use crate::data::dataset::Dataset;
-use crate::estimators::kernel_ridge::KernelRidge;
-use crate::estimators::nystroem::{Nystroem, NystroemParams};
+use crate::estimators::{kernel_ridge::KernelRidge, nystroem::Nystroem, nystroem::NystroemParams};
 use crate::interop::ndarray::row_major;
 use crate::model::trained::Model;
 use crate::regression::ridge::Ridge;

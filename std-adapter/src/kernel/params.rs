@@ -1,7 +1,6 @@
 //! Kernel parameters: the type of kernel and the choice of its bandwidth.
 
-use crate::kernel::bandwidth::Sigma;
-use crate::kernel::kind::KernelKind;
+use crate::kernel::{bandwidth::Sigma, kind::KernelKind};
 
 /// A kernel and how to choose its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
