@@ -46,7 +46,7 @@ pub fn check_writable(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::Write`], for a device or a pipe too.
-pub(crate) fn replace_with(path: &Path) -> Result<Pending, Error> {
+pub fn replace_with(path: &Path) -> Result<Pending, Error> {
     let fail = |source| Error::Write { path: path.to_owned(), source };
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -61,7 +61,7 @@ pub(crate) fn replace_with(path: &Path) -> Result<Pending, Error> {
 
 /// A file under a temporary name, removed on drop unless it persists.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub struct Pending {
     file: tempfile::NamedTempFile,
     folder: PathBuf,
     path: PathBuf,
@@ -82,7 +82,10 @@ impl Pending {
     }
 
     /// Open the file for reading and writing, from its beginning.
-    pub(crate) fn file(&self) -> io::Result<File> {
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn file(&self) -> io::Result<File> {
         File::options().read(true).write(true).open(self.file.path())
     }
 
@@ -92,7 +95,10 @@ impl Pending {
     }
 
     /// Sync to disk and rename to the final name.
-    pub(crate) fn persist(self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the system; the old file is then intact.
+    pub fn persist(self) -> io::Result<()> {
         if let Some(found) = self.found {
             self.file.as_file().set_permissions(found.permissions())?;
         }

@@ -24,14 +24,7 @@ const FIT: &str = "dpp_nystrom_fit";
 #[derive(Clone, Debug)]
 enum Work {
     Survey(Arc<SurveySpec>),
-    Fit(Arc<NamedFit>),
-}
-
-/// A fit, and the names of its columns: the features, then the target.
-#[derive(Debug)]
-struct NamedFit {
-    spec: FitSpec,
-    names: Vec<String>,
+    Fit(Arc<FitSpec>),
 }
 
 /// An aggregate over the features and the target, in this order.
@@ -66,9 +59,8 @@ impl Aggregate {
 
     pub(crate) fn fit(spec: &FitSpec) -> Result<AggregateUDF> {
         let parameters = spec.to_bytes().map_err(inside)?;
-        let names: Vec<String> = spec.feature_names.iter().chain([&spec.target_name]).cloned().collect();
-        let columns = names.len();
-        Ok(Self::function(parameters, columns, Work::Fit(Arc::new(NamedFit { spec: spec.clone(), names }))))
+        let columns = spec.feature_names.len() + 1;
+        Ok(Self::function(parameters, columns, Work::Fit(Arc::new(spec.clone()))))
     }
 
     fn function(parameters: Vec<u8>, columns: usize, work: Work) -> AggregateUDF {
@@ -81,13 +73,13 @@ impl Aggregate {
     }
 
     /// Build the function of this name from its parameters; `None` for another name.
-    pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<AggregateUDF>> {
+    pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<Arc<AggregateUDF>>> {
         match name {
             SURVEY => {
                 let spec = postcard::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
-                Self::survey(&spec).map(Some)
+                Self::survey(&spec).map(Arc::new).map(Some)
             }
-            FIT => Self::fit(&FitSpec::from_bytes(parameters).map_err(inside)?).map(Some),
+            FIT => Self::fit(&FitSpec::from_bytes(parameters).map_err(inside)?).map(Arc::new).map(Some),
             _ => Ok(None),
         }
     }
@@ -119,7 +111,7 @@ impl AggregateUDFImpl for Aggregate {
             Work::Survey(spec) => {
                 Box::new(SurveyAccumulator { spec: spec.clone(), part: PartialSurvey::default() })
             }
-            Work::Fit(fit) => Box::new(FitAccumulator { fit: fit.clone(), folds: None }),
+            Work::Fit(spec) => Box::new(FitAccumulator { spec: spec.clone(), folds: None }),
         })
     }
 }
@@ -167,15 +159,16 @@ impl Accumulator for SurveyAccumulator {
 
 #[derive(Debug)]
 struct FitAccumulator {
-    fit: Arc<NamedFit>,
+    spec: Arc<FitSpec>,
     /// `None` before the first row.
     folds: Option<Folds>,
 }
 
 impl Accumulator for FitAccumulator {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let NamedFit { spec, names } = &*self.fit;
-        let columns = columns(values, names)?;
+        let spec = &self.spec;
+        let names: Vec<&String> = spec.feature_names.iter().chain([&spec.target_name]).collect();
+        let columns = columns(values, &names)?;
         let Some((targets, features)) = columns.split_last() else { return Err(inside(Error::NoFeatures)) };
         let folds = match &mut self.folds {
             Some(folds) => folds,
@@ -185,11 +178,10 @@ impl Accumulator for FitAccumulator {
     }
 
     fn merge_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        let spec = &self.fit.spec;
         for bytes in states(arrays)? {
-            let other = spec.read(bytes).map_err(inside)?;
+            let other = self.spec.read(bytes).map_err(inside)?;
             match &mut self.folds {
-                Some(folds) => spec.merge(folds, &other).map_err(inside)?,
+                Some(folds) => self.spec.merge(folds, &other).map_err(inside)?,
                 None => self.folds = Some(other),
             }
         }
@@ -201,7 +193,7 @@ impl Accumulator for FitAccumulator {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let bytes = self.folds.as_ref().map(|folds| self.fit.spec.state(folds)).transpose();
+        let bytes = self.folds.as_ref().map(|folds| self.spec.state(folds)).transpose();
         bytes.map(ScalarValue::LargeBinary).map_err(inside)
     }
 

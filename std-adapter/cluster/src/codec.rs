@@ -28,18 +28,18 @@ pub fn physical_codec() -> Arc<dyn PhysicalExtensionCodec> {
     Arc::new(Physical(BallistaPhysicalExtensionCodec::default()))
 }
 
-fn encode_udaf(node: &AggregateUDF, buf: &mut Vec<u8>) {
+/// Write the parameters of an aggregate of this program; another function has none here.
+fn encode_udaf(node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
     let function: &dyn Any = node.inner().as_ref();
-    if let Some(aggregate) = function.downcast_ref::<Aggregate>() {
-        buf.extend_from_slice(aggregate.parameters());
-    }
+    buf.extend_from_slice(function.downcast_ref().map_or(&[], Aggregate::parameters));
+    Ok(())
 }
 
-fn encode_udf(node: &ScalarUDF, buf: &mut Vec<u8>) {
+/// Write the parameters of a prediction; another function has none here.
+fn encode_udf(node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
     let function: &dyn Any = node.inner().as_ref();
-    if let Some(predict) = function.downcast_ref::<Predict>() {
-        buf.extend_from_slice(predict.parameters());
-    }
+    buf.extend_from_slice(function.downcast_ref().map_or(&[], Predict::parameters));
+    Ok(())
 }
 
 #[derive(Debug)]
@@ -82,27 +82,19 @@ impl LogicalExtensionCodec for Logical {
     }
 
     fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
-        match Aggregate::decode(name, buf)? {
-            Some(function) => Ok(Arc::new(function)),
-            None => self.0.try_decode_udaf(name, buf),
-        }
+        Aggregate::decode(name, buf)?.map_or_else(|| self.0.try_decode_udaf(name, buf), Ok)
     }
 
     fn try_encode_udaf(&self, node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
-        encode_udaf(node, buf);
-        Ok(())
+        encode_udaf(node, buf)
     }
 
     fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match Predict::decode(name, buf)? {
-            Some(function) => Ok(Arc::new(function)),
-            None => self.0.try_decode_udf(name, buf),
-        }
+        Predict::decode(name, buf)?.map_or_else(|| self.0.try_decode_udf(name, buf), Ok)
     }
 
     fn try_encode_udf(&self, node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
-        encode_udf(node, buf);
-        Ok(())
+        encode_udf(node, buf)
     }
 }
 
@@ -130,26 +122,18 @@ impl PhysicalExtensionCodec for Physical {
     }
 
     fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
-        match Aggregate::decode(name, buf)? {
-            Some(function) => Ok(Arc::new(function)),
-            None => self.0.try_decode_udaf(name, buf),
-        }
+        Aggregate::decode(name, buf)?.map_or_else(|| self.0.try_decode_udaf(name, buf), Ok)
     }
 
     fn try_encode_udaf(&self, node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
-        encode_udaf(node, buf);
-        Ok(())
+        encode_udaf(node, buf)
     }
 
     fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match Predict::decode(name, buf)? {
-            Some(function) => Ok(Arc::new(function)),
-            None => self.0.try_decode_udf(name, buf),
-        }
+        Predict::decode(name, buf)?.map_or_else(|| self.0.try_decode_udf(name, buf), Ok)
     }
 
     fn try_encode_udf(&self, node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
-        encode_udf(node, buf);
-        Ok(())
+        encode_udf(node, buf)
     }
 }

@@ -30,3 +30,9 @@ pub(crate) fn columns<'a>(
     }
     Ok(columns)
 }
+
+/// Return the values of columns of one length, row by row.
+pub(crate) fn row_major(columns: &[&[f64]]) -> Vec<f64> {
+    let count = columns.first().map_or(0, |column| column.len());
+    (0..count).flat_map(|row| columns.iter().map(move |column| column[row])).collect()
+}

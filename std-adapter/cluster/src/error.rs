@@ -2,7 +2,6 @@
 
 use datafusion::error::DataFusionError;
 use dpp_nystrom::Error as AdapterError;
-use std::path::PathBuf;
 
 /// Every error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -117,14 +116,6 @@ pub enum Error {
         port: u16,
         /// The reason.
         reason: String,
-    },
-    /// A file that cannot be written.
-    #[error("{}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        source: std::io::Error,
     },
 }
 

@@ -1,6 +1,6 @@
 //! A model as a function of the engine, and its predictions as they come.
 
-use crate::columns::columns;
+use crate::columns::{columns, row_major};
 use crate::error::{Error, inside};
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -51,12 +51,12 @@ impl Predict {
     }
 
     /// Build the function of this name from its parameters; `None` for another name.
-    pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<ScalarUDF>> {
+    pub(crate) fn decode(name: &str, parameters: &[u8]) -> Result<Option<Arc<ScalarUDF>>> {
         if name != PREDICT {
             return Ok(None);
         }
         let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
-        Self::function(&model).map(Some)
+        Self::function(&model).map(Arc::new).map(Some)
     }
 }
 
@@ -77,12 +77,7 @@ impl ScalarUDFImpl for Predict {
         let rows = args.number_rows;
         let arrays: Vec<ArrayRef> =
             args.args.iter().map(|value| value.to_array(rows)).collect::<Result<_>>()?;
-        let names = &self.model.feature_names;
-        let columns = columns(&arrays, names)?;
-        let mut features = Vec::with_capacity(rows * names.len());
-        for row in 0..rows {
-            features.extend(columns.iter().map(|column| column[row]));
-        }
+        let features = row_major(&columns(&arrays, &self.model.feature_names)?);
         let predictions = self.model.predict(&features).map_err(inside)?;
         Ok(ColumnarValue::Array(Arc::new(Float64Array::from(predictions))))
     }

@@ -13,8 +13,10 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
 use datafusion::execution::SessionStateBuilder;
+use dpp_nystrom::Error as AdapterError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Seconds between two heartbeats of an executor.
@@ -28,32 +30,64 @@ pub const ALONE: u64 = 60;
 
 /// Where a scheduler listens.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Scheduler {
-    /// The address of this machine that it listens at.
+    /// The address of this machine to listen at
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ADDRESS", default_value = "127.0.0.1"))]
     pub bind: String,
-    /// The port.
+    /// The port to listen at
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PORT", default_value_t = 50050))]
     pub port: u16,
-    /// The number of executors from which `http://HOST:PORT/readyz` reports that it is ready.
+    /// The number of executors from which `http://HOST:PORT/readyz` reports that the cluster is ready
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
     pub executors: usize,
 }
 
 /// Where an executor listens, and its scheduler.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Executor {
-    /// The scheduler's host.
-    pub scheduler_host: String,
-    /// The scheduler's port.
-    pub scheduler_port: u16,
-    /// The address of this machine that it listens at.
+    /// The scheduler
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050"))]
+    pub scheduler: HostPort,
+    /// The address of this machine to listen at
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ADDRESS", default_value = "127.0.0.1"))]
     pub bind: String,
-    /// The name of this machine for the others.
+    /// The name of this machine for the others [default: the address that they see]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub host: Option<String>,
-    /// The ports for rows and for control.
-    pub ports: [u16; 2],
-    /// Threads that compute; `None`: all.
-    pub threads: Option<usize>,
-    /// The folder of intermediate results; `None`: a temporary one.
+    /// The port for rows
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PORT", default_value_t = 50051))]
+    pub port: u16,
+    /// The port for control
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PORT", default_value_t = 50052))]
+    pub control_port: u16,
+    /// Threads that compute [default: all]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..)))]
+    pub threads: Option<u16>,
+    /// The folder of intermediate results [default: a temporary one]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
     pub folder: Option<PathBuf>,
+}
+
+/// A host and a port, parsed from `HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPort {
+    /// The host's name or address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl FromStr for HostPort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.rsplit_once(':')
+            .and_then(|(host, port)| Some(Self { host: host.to_owned(), port: port.parse().ok()? }))
+            .filter(|found| !found.host.is_empty())
+            .ok_or_else(|| format!("invalid address {text:?}: expected HOST:PORT, as 10.0.0.1:50050"))
+    }
 }
 
 fn address(host: &str, port: u16) -> Result<SocketAddr, Error> {
@@ -101,14 +135,14 @@ impl Executor {
     /// # Errors
     /// [`Error::Address`], [`Error::Role`] where no scheduler is reached within half a minute or a port is taken.
     pub async fn run(&self) -> Result<(), Error> {
-        address(&self.bind, self.ports[0])?;
+        address(&self.bind, self.port)?;
         // Kept until the executor ends: dropping it removes the folder.
         let temporary;
         let folder = match &self.folder {
             Some(folder) => folder.as_path(),
             None => {
                 temporary = tempfile::tempdir()
-                    .map_err(|source| Error::Write { path: std::env::temp_dir(), source })?;
+                    .map_err(|source| AdapterError::Write { path: std::env::temp_dir(), source })?;
                 temporary.path()
             }
         };
@@ -117,12 +151,12 @@ impl Executor {
         let config = ExecutorProcessConfig {
             bind_host: self.bind.clone(),
             external_host: self.host.clone(),
-            port: self.ports[0],
-            grpc_port: self.ports[1],
-            scheduler_host: self.scheduler_host.clone(),
-            scheduler_port: self.scheduler_port,
+            port: self.port,
+            grpc_port: self.control_port,
+            scheduler_host: self.scheduler.host.clone(),
+            scheduler_port: self.scheduler.port,
             scheduler_connect_timeout_seconds: 30,
-            vcores: self.threads.unwrap_or(0),
+            vcores: self.threads.map_or(0, usize::from),
             work_dir: Some(folder),
             grpc_max_decoding_message_size: MESSAGE as u32,
             grpc_max_encoding_message_size: MESSAGE as u32,

@@ -24,7 +24,7 @@ const BATCH: usize = 16_384;
 /// Partitions of a cluster's stages: more than the threads of most clusters, so that all of them work.
 const PARTITIONS: usize = 16;
 
-/// The most bytes of a message between the parts of a cluster; a survey's sample is the largest.
+/// The maximum size in bytes of a message between the parts of a cluster; a survey's sample is the largest.
 pub(crate) const MESSAGE: usize = 256 << 20;
 
 /// Where queries run: this process or a cluster, with its tables.
@@ -35,7 +35,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Run queries in this process, on so many threads, or on all.
+    /// Run queries in this process on this number of threads; `None`: on all.
     ///
     /// # Errors
     /// The engine's.
@@ -165,7 +165,7 @@ pub struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// Compute the statistics of all rows and draw a sample of at most so many: one pass.
+    /// Compute the statistics of all rows and draw a sample of at most `sample` of them: one pass.
     ///
     /// # Errors
     /// [`Error::NoRows`], [`Error::Null`] and [`Error::NotFinite`] with the column; the engine's.
@@ -177,7 +177,7 @@ impl Rows<'_> {
         part.conclude(&spec)
     }
 
-    /// Accumulate all rows: one pass, `O(c²)` numbers a partition.
+    /// Accumulate all rows: one pass, `O(c²)` numbers per partition.
     ///
     /// # Errors
     /// As [`survey`](Self::survey); [`Error::Adapter`] with those of [`FitSpec::accumulate`].
@@ -215,14 +215,9 @@ impl Rows<'_> {
         let value = function.call(numbers(&self.names()?)).alias("value");
         let frame = self.frame.clone().aggregate(Vec::new(), vec![value])?;
         let batches = frame.collect().await.map_err(|error| self.translated(error))?;
-        let columns = batches.iter().filter_map(|batch| batch.columns().first());
-        let mut values = columns.flat_map(|column| {
-            column
-                .as_binary_opt::<i64>()
-                .into_iter()
-                .flat_map(|column| column.iter().map(|value| value.map(<[u8]>::to_vec)))
-        });
-        values.next().ok_or(Error::Malformed)
+        let columns = batches.iter().filter_map(|batch| batch.columns().first()?.as_binary_opt::<i64>());
+        let value = columns.flatten().next().ok_or(Error::Malformed)?;
+        Ok(value.map(<[u8]>::to_vec))
     }
 
     /// Convert an error of the engine.

@@ -1,5 +1,6 @@
 //! The statistics of all rows, and a sample of them, in one pass.
 
+use crate::columns::row_major;
 use crate::error::Error;
 use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
 use dpp_nystrom::regression::draw;
@@ -35,13 +36,9 @@ pub(crate) struct PartialSurvey {
 
 impl PartialSurvey {
     pub(crate) fn add(&mut self, spec: &SurveySpec, columns: &[&[f64]]) {
-        let (dim, count) = (columns.len(), columns.first().map_or(0, |column| column.len()));
-        if count == 0 {
+        let (dim, rows) = (columns.len(), row_major(columns));
+        if rows.is_empty() {
             return;
-        }
-        let mut rows = Vec::with_capacity(dim * count);
-        for row in 0..count {
-            rows.extend(columns.iter().map(|column| column[row]));
         }
         let moments = self.moments.get_or_insert_with(|| Moments::about(&Scaler::of(&rows, dim)));
         moments.add(&rows);
@@ -94,25 +91,18 @@ impl PartialSurvey {
             (*mean, *deviation) = rounded(*mean, *deviation);
         }
         let dim = names.len();
-        let overflow = all
-            .means
-            .iter()
-            .zip(&all.deviations)
-            .position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()));
-        if let Some(column) = overflow {
+        if let Some(column) = all.overflow() {
             let column = spec.names[column].clone();
             return Err(dpp_nystrom::Error::Spread { column }.into());
         }
-        let part = |from: usize, to: usize| Scaler {
-            means: all.means[from..to].to_vec(),
-            deviations: all.deviations[from..to].to_vec(),
-        };
+        let target_scaler =
+            Scaler { means: all.means.split_off(dim), deviations: all.deviations.split_off(dim) };
         let rows = self.sample.iter().flat_map(|(_, row)| row[..dim].iter().copied()).collect();
         Ok(Survey {
             feature_names: names.to_vec(),
             target_name: target.clone(),
-            scaler: part(0, dim),
-            target_scaler: part(dim, dim + 1),
+            scaler: all,
+            target_scaler,
             rows: moments.rows(),
             sample: rows,
             targets: self.sample.iter().map(|(_, row)| row[dim]).collect(),

@@ -82,7 +82,7 @@ impl Scaler {
     }
 
     /// Return the first feature whose mean or standard deviation is not finite.
-    pub(crate) fn overflow(&self) -> Option<usize> {
+    pub fn overflow(&self) -> Option<usize> {
         let mut pairs = self.means.iter().zip(&self.deviations);
         pairs.position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()))
     }

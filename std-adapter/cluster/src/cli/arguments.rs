@@ -38,9 +38,9 @@ pub(crate) enum Command {
     /// Predict rows with a model, and write them with their predictions as Parquet
     Predict(Predict),
     /// Run the scheduler of a cluster, which plans queries and supervises executors
-    Scheduler(Scheduler),
+    Scheduler(roles::Scheduler),
     /// Run an executor of a cluster, which reads rows and computes
-    Executor(Executor),
+    Executor(roles::Executor),
 }
 
 /// Where rows come from.
@@ -211,69 +211,4 @@ pub(crate) struct Predict {
     /// The name of the predictions' column
     #[arg(long, value_name = "NAME", default_value = "prediction")]
     pub(crate) column: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Scheduler {
-    /// The address of this machine to listen at
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    bind: String,
-    /// The port to listen at
-    #[arg(long, value_name = "PORT", default_value_t = 50050)]
-    port: u16,
-    /// The number of executors from which http://HOST:PORT/readyz reports that the cluster is ready
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    executors: usize,
-}
-
-impl Scheduler {
-    pub(crate) fn role(&self) -> roles::Scheduler {
-        roles::Scheduler { bind: self.bind.clone(), port: self.port, executors: self.executors }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Executor {
-    /// The scheduler
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050", value_parser = host_and_port)]
-    scheduler: (String, u16),
-    /// The address of this machine to listen at
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    bind: String,
-    /// The name of this machine for the others [default: the address that they see]
-    #[arg(long, value_name = "NAME")]
-    host: Option<String>,
-    /// The port for rows
-    #[arg(long, value_name = "PORT", default_value_t = 50051)]
-    port: u16,
-    /// The port for control
-    #[arg(long, value_name = "PORT", default_value_t = 50052)]
-    control_port: u16,
-    /// Threads that compute [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// The folder of intermediate results [default: a temporary one]
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-}
-
-impl Executor {
-    pub(crate) fn role(&self) -> roles::Executor {
-        roles::Executor {
-            scheduler_host: self.scheduler.0.clone(),
-            scheduler_port: self.scheduler.1,
-            bind: self.bind.clone(),
-            host: self.host.clone(),
-            ports: [self.port, self.control_port],
-            threads: self.threads.map(usize::from),
-            folder: self.folder.clone(),
-        }
-    }
-}
-
-fn host_and_port(text: &str) -> Result<(String, u16), String> {
-    text.rsplit_once(':')
-        .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| format!("invalid address {text:?}: expected HOST:PORT, as 10.0.0.1:50050"))
 }

@@ -22,8 +22,8 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments).await,
         Command::Select(arguments) => select::run(&arguments).await,
         Command::Predict(arguments) => predict::run(&arguments).await,
-        Command::Scheduler(arguments) => arguments.role().run().await,
-        Command::Executor(arguments) => arguments.role().run().await,
+        Command::Scheduler(scheduler) => scheduler.run().await,
+        Command::Executor(executor) => executor.run().await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

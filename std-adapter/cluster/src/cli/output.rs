@@ -20,7 +20,7 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     match written {
         // The reader has closed the pipe on purpose, as head does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(source) => Err(Error::Write { path: PathBuf::from("standard output"), source }),
+        Err(source) => Err(dpp_nystrom::Error::Write { path: PathBuf::from("-"), source }.into()),
         Ok(()) => Ok(()),
     }
 }

@@ -6,11 +6,11 @@ use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::parquet::arrow::ArrowWriter;
-use dpp_nystrom::atomic_file::check_writable;
+use dpp_nystrom::Error as AdapterError;
+use dpp_nystrom::atomic_file::{check_writable, replace_with};
 use dpp_nystrom::model::Model;
 use dpp_nystrom_cluster::Error;
 use std::io;
-use std::path::Path;
 
 pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     check_writable(&arguments.out)?;
@@ -21,12 +21,11 @@ pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     let spinner = Spinner::new("rows");
     let mut predictions = rows.predict(&model, &arguments.column).await?;
 
-    let failed = |source| Error::Write { path: arguments.out.clone(), source };
-    let folder = arguments.out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-    let handle = file.reopen().map_err(failed)?;
+    let failed = |source| AdapterError::Write { path: arguments.out.clone(), source };
+    let pending = replace_with(&arguments.out)?;
     let written = |error: datafusion::parquet::errors::ParquetError| failed(io::Error::other(error));
-    let mut writer = ArrowWriter::try_new(handle, predictions.schema(), None).map_err(written)?;
+    let mut writer =
+        ArrowWriter::try_new(pending.file().map_err(failed)?, predictions.schema(), None).map_err(written)?;
     let (mut count, mut squares, mut targets) = (0, 0.0, 0_u64);
     while let Some(batch) = predictions.next().await {
         let batch = batch?;
@@ -39,8 +38,7 @@ pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
         writer.write(&batch).map_err(written)?;
     }
     writer.close().map_err(written)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(&arguments.out).map_err(|error| failed(error.error))?;
+    pending.persist().map_err(failed)?;
     drop(spinner);
     note(&format!("{count} rows"));
     if targets > 0 {

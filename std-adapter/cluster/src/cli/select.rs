@@ -9,6 +9,7 @@ use dpp_nystrom::pipeline;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Survey};
 use serde::Serialize;
+use std::iter;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -93,10 +94,6 @@ fn csv(columns: &[&str], points: &[Vec<f64>]) -> String {
         false => name.to_owned(),
     };
     let head: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-    let mut text = head.join(",") + "\n";
-    for point in points {
-        let values: Vec<String> = point.iter().map(f64::to_string).collect();
-        text += &(values.join(",") + "\n");
-    }
-    text
+    let rows = points.iter().map(|point| point.iter().map(f64::to_string).collect());
+    iter::once(head).chain(rows).map(|row: Vec<String>| row.join(",") + "\n").collect()
 }
