@@ -2,7 +2,7 @@
 
 use crate::approximation::{Approximation, Gram, SPECTRUM_ROWS, Spectrum};
 use crate::data::{Prepared, prepared::keep, table::input::Table};
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::kernel::{KernelKind, KernelSpec, Precision, Sigma};
 use crate::landmarks::{Selector, Task, run, selector::check_count};
 use crate::observer::{Observer, Silent, go_on};
@@ -183,11 +183,11 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
-        return Err(refused(CoreError::OutOfRange { index, len: table.rows() }));
+        return Err(landmarks_error(CoreError::OutOfRange { index, len: table.rows() }));
     }
     let training = comparison.rows - comparison.test;
     if given.len() > training {
-        return Err(refused(CoreError::TooManyLandmarks { landmarks: given.len(), rows: training }));
+        return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: given.len(), rows: training }));
     }
     let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
     others.shuffle(&mut stream(seed, RngStream::Rows));

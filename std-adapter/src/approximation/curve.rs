@@ -1,9 +1,9 @@
 //! The trace error after each landmark of an ordered set, in one pass.
 
 use crate::approximation::{
-    errors::TraceError, errors::over_blocks, features::Ground, features::independent, features::refused,
+    errors::TraceError, errors::over_blocks, features::Ground, features::independent,
 };
-use crate::error::Error;
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use dpp_nystrom_core::{GroundSet, Nystrom};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(crate) fn trace_curve(ground: &Ground<'_>, order: &[usize]) -> Result<Vec<Cu
         }
         Ok((taken, trace))
     })
-    .map_err(refused)?;
+    .map_err(landmarks_error)?;
     let trace: f64 = blocks.iter().map(|block| block.1).sum();
     let mut left = trace;
     let mut next = landmarks.members().iter().enumerate().peekable();

@@ -1,7 +1,7 @@
 //! The approximation error of a set of landmarks: trace, Frobenius and spectral error of `K - K̃`.
 
-use crate::approximation::features::{Ground, independent, independent_points, refused};
-use crate::error::Error;
+use crate::approximation::features::{Ground, independent, independent_points};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
 use rayon::prelude::*;
@@ -61,7 +61,7 @@ fn residuals(
         let diagonal = ground.diagonal(row);
         Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
     })
-    .map_err(refused)
+    .map_err(landmarks_error)
 }
 
 /// Sum the trace error over `len` rows on all threads.

@@ -1,6 +1,6 @@
 //! Nyström features `φ = L⁻¹ k_C` of rows, and the linearly independent landmarks.
 
-use crate::error::Error;
+use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, Scalar};
@@ -24,7 +24,7 @@ pub(crate) fn independent<'a, T: Scalar, G: GroundSet<T> + ?Sized>(
     rows: &[usize],
     memory: &'a mut Heap<T>,
 ) -> Result<Landmarks<'a, T, G>, Error> {
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
     push_independent(&mut landmarks, rows)?;
     Ok(landmarks)
 }
@@ -37,17 +37,13 @@ pub(crate) fn push_independent<T: Scalar, G: GroundSet<T> + ?Sized>(
     for &row in rows {
         match landmarks.push(row) {
             Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(refused(reason)),
+            Err(reason) => return Err(landmarks_error(reason)),
         }
     }
     if landmarks.is_empty() {
-        return Err(refused(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
+        return Err(landmarks_error(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
     }
     Ok(())
-}
-
-pub(crate) fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
 }
 
 /// Return a column of Nyström features `φ` for each row, `K̃ = ΦᵀΦ`.
@@ -96,7 +92,7 @@ fn columns<G: GroundSet<f64> + Sync + ?Sized>(
             }
             None => Ok(()),
         })
-        .map_err(refused)?;
+        .map_err(landmarks_error)?;
     Ok(features)
 }
 
@@ -107,7 +103,7 @@ fn columns<G: GroundSet<f64> + Sync + ?Sized>(
 pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Mat<f64>, Error> {
     let n = ground.len();
     if n == 0 {
-        return Err(refused(CoreError::Empty));
+        return Err(landmarks_error(CoreError::Empty));
     }
     let mut entries = zeros(n * n, 0.0)?;
     entries
@@ -122,6 +118,6 @@ pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Re
             }
             Ok(())
         })
-        .map_err(refused)?;
+        .map_err(landmarks_error)?;
     Ok(MatRef::from_row_major_slice(&entries, n, n).to_owned())
 }

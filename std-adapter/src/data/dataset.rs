@@ -162,7 +162,7 @@ impl<'a> Dataset<'a> {
     /// Add a target for each row, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is one for each row and all are finite, [`Error::StoredTarget`] for a row store, which
+    /// [`Error::Core`] unless there is one for each row and all are finite, [`Error::StoreColumns`] for a row store, which
     /// has its own.
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
         self.refuse_store()?;
@@ -180,7 +180,7 @@ impl<'a> Dataset<'a> {
     /// Name the features, and the target if there is one: models, exports and messages use the names.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is a name for each feature, [`Error::StoredTarget`] for a row store, which has its own.
+    /// [`Error::Core`] unless there is a name for each feature, [`Error::StoreColumns`] for a row store, which has its own.
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
         self.refuse_store()?;
         if features.len() != self.features() {
@@ -193,8 +193,7 @@ impl<'a> Dataset<'a> {
 
     fn refuse_store(&self) -> Result<(), Error> {
         let Rows::Store(store) = &self.rows else { return Ok(()) };
-        let problem = "the row store has its own target and names; give them when it is made".to_owned();
-        Err(Error::StoredTarget { path: store.path.clone(), problem })
+        Err(Error::StoreColumns { path: store.path.clone() })
     }
 
     /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
@@ -344,7 +343,7 @@ mod tests {
         std::fs::write(&data, "1,2\n3,4\n").unwrap();
         convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
         let open = || Dataset::open_store(&out).unwrap();
-        assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error::StoredTarget { .. })));
-        assert!(matches!(open().with_names(&["a"], "y"), Err(Error::StoredTarget { .. })));
+        assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error::StoreColumns { .. })));
+        assert!(matches!(open().with_names(&["a"], "y"), Err(Error::StoreColumns { .. })));
     }
 }

@@ -97,6 +97,12 @@ pub enum Error {
         /// The column.
         name: String,
     },
+    /// A target or names given to a row store.
+    #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
+    StoreColumns {
+        /// The row store.
+        path: PathBuf,
+    },
     /// An invalid model file.
     #[error("{}: {problem}", path.display())]
     Model {
@@ -257,8 +263,13 @@ pub enum Error {
 }
 
 /// Wrap the core's reason why landmarks cannot be selected.
-pub(crate) fn refused(reason: CoreError) -> Error {
+pub(crate) fn landmarks_error(reason: CoreError) -> Error {
     Error::Landmarks { reason }
+}
+
+/// Wrap the core's reason why a regression cannot be solved.
+pub(crate) fn regression_error(reason: CoreError) -> Error {
+    Error::Regression { reason }
 }
 
 /// Displays a path, and `-` as standard output.

@@ -2,14 +2,14 @@
 
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::{columns::TargetColumn, dataset::Dataset};
-use crate::error::Error;
+use crate::error::{Error, regression_error};
 use crate::estimators::nystroem::{Input, Nystroem};
 use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
 use crate::observer::{NoObserver, Observer};
 use crate::regression::{
-    accumulator::Accumulator, accumulator::refused, fit::Fitted, fit::fit, folds::deal_folds,
-    params::FitParams, regress::solve, ridge::Ridge,
+    accumulator::Accumulator, fit::Fitted, fit::fit, folds::deal_folds, params::FitParams, regress::solve,
+    ridge::Ridge,
 };
 use dpp_nystrom_core::kernel::Kernel;
 
@@ -115,7 +115,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let empty = vec![Accumulator::empty(rank)?; count];
         let (weights, quality) = Accumulator::on_all(&empty, |parts| {
             for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
-                parts[usize::from(fold)].add(phi, value).map_err(refused)?;
+                parts[usize::from(fold)].add(phi, value).map_err(regression_error)?;
             }
             solve(parts, &self.ridge.into(), &NoObserver)
         })?;

@@ -4,13 +4,11 @@
 //! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
 //! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
 
-use crate::approximation::{
-    errors::trace_over, features::independent_points, features::refused, landmark_set::LandmarkSet,
-};
+use crate::approximation::{errors::trace_over, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{
     columns::Columns, dataset::Dataset, dataset::Rows, dataset::Scale, dataset::Source, source::RowSource,
 };
-use crate::error::Error;
+use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
 use crate::landmarks::{chain::select, methods::auto::Auto, selection::Selection, selector::Selector};
@@ -229,7 +227,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         settings: Settings,
     ) -> Result<Self, Error> {
         let mut heap = Heap::new(gram.len().isqrt())?;
-        let ground = Matrix::new(&gram).map_err(refused)?;
+        let ground = Matrix::new(&gram).map_err(landmarks_error)?;
         let kept = independent_points(&ground, &mut heap)?.members().to_vec();
         if let LandmarkSet::Indices(rows) = &mut selection.landmarks {
             rows.iter_mut().for_each(|row| *row = source.row_number(*row));

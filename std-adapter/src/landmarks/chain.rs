@@ -2,7 +2,7 @@
 //! [`crate::simd`].
 
 use crate::approximation::features::push_independent;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::Precision;
 use crate::landmarks::{
@@ -84,12 +84,12 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
     make_engine: impl Fn() -> Result<E, Error>,
 ) -> Result<(Vec<usize>, Selection), Error> {
     if c > ground.len() {
-        return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
+        return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
     }
     let begin = Instant::now();
     let mut random = stream(seed, RngStream::Landmarks);
     let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
     let engine = make_engine()?;
     let mut progress = Progress::default();
     let mut converged = None;
@@ -115,7 +115,7 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
                 (ChainKind::Slot, Steps::Auto) => {
                     let mut other_random = stream(seed, RngStream::OtherChain);
                     let mut other_memory = Heap::new(c)?;
-                    let mut other = Landmarks::new(ground, other_memory.lend()).map_err(refused)?;
+                    let mut other = Landmarks::new(ground, other_memory.lend()).map_err(landmarks_error)?;
                     let rows = fitting(engine.numbers_to_pivot(c), c);
                     let other_start = match start {
                         Start::Pivoted { .. } => Start::Uniform,
@@ -148,7 +148,7 @@ fn in_strides(
     let mut left = steps;
     while left > 0 {
         let steps = left.min(STRIDE);
-        run(steps).map_err(refused)?;
+        run(steps).map_err(landmarks_error)?;
         observer.advance(steps);
         go_on(observer)?;
         left -= steps;
@@ -168,10 +168,10 @@ fn first<T: Scalar, G: GroundSet<T> + ?Sized>(
 ) -> Result<(), Error> {
     let count = landmarks.ground().len();
     match start {
-        Start::Uniform => start::uniform(landmarks, c, random).map_err(refused),
+        Start::Uniform => start::uniform(landmarks, c, random).map_err(landmarks_error),
         Start::KmeansPlusPlus => {
             let mut distances = zeros(count, T::ZERO)?;
-            start::kmeans_plus_plus(landmarks, c, &mut distances, random).map_err(refused)
+            start::kmeans_plus_plus(landmarks, c, &mut distances, random).map_err(landmarks_error)
         }
         Start::Pivoted { rows: Some(rows) } if rows < count => {
             let sample = index::sample(random, count, rows).into_vec();
@@ -197,7 +197,7 @@ fn first_of_chain<T: Scalar, G: GroundSet<T> + ?Sized>(
     }
     let sample = index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec();
     let rows = engine.seeds(ground, &sample, c, random)?;
-    start::given(landmarks, &rows).map_err(refused)
+    start::given(landmarks, &rows).map_err(landmarks_error)
 }
 
 /// Select landmarks among the task's rows, in the task's precision.

@@ -15,7 +15,7 @@
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
 use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::landmarks::selector::check_count;
 use crate::linalg::{
     Eigen, eigen::eigen, eigen::rank, elementary_symmetric::SymmetricTable, expected_trace_error,
@@ -100,7 +100,7 @@ impl ExactKDpp {
     pub(crate) fn check_size(&self, c: usize) -> Result<(), Error> {
         check_count(c, self.eigen.values.len())?;
         if c > self.rank {
-            return Err(refused(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
+            return Err(landmarks_error(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The result of a selector.
 
 use crate::approximation::{Gram, LandmarkSet, features::independent_points};
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{Refinement, RefinementOutcome};
 use dpp_nystrom_core::{GroundSet, Landmarks, start};
@@ -87,7 +87,7 @@ impl Selection {
 /// [`Error::Landmarks`] for dependent rows, [`Error::Memory`].
 pub(crate) fn log_det<G: GroundSet<f64> + ?Sized>(ground: &G, rows: &[usize]) -> Result<f64, Error> {
     let mut memory = Heap::new(rows.len())?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-    start::given(&mut landmarks, rows).map_err(refused)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    start::given(&mut landmarks, rows).map_err(landmarks_error)?;
     Ok(landmarks.log_det())
 }

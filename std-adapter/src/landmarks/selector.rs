@@ -4,7 +4,7 @@
 //! listed with costs and sources in [`crate::landmarks::methods`].
 
 use crate::approximation::Gram;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::kernel::Precision;
 use crate::landmarks::{Selection, procedure::Procedure};
 use crate::linalg::Eigen;
@@ -169,8 +169,8 @@ pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error>
 /// Check that there are from 1 to `rows` landmarks.
 pub(crate) fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
     match landmarks {
-        0 => Err(refused(CoreError::Empty)),
-        _ if landmarks > rows => Err(refused(CoreError::TooManyLandmarks { landmarks, rows })),
+        0 => Err(landmarks_error(CoreError::Empty)),
+        _ if landmarks > rows => Err(landmarks_error(CoreError::TooManyLandmarks { landmarks, rows })),
         _ => Ok(()),
     }
 }

@@ -15,7 +15,7 @@
 //! column held out. Exchanging until no exchange reduces the error is local search, as in combinatorial column
 //! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
 use crate::simd::{Lanes, lane::Ground, subset::Subset};
@@ -110,11 +110,11 @@ pub(crate) fn refine(
     let measured = measured.as_deref();
     let mut memory = Heap::new(c)?;
     let mut residuals = zeros(measured.map_or(n, <[usize]>::len), 0.0)?;
-    let mut set = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    let mut set = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
     for &row in landmarks {
         match set.push(row) {
             Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(refused(reason)),
+            Err(reason) => return Err(landmarks_error(reason)),
         }
     }
     lanes.residuals(&set, measured, &mut residuals)?;
@@ -162,7 +162,7 @@ pub(crate) fn refine(
             }
             if !better {
                 set.truncate(0);
-                start::given(&mut set, &best).map_err(refused)?;
+                start::given(&mut set, &best).map_err(landmarks_error)?;
             }
         }
         // The sums are exact, so another sweep would find no exchange either.
@@ -186,13 +186,13 @@ fn complete(
     while set.len() < c {
         let largest = residuals.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
         let Some((at, _)) = largest.filter(|(_, residual)| **residual > 0.0) else {
-            return Err(refused(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
+            return Err(landmarks_error(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
             Ok(()) => lanes.residuals(set, measured, residuals)?,
             // The residual is a rounding error: do not select the row again.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
-            Err(reason) => return Err(refused(reason)),
+            Err(reason) => return Err(landmarks_error(reason)),
         }
     }
     Ok(())

@@ -9,7 +9,7 @@
 //! tolerance.
 
 use crate::approximation::{CurvePoint, curve::trace_curve};
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::landmarks::{Selection, Selector, Task, run};
 use crate::observer::{Silent, go_on};
 use crate::regression::{Ridge, fit::validation_error};
@@ -76,7 +76,7 @@ pub fn fewest(
 ) -> Result<ToleranceSearch, Error> {
     let most = tolerance.most.min(task.gram.len());
     if most == 0 {
-        return Err(refused(CoreError::Empty));
+        return Err(landmarks_error(CoreError::Empty));
     }
     let search = Search { selector, task, tolerance: Tolerance { most, ..tolerance } };
     match if tolerance.criterion == Criterion::Trace { search.along()? } else { None } {

@@ -4,7 +4,7 @@
 //! rows, `Qᵀy` and the residual sum of squares, `c(c + 3)/2 + 2` values independent of the number of rows. Checkpoints,
 //! partitions of a cluster and devices of a fleet all use this type.
 
-use crate::error::Error;
+use crate::error::{Error, regression_error};
 use crate::heap::{RidgeHeap, zeros};
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, RidgeRegression, Scalar, state_bytes};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// [`Error::Regression`] for a different number of features or non-finite values.
     pub fn restore(&self, regression: &mut RidgeRegression<'_, T>) -> Result<(), Error> {
-        regression.restore(self.rows, &self.values).map_err(refused)
+        regression.restore(self.rows, &self.values).map_err(regression_error)
     }
 
     /// Return the number of rows accumulated.
@@ -79,7 +79,7 @@ impl<T: Scalar> Accumulator<T> {
     /// unchanged.
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         *self = self.on(|regression| {
-            regression.add(features, target).map_err(refused).map(|()| Self::of(regression))
+            regression.add(features, target).map_err(regression_error).map(|()| Self::of(regression))
         })?;
         Ok(())
     }
@@ -90,7 +90,9 @@ impl<T: Scalar> Accumulator<T> {
     /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         *self = other.on(|other| {
-            self.on(|regression| regression.merge(other).map_err(refused).map(|()| Self::of(regression)))
+            self.on(|regression| {
+                regression.merge(other).map_err(regression_error).map(|()| Self::of(regression))
+            })
         })?;
         Ok(())
     }
@@ -141,12 +143,8 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Return a regression with this state, in the memory of `heap`.
     fn lent<'h>(&self, heap: &'h mut RidgeHeap<T>) -> Result<RidgeRegression<'h, T>, Error> {
-        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(refused)?;
+        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(regression_error)?;
         self.restore(&mut regression)?;
         Ok(regression)
     }
-}
-
-pub(crate) fn refused(reason: CoreError) -> Error {
-    Error::Regression { reason }
 }

@@ -9,9 +9,8 @@
 //!
 //! The triangle is kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸.
 
-use crate::error::Error;
+use crate::error::{Error, regression_error};
 use crate::heap::zeros;
-use crate::regression::accumulator::refused;
 use crate::simd::{lane::Ground, lane::Lane, pivots::Pass};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -135,7 +134,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         numbers.clear();
         numbers.extend(places(rank, length).map(|place| sign(place % length) * matrix[place]));
         numbers.extend([residual * residual, 0.0]);
-        ridge.restore(self.rows, &self.numbers).map_err(refused)
+        ridge.restore(self.rows, &self.numbers).map_err(regression_error)
     }
 
     /// Absorb the buffered rows into the triangle.
@@ -169,7 +168,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
             }
             if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
                 let row = self.rows as usize + at;
-                return Err(refused(CoreError::NotFinite { row, column: k }));
+                return Err(regression_error(CoreError::NotFinite { row, column: k }));
             }
         }
         let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);

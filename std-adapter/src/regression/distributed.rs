@@ -41,14 +41,14 @@
 
 use crate::approximation::features::{Ground, independent_points};
 use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
-use crate::error::Error;
+use crate::error::{Error, regression_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::spec::KernelSpec;
 use crate::model::trained::AnyCoefficients;
 use crate::observer::Observer;
 use crate::regression::{
-    accumulator::Accumulator, accumulator::refused, blocked_qr::Block, fit::Fitted, fit::assemble,
-    folds::FOLDS, regress::conclude, ridge::Ridge,
+    accumulator::Accumulator, blocked_qr::Block, fit::Fitted, fit::assemble, folds::FOLDS, regress::conclude,
+    ridge::Ridge,
 };
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
@@ -236,7 +236,7 @@ impl FitSpec {
     ) -> Result<(), Error> {
         let folds = usize::from(self.folds).max(1);
         if accumulated.0.len() != folds {
-            return Err(refused(CoreError::Length { expected: folds, found: accumulated.0.len() }));
+            return Err(regression_error(CoreError::Length { expected: folds, found: accumulated.0.len() }));
         }
         if columns.len() != self.features() {
             return Err(CoreError::Length { expected: self.features(), found: columns.len() }.into());
@@ -246,7 +246,7 @@ impl FitSpec {
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
             if let Some(row) = column.iter().position(|value| !value.is_finite()) {
-                return Err(refused(CoreError::NotFinite { row, column: at }));
+                return Err(regression_error(CoreError::NotFinite { row, column: at }));
             }
         }
         let raw = |row: usize| columns.iter().map(move |column| column[row]);
@@ -280,7 +280,10 @@ impl FitSpec {
     pub fn merge(&self, accumulated: &mut Folds, other: &Folds) -> Result<(), Error> {
         let mut merged = accumulated.clone();
         if merged.0.len() != other.0.len() {
-            return Err(refused(CoreError::Length { expected: merged.0.len(), found: other.0.len() }));
+            return Err(regression_error(CoreError::Length {
+                expected: merged.0.len(),
+                found: other.0.len(),
+            }));
         }
         for (fold, other) in merged.0.iter_mut().zip(&other.0) {
             fold.merge(other)?;

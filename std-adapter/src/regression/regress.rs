@@ -5,14 +5,13 @@
 //! needs no second pass: the error of any weights on a fold follows from the fold's accumulator
 //! ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
 
-use crate::approximation::features::{self, independent_points};
+use crate::approximation::features::independent_points;
 use crate::data::{columns::Targets, prepared::Prepared};
-use crate::error::Error;
+use crate::error::{Error, landmarks_error, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::observer::{NoObserver, Observer, go_on};
 use crate::regression::{
-    accumulator::refused, blocked_qr::Block, checkpoint::Rounds, folds::FOLDS, folds::deal_folds,
-    ridge::Candidates,
+    blocked_qr::Block, checkpoint::Rounds, folds::FOLDS, folds::deal_folds, ridge::Candidates,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -102,14 +101,14 @@ pub(crate) fn regress<T: Lane>(
     let Input { rows, dim, targets, landmarks, kernel } = input;
     let count = rows.len().checked_div(dim).unwrap_or(0);
     if targets.len() != count {
-        return Err(refused(CoreError::Length { expected: count, found: targets.len() }));
+        return Err(regression_error(CoreError::Length { expected: count, found: targets.len() }));
     }
     if let Candidates::One(value) = ridges
         && !(value * count as f64).is_finite()
     {
-        return Err(refused(CoreError::Ridge));
+        return Err(regression_error(CoreError::Ridge));
     }
-    let ground = Points::new(landmarks, dim, kernel).map_err(features::refused)?;
+    let ground = Points::new(landmarks, dim, kernel).map_err(landmarks_error)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
@@ -124,7 +123,7 @@ pub(crate) fn regress<T: Lane>(
         .iter_mut()
         .map(|heap| RidgeRegression::new(rank, heap.lend()))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(refused)?;
+        .map_err(regression_error)?;
 
     observer.begin("rows", count as u64);
     let mut round = rounds.resume(&mut accumulators)?;
@@ -196,14 +195,14 @@ pub(crate) fn solve<A: Scalar>(
         }
     };
     let Some((whole, others)) = parts.split_first_mut() else {
-        return Err(refused(CoreError::NoRows));
+        return Err(regression_error(CoreError::NoRows));
     };
     for other in others {
-        whole.merge(other).map_err(refused)?;
+        whole.merge(other).map_err(regression_error)?;
     }
     let mut weights = zeros(whole.features(), A::ZERO)?;
-    whole.solve(A::from_f64(ridge), &mut weights).map_err(refused)?;
-    let squared = whole.squared_error(&weights).map_err(refused)?.to_f64();
+    whole.solve(A::from_f64(ridge), &mut weights).map_err(regression_error)?;
+    let squared = whole.squared_error(&weights).map_err(regression_error)?.to_f64();
     Ok((weights, Quality { ridge, train_error: root(squared), validation_error, scores }))
 }
 
@@ -216,7 +215,7 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
 ) -> Result<Regression<T>, Error> {
     let (weights, quality) = solve(parts, ridges, observer)?;
     let mut weights: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
-    nystrom.kernel_weights(&mut weights).map_err(refused)?;
+    nystrom.kernel_weights(&mut weights).map_err(regression_error)?;
     Ok(Regression { kept: nystrom.members().to_vec(), weights, quality })
 }
 
@@ -235,20 +234,20 @@ fn validate<T: Scalar>(
         .map(|held_out| {
             let rank = folds[held_out].features();
             let mut heap = RidgeHeap::new(rank)?;
-            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(refused)?;
+            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(regression_error)?;
             for (fold, accumulator) in folds.iter().enumerate() {
                 if fold != held_out {
-                    others.merge(accumulator).map_err(refused)?;
+                    others.merge(accumulator).map_err(regression_error)?;
                 }
             }
             let mut weights = zeros(rank, T::ZERO)?;
             let errors = ridges
                 .iter()
                 .map(|&ridge| match others.solve(T::from_f64(ridge), &mut weights) {
-                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(refused)?.to_f64()),
+                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(regression_error)?.to_f64()),
                     // The ridge is too small for these rows, so it is never selected.
                     Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
-                    Err(reason) => Err(refused(reason)),
+                    Err(reason) => Err(regression_error(reason)),
                 })
                 .collect();
             observer.advance(1);

@@ -1,6 +1,6 @@
 //! The two evaluators: one row at a time over any ground set, or many rows in SIMD lanes.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
 use crate::rng::by_weight;
@@ -47,9 +47,9 @@ pub(crate) fn seeds_of<T: Scalar, G: GroundSet<T> + ?Sized>(
     random: &mut Random,
 ) -> Result<Vec<usize>, Error> {
     let mut memory = Heap::new(c)?;
-    let mut seeds = Landmarks::new(sample, memory.lend()).map_err(refused)?;
+    let mut seeds = Landmarks::new(sample, memory.lend()).map_err(landmarks_error)?;
     let mut distances = zeros(rows.len(), T::ZERO)?;
-    start::kmeans_plus_plus(&mut seeds, c, &mut distances, random).map_err(refused)?;
+    start::kmeans_plus_plus(&mut seeds, c, &mut distances, random).map_err(landmarks_error)?;
     Ok(seeds.members().iter().map(|&seed| rows[seed]).collect())
 }
 
@@ -133,16 +133,17 @@ fn push_by_residual<T: Scalar, G: GroundSet<T> + ?Sized>(
         let nystrom = Nystrom::new(landmarks);
         for (at, residual) in residuals.iter_mut().enumerate() {
             let phi = &mut phi[..nystrom.rank()];
-            *residual = nystrom.residual(number(at), phi).map_err(refused)?.to_f64();
+            *residual = nystrom.residual(number(at), phi).map_err(landmarks_error)?.to_f64();
         }
         loop {
             let rank = landmarks.len();
-            let at = next(&residuals).ok_or(refused(CoreError::RankDeficient { rank, landmarks: c }))?;
+            let at =
+                next(&residuals).ok_or(landmarks_error(CoreError::RankDeficient { rank, landmarks: c }))?;
             match landmarks.push(number(at)) {
                 Ok(()) => break,
                 // The residual is a rounding error: do not select the row again.
                 Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
-                Err(reason) => return Err(refused(reason)),
+                Err(reason) => return Err(landmarks_error(reason)),
             }
         }
     }

@@ -6,7 +6,7 @@
 //! current residuals, and each is accepted with the probability `new residual / old residual`, given those
 //! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::zeros;
 use crate::observer::{Observer, go_on};
 use crate::rng::by_weight;
@@ -67,7 +67,7 @@ impl<T: Lane> Lanes<T> {
             let first = landmarks.len();
             let total: f64 = rows.sums.iter().sum();
             if !(total > 0.0) {
-                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+                return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
             }
             // The same draws for every c: a smaller set is a prefix of a larger one.
             for _ in 0..BLOCK {
@@ -91,7 +91,7 @@ impl<T: Lane> Lanes<T> {
                     }
                     // Not positive because of rounding: exclude it from later draws.
                     Err(CoreError::NotPositive { .. }) => rows.exclude(at),
-                    Err(reason) => return Err(refused(reason)),
+                    Err(reason) => return Err(landmarks_error(reason)),
                 }
             }
             if landmarks.len() < c {
@@ -121,7 +121,7 @@ impl<T: Lane> Lanes<T> {
             residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
             if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
                 let row = number(first + at);
-                return Err(refused(CoreError::NotFinite { row, column: row }));
+                return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
             }
         }
         Ok(())
@@ -165,19 +165,19 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
     ) -> Result<(), Error> {
         let mut rows = Rows::to_pivot(landmarks.ground(), c, None)?;
         if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
-            return Err(refused(CoreError::NotFinite { row, column: row }));
+            return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
         }
         while landmarks.len() < c {
             go_on(observer)?;
             let first = landmarks.len();
             let Some(at) = rows.largest() else {
-                return Err(refused(CoreError::RankDeficient { rank: first, landmarks: c }));
+                return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
             };
             match landmarks.push(at) {
                 Ok(()) => self.pass(&mut rows, landmarks, first),
                 // Not positive because of rounding: exclude it.
                 Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
-                Err(reason) => return Err(refused(reason)),
+                Err(reason) => return Err(landmarks_error(reason)),
             }
         }
         Ok(())
@@ -209,10 +209,10 @@ impl<T: Lane> Rows<T> {
     fn to_pivot(ground: &Ground<'_, T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
         let count = candidates.map_or(ground.len(), <[usize]>::len);
         if c == 0 || count == 0 {
-            return Err(refused(CoreError::Empty));
+            return Err(landmarks_error(CoreError::Empty));
         }
         if c > count {
-            return Err(refused(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
+            return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
         }
         Self::new(ground, count, |at| candidates.map_or(at, |candidates| candidates[at]), c)
     }

@@ -1,7 +1,7 @@
 //! Chains from uniform starts, and the mixing diagnostics of their log-determinants.
 
 use crate::approximation::Ground;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{
     convergence::autocorrelation_time, convergence::mean, convergence::quarters, convergence::split_r_hat,
@@ -63,8 +63,8 @@ pub(crate) fn record(
         let run = |chain| {
             let mut random = stream(seed.wrapping_add(chain), RngStream::Chains);
             let mut memory = Heap::new(c)?;
-            let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
-            start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+            let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?;
             let begin = Instant::now();
             let (log_dets, progress) = follow(landmarks, steps, random, observer)?;
             Ok(Run { log_dets, progress, seconds: begin.elapsed().as_secs_f64() })
@@ -85,7 +85,7 @@ fn paper(
     let mut log_dets = Vec::new();
     for _ in 0..steps {
         go_on(observer)?;
-        if let Step::Accepted { .. } = chain.step(&mut random).map_err(refused)? {
+        if let Step::Accepted { .. } = chain.step(&mut random).map_err(landmarks_error)? {
             log_det = chain.landmarks().log_det();
         }
         log_dets.push(log_det);

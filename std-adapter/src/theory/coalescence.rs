@@ -10,7 +10,7 @@
 //! the paper overlooks. With `u` for one chain and `1 - u` for the other exactly one moves, since
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::exact_kdpp::uniform;
 use crate::rng::{RngStream, stream};
@@ -36,16 +36,16 @@ pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
         .map(|pair| {
             let mut random = stream(seed.wrapping_add(pair), RngStream::Coupling);
             let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
-            let mut landmarks = Landmarks::new(ground, one.lend()).map_err(refused)?;
-            start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
-            let mut others = Landmarks::new(ground, other.lend()).map_err(refused)?;
-            start::uniform(&mut others, c, &mut random).map_err(refused)?;
+            let mut landmarks = Landmarks::new(ground, one.lend()).map_err(landmarks_error)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?;
+            let mut others = Landmarks::new(ground, other.lend()).map_err(landmarks_error)?;
+            start::uniform(&mut others, c, &mut random).map_err(landmarks_error)?;
             let mut coupled = Coupled::new(landmarks, others);
             for step in 0..limit {
                 if coupled.distance() == 0 {
                     return Ok(Some(step));
                 }
-                coupled.step(&mut random).map_err(refused)?;
+                coupled.step(&mut random).map_err(landmarks_error)?;
             }
             Ok((coupled.distance() == 0).then_some(limit))
         })

@@ -40,7 +40,7 @@
 //! `Σ_S π_S D_S >= D`. So the two steps leave at most `1 - 1/(c(N - c))` of `D`. The coin halves the gain, since
 //! divergence is convex; Pinsker's inequality gives the second line.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::theory::swaps::Swaps;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
@@ -60,7 +60,7 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
 ) -> Result<Option<f64>, Error> {
     let c = shared.len() + 1;
     if r == t {
-        return Err(refused(CoreError::Duplicate { index: t }));
+        return Err(landmarks_error(CoreError::Duplicate { index: t }));
     }
     let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
     let (Some(mut of_r), Some(mut of_t)) =
@@ -87,7 +87,7 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
 pub fn enumerated<G: GroundSet<f64> + ?Sized>(ground: &G, c: usize) -> Result<Option<f64>, Error> {
     let n = ground.len();
     if c == 0 || n > ENUMERATED_ROWS {
-        return Err(refused(if c == 0 { CoreError::Empty } else { CoreError::TooManyRows }));
+        return Err(landmarks_error(if c == 0 { CoreError::Empty } else { CoreError::TooManyRows }));
     }
     let mut alphas = Vec::new();
     for set in (0_u32..1 << n).filter(|set| set.count_ones() as usize == c - 1) {

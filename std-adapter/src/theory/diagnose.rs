@@ -5,7 +5,7 @@ use crate::approximation::{
     spectrum::residual_norms, trace_error,
 };
 use crate::data::Prepared;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::kernel::{KernelSpec, Precision};
 use crate::landmarks::{ExactKDpp, convergence::mean, convergence::variance, selection::log_det};
@@ -484,9 +484,9 @@ impl<'a> Diagnostics<'a> {
     /// Return `log det K_CC` of the first chain's start.
     fn uniform_log_det(&self, c: usize) -> Result<f64, Error> {
         let mut memory = Heap::new(c)?;
-        let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(refused)?;
+        let mut landmarks = Landmarks::new(&self.ground, memory.lend()).map_err(landmarks_error)?;
         let mut random = stream(self.seed, RngStream::Chains);
-        start::uniform(&mut landmarks, c, &mut random).map_err(refused)?;
+        start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?;
         Ok(landmarks.log_det())
     }
 

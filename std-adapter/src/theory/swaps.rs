@@ -4,7 +4,7 @@
 //! for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
 //! [`Landmarks::swap`] takes `O(c²)` for each.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Memory, Nystrom, Swap, start};
 
 /// A state of the chain, and workspace to evaluate its swaps.
@@ -22,10 +22,10 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         last: usize,
         memory: Memory<'a, f64>,
     ) -> Result<Option<Self>, Error> {
-        let mut landmarks = Landmarks::new(ground, memory).map_err(refused)?;
+        let mut landmarks = Landmarks::new(ground, memory).map_err(landmarks_error)?;
         match start::given(&mut landmarks, shared).and_then(|()| landmarks.push(last)) {
             Err(CoreError::NotPositive { .. }) => return Ok(None),
-            other => other.map_err(refused)?,
+            other => other.map_err(landmarks_error)?,
         }
         let c = landmarks.len();
         let mut column = vec![0.0; c];
@@ -33,7 +33,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         for (i, entry) in inverse_diagonal.iter_mut().enumerate() {
             column.fill(0.0);
             column[i] = 1.0;
-            landmarks.factor().solve_lower(&mut column).map_err(refused)?;
+            landmarks.factor().solve_lower(&mut column).map_err(landmarks_error)?;
             *entry = column.iter().map(|x| x * x).sum();
         }
         Ok(Some(Self { landmarks, inverse_diagonal, column }))
@@ -42,8 +42,9 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
     /// Return, for each member of `shared` and then for the last, the probability `q` with which the chain
     /// swaps it for `entering`.
     pub(crate) fn probabilities(&mut self, entering: usize) -> Result<&[f64], Error> {
-        let residual = Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(refused)?;
-        self.landmarks.factor().solve_upper(&mut self.column).map_err(refused)?;
+        let residual =
+            Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(landmarks_error)?;
+        self.landmarks.factor().solve_upper(&mut self.column).map_err(landmarks_error)?;
         for (entry, inverse) in self.column.iter_mut().zip(&self.inverse_diagonal) {
             let ratio = inverse * residual + *entry * *entry;
             *entry = Swap { entering: ratio, leaving: 1.0 }.probability(Acceptance::Barker);

@@ -5,7 +5,7 @@
 //! One column is drawn per round, while the source draws several. `‖E_j‖² = ‖K_j‖² - Σ_t (q_tᵀ K_j)²` is updated by
 //! one square per round, at `N²` multiply-adds, and the residual columns are never formed. `O(N² c)`.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{one, selected};
 use crate::landmarks::{Selection, Selector, Task};
@@ -33,7 +33,7 @@ impl Selector for AdaptiveFull {
         let mut random = task.random();
         let mut columns = Columns::new(matrix.as_ref().as_ref());
         let mut memory = Heap::new(c)?;
-        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
         task.observer.begin("columns", c as u64);
         while landmarks.len() < c {
             one(&mut landmarks, c, &mut columns.residuals, &mut random)?;

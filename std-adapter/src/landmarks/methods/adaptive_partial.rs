@@ -6,7 +6,7 @@
 //! residual, `‖C_j U‖²`. k is the smallest rank that retains [`ENERGY`] of the trace of `W`, and omits at least one
 //! eigenvector. The first rows are drawn uniformly.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{one, selected};
 use crate::landmarks::{Selection, Selector, Task};
@@ -36,7 +36,7 @@ impl Selector for AdaptivePartial {
         let (c, ground) = (task.c, task.gram.ground());
         let mut random = task.random();
         let mut memory = Heap::new(c)?;
-        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
         let mut columns: Vec<Vec<f64>> = Vec::with_capacity(c);
         let mut weights = vec![1.0; ground.len()];
         let rounds = ROUNDS.min(c);

@@ -3,7 +3,7 @@
 //! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
 
 use crate::approximation::Ground;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{Selection, Task};
 use crate::observer::go_on;
@@ -22,7 +22,7 @@ pub(crate) fn by_weight(
     random: &mut Random,
 ) -> Result<Selection, Error> {
     let mut memory = Heap::new(task.c)?;
-    let mut landmarks = Landmarks::new(task.gram.ground(), memory.lend()).map_err(refused)?;
+    let mut landmarks = Landmarks::new(task.gram.ground(), memory.lend()).map_err(landmarks_error)?;
     while landmarks.len() < task.c {
         go_on(task.observer)?;
         one(&mut landmarks, task.c, &mut weights, random)?;
@@ -45,8 +45,10 @@ pub(crate) fn one(
     }
     let more = landmarks.len() + 1;
     start::uniform(landmarks, more, random).map_err(|reason| match reason {
-        CoreError::RankDeficient { rank, .. } => refused(CoreError::RankDeficient { rank, landmarks: c }),
-        reason => refused(reason),
+        CoreError::RankDeficient { rank, .. } => {
+            landmarks_error(CoreError::RankDeficient { rank, landmarks: c })
+        }
+        reason => landmarks_error(reason),
     })
 }
 
@@ -55,14 +57,14 @@ pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, Ground<'_>>, row: usize) -
     match landmarks.push(row) {
         Ok(()) => Ok(true),
         Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => Ok(false),
-        Err(reason) => Err(refused(reason)),
+        Err(reason) => Err(landmarks_error(reason)),
     }
 }
 
 /// Draw an index in proportion to its weight; `None` if no weight is positive.
 pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
-        return Err(refused(CoreError::NotFinite { row, column: row }));
+        return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
     }
     let mut place = f64::from_draw(random.next_u32()) * weights.iter().sum::<f64>();
     Ok(rng::by_weight(weights.iter().copied(), &mut place))

@@ -1,7 +1,7 @@
 //! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet selected
 //! and is linearly independent of those that are.
 
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{push, selected};
 use crate::landmarks::methods::lloyd::{centroids, squared_distance};
@@ -24,7 +24,7 @@ impl Selector for KmeansSnapped {
         let (data, ground) = (task.gram.data(), task.gram.ground());
         let centroids = centroids(task)?;
         let mut memory = Heap::new(task.c)?;
-        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
         for centroid in centroids.chunks_exact(data.dim) {
             go_on(task.observer)?;
             let mut distances: Vec<f64> =
@@ -34,7 +34,7 @@ impl Selector for KmeansSnapped {
                 let Some((row, distance)) = nearest else { break };
                 if !distance.is_finite() {
                     let rank = landmarks.len();
-                    return Err(refused(CoreError::RankDeficient { rank, landmarks: task.c }));
+                    return Err(landmarks_error(CoreError::RankDeficient { rank, landmarks: task.c }));
                 }
                 if push(&mut landmarks, row)? {
                     break;

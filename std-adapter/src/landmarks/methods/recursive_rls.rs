@@ -12,7 +12,7 @@
 //! of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
 use crate::approximation::Ground;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 use crate::linalg::eigen::eigenvalues;
@@ -120,7 +120,7 @@ pub(crate) fn estimates(
     lambda: f64,
 ) -> Result<Vec<f64>, Error> {
     let mut memory = Heap::new(sample.rows.len())?;
-    let mut factor = Cholesky::new(memory.lend().factor).map_err(refused)?;
+    let mut factor = Cholesky::new(memory.lend().factor).map_err(landmarks_error)?;
     let mut members: Vec<usize> = Vec::with_capacity(sample.rows.len());
     let mut column = vec![0.0; sample.rows.len()];
     for (&row, &kept) in sample.rows.iter().zip(&sample.kept) {
@@ -130,7 +130,7 @@ pub(crate) fn estimates(
             Ok(()) => members.push(row),
             // λ is at the level of rounding, and the row depends on those before it.
             Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(refused(reason)),
+            Err(reason) => return Err(landmarks_error(reason)),
         }
     }
     rows.par_iter()
@@ -138,7 +138,7 @@ pub(crate) fn estimates(
             || vec![0.0; members.len()],
             |z, &row| {
                 ground.column(row, &members, z);
-                factor.solve_lower(z).map_err(refused)?;
+                factor.solve_lower(z).map_err(landmarks_error)?;
                 let met: f64 = z.iter().map(|entry| entry * entry).sum();
                 Ok(((ground.diagonal(row) - met) / lambda).max(0.0))
             },

@@ -6,7 +6,7 @@
 //! evaluations, `O(N p² + p³)` operations, `2 N p` numbers.
 
 use crate::approximation::features::features;
-use crate::error::{Error, refused};
+use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::methods::draw::{place, push};
 use crate::landmarks::{Task, methods::diagonal, selector::within};
@@ -26,7 +26,7 @@ pub(crate) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
         None => (COLUMNS * task.c).min(count),
     };
     let mut memory = Heap::new(p)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(refused)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
     let mut weights = diagonal::weights(ground);
     // Columns that depend on others add nothing: fewer than p are enough.
     while landmarks.len() < p
