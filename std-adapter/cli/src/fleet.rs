@@ -6,7 +6,8 @@ use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_das
 use clap::Args;
 use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
 use dpp_nystrom::{
-    Error as LibraryError, atomic_file::write_whole, data::table, error::TableError, model::Model,
+    Error as LibraryError, atomic_file::write_whole, data::table, error::TableError, error::TableProblem,
+    model::Model,
 };
 use serde::Serialize;
 use std::fs;
@@ -131,7 +132,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
 
 /// A state that a device sent.
 fn read(fleet: &Fleet<'_>, path: &Path) -> Result<Accumulator<f32>, Error> {
-    let failed = |source| TableError::Open { path: path.to_owned(), source };
+    let failed = |source| TableError::new(path, TableProblem::Open(source));
     let bytes = fs::read(path).map_err(failed)?;
     fleet.read(&bytes).map_err(|error| match error {
         LibraryError::Core(reason) => Error::State { path: path.to_owned(), reason },

@@ -16,7 +16,11 @@
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
 
 use crate::atomic_file::write_whole;
-use crate::error::{Error, model::ModelProblem, table::TableError};
+use crate::error::{
+    Error,
+    model::ModelProblem,
+    table::{TableError, TableProblem},
+};
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::model::trained::Model;
 use serde::{Deserialize, Serialize};
@@ -52,14 +56,14 @@ impl Model {
     /// [`Error::Table`] if the file cannot be read, [`Error::Model`] if it is invalid.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let open = |source| TableError::Open { path: path.to_owned(), source };
+        let open = |source| TableError::new(path, TableProblem::Open(source));
         let refuse = |problem| Error::Model { path: path.to_owned(), problem };
         let mut file = File::open(path).map_err(open)?;
         if file.metadata().map_err(open)?.is_dir() {
-            return Err(TableError::Directory { path: path.to_owned() }.into());
+            return Err(TableError::new(path, TableProblem::Directory).into());
         }
         let framed =
-            FRAME.read(&mut file).map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+            FRAME.read(&mut file).map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
         let (version, content) = framed.map_err(|problem| {
             refuse(match problem {
                 FrameProblem::Foreign => ModelProblem::Foreign,

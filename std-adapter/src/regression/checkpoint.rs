@@ -13,7 +13,11 @@
 
 use crate::atomic_file::write_whole;
 use crate::data::source::RowSource;
-use crate::error::{Error, checkpoint::CheckpointProblem, table::TableError};
+use crate::error::{
+    Error,
+    checkpoint::CheckpointProblem,
+    table::{TableError, TableProblem},
+};
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::kernel::{kind::KernelKind, precision::Precision};
 use crate::regression::{accumulator::Accumulator, params::FitParams, ridge::Ridge};
@@ -174,9 +178,9 @@ impl Kept<'_> {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(TableError::Open { path: path.clone(), source }.into()),
+            Err(source) => return Err(TableError::new(path, TableProblem::Open(source)).into()),
         };
-        let failed = |source| TableError::Read { path: path.clone(), source };
+        let failed = |source| TableError::new(path, TableProblem::Read(source));
         let (_, content) = FRAME.read(&mut file).map_err(failed)?.map_err(|problem| {
             refuse(match problem {
                 // The content has no length that could be too short for it: the header is.

@@ -20,7 +20,11 @@
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
 use crate::data::{prepared::Prepared, scaler::Scaler, table::input::Table};
-use crate::error::{Error, store::StoreProblem, table::TableError};
+use crate::error::{
+    Error,
+    store::StoreProblem,
+    table::{TableError, TableProblem},
+};
 use crate::framed_file::{Frame, FrameProblem, Length, begins_with};
 use crate::kernel::precision::Precision;
 use dpp_nystrom_mapped::Mapped;
@@ -116,11 +120,11 @@ impl Store {
             Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(refuse(StoreProblem::Foreign));
             }
-            Err(source) => return Err(TableError::Open { path: path.to_owned(), source }.into()),
+            Err(source) => return Err(TableError::new(path, TableProblem::Open(source)).into()),
         };
         // The content is copied out before it is trusted: the file may change.
         let framed = FRAME.read(&mut mapped.bytes());
-        let framed = framed.map_err(|source| TableError::Read { path: path.to_owned(), source })?;
+        let framed = framed.map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
         let (_, content) = framed.map_err(|problem| {
             refuse(match problem {
                 FrameProblem::Foreign => StoreProblem::Foreign,

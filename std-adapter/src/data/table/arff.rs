@@ -7,7 +7,7 @@
 use crate::data::table::columns::{Column, Columns, Kind, Want};
 use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
-use crate::error::table::TableError;
+use crate::error::table::{TableError, TableProblem};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -19,23 +19,23 @@ pub(crate) fn read<'a>(
 ) -> Result<Rows<'a>, TableError> {
     let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
     let columns = declarations(&mut lines)?;
-    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
+    let mut rows = Rows::new(origin, columns.plan(want)?);
     while let Some((text, line)) = lines.next()? {
         if text.starts_with('{') {
-            return Err(TableError::SparseArff { path: origin.path.into(), line });
+            return Err(TableProblem::SparseArff.at_line(line));
         }
-        put(text, line, &mut rows, origin)?;
+        put(text, line, &mut rows)?;
     }
     Ok(rows)
 }
 
-fn put(text: &str, line: u64, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result<(), TableError> {
+fn put(text: &str, line: u64, rows: &mut Rows<'_>) -> Result<(), TableError> {
     let expected = rows.fields();
     let mut found = 0;
     let mut last_is_empty = false;
     rows.begin()?;
     for field in fields(text) {
-        let field = field.map_err(|problem| malformed(origin, line, problem))?;
+        let field = field.map_err(|problem| malformed(line, problem))?;
         if found < expected {
             rows.put(found, field.as_bytes(), line)?;
         }
@@ -45,35 +45,34 @@ fn put(text: &str, line: u64, rows: &mut Rows<'_>, origin: Origin<'_>) -> Result
     if found == expected || (found == expected + 1 && last_is_empty) {
         return Ok(());
     }
-    Err(TableError::Ragged { path: origin.path.into(), line, expected, found })
+    Err(TableProblem::Ragged { expected, found }.at_line(line))
 }
 
-fn malformed(origin: Origin<'_>, line: u64, problem: &'static str) -> TableError {
-    TableError::Arff { path: origin.path.into(), line, problem }
+fn malformed(line: u64, problem: &'static str) -> TableError {
+    TableProblem::Arff(problem).at_line(line)
 }
 
 fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {
-    let origin = lines.origin;
     let mut list = Vec::new();
     while let Some((text, line)) = lines.next()? {
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword.eq_ignore_ascii_case("@data") {
             if list.is_empty() {
                 let problem = "@data before any @attribute; declare the columns first";
-                return Err(malformed(origin, line, problem));
+                return Err(malformed(line, problem));
             }
             return Ok(Columns { list, named: true });
         } else if keyword.eq_ignore_ascii_case("@attribute") {
             let column = attribute(rest.trim_start(), line);
-            list.push(column.map_err(|problem| malformed(origin, line, problem))?);
+            list.push(column.map_err(|problem| malformed(line, problem))?);
         } else if !keyword.eq_ignore_ascii_case("@relation") {
             let problem = "expected @relation, @attribute or @data; begin comments with %";
-            return Err(malformed(origin, line, problem));
+            return Err(malformed(line, problem));
         }
     }
     match lines.number {
-        0 => Err(TableError::Empty { path: origin.path.into() }),
-        line => Err(malformed(origin, line, "the file ends before @data; add it and the rows")),
+        0 => Err(TableProblem::Empty.into()),
+        line => Err(malformed(line, "the file ends before @data; add it and the rows")),
     }
 }
 
@@ -196,7 +195,7 @@ impl Lines<'_, '_> {
         self.number = self.count;
         match std::str::from_utf8(self.text.trim_ascii()) {
             Ok(text) => Ok(Some((text, self.number))),
-            Err(_) => Err(TableError::NotUtf8 { path: self.origin.path.into(), line: self.number }),
+            Err(_) => Err(TableProblem::NotUtf8.at_line(self.number)),
         }
     }
 }

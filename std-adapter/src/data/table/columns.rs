@@ -1,9 +1,8 @@
 //! The role of each column of a file.
 
 use crate::data::table::input::Target;
-use crate::error::table::{TableError, cut};
+use crate::error::table::{TableError, TableProblem, cut};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 /// A column as the file describes it.
 pub(crate) struct Column {
@@ -77,13 +76,12 @@ impl Column {
     }
 
     /// Return what the values are used for; `slots` are the indices in the row of the features by name.
-    fn role(&self, path: &Path, slots: &HashMap<&str, usize>, is_target: bool) -> Result<Role, TableError> {
-        let (path, line) = (path.into(), self.line);
+    fn role(&self, slots: &HashMap<&str, usize>, is_target: bool) -> Result<Role, TableError> {
         Ok(match (&self.kind, slots.get(self.name.as_str())) {
             (Kind::Number, Some(&slot)) => Role::Number(slot),
             (Kind::Number, None) if is_target => Role::Target,
             (Kind::Nominal(_), _) if is_target => {
-                return Err(TableError::NominalTarget { path, line, column: self.name.clone() });
+                return Err(TableProblem::NominalTarget(self.name.clone()).at_line(self.line));
             }
             (Kind::Nominal(values), _) => {
                 let prefix = self.feature_name("");
@@ -95,7 +93,7 @@ impl Column {
             }
             (Kind::Other(kind), slot) if is_target || slot.is_some() => {
                 let (column, kind) = (self.name.clone(), cut(kind));
-                return Err(TableError::AttributeType { path, line, column, kind });
+                return Err(TableProblem::AttributeType { column, kind }.at_line(self.line));
             }
             _ => Role::Unused,
         })
@@ -108,18 +106,18 @@ impl Columns {
         Self { list: (0..count).map(|i| Column::number(format!("x{i}"))).collect(), named: false }
     }
 
-    pub(crate) fn plan(self, path: &Path, want: &Want<'_>) -> Result<Plan, TableError> {
-        self.refuse_duplicates(path)?;
+    pub(crate) fn plan(self, want: &Want<'_>) -> Result<Plan, TableError> {
+        self.refuse_duplicates()?;
         match want {
             Want::All(target) => {
-                let target = self.resolve(path, target)?;
-                self.in_order(path, target, None)
+                let target = self.resolve(target)?;
+                self.in_order(target, None)
             }
-            Want::Model { features, target } => self.for_model(path, features, *target),
+            Want::Model { features, target } => self.for_model(features, *target),
         }
     }
 
-    fn refuse_duplicates(&self, path: &Path) -> Result<(), TableError> {
+    fn refuse_duplicates(&self) -> Result<(), TableProblem> {
         let mut seen = HashMap::new();
         for (i, column) in self.list.iter().enumerate() {
             // A numeric `a=b` and a nominal `a` with value `b` clash only after expansion.
@@ -127,8 +125,8 @@ impl Columns {
                 if let Some(first) = seen.insert(name.clone(), i)
                     && first != i
                 {
-                    let (path, name, first, second) = (path.into(), cut(&name), first + 1, i + 1);
-                    return Err(TableError::DuplicateColumn { path, name, first, second });
+                    let (name, first, second) = (cut(&name), first + 1, i + 1);
+                    return Err(TableProblem::DuplicateColumn { name, first, second });
                 }
             }
         }
@@ -139,42 +137,36 @@ impl Columns {
         self.list.iter().position(|column| column.name == name)
     }
 
-    fn resolve(&self, path: &Path, target: &Target) -> Result<Option<usize>, TableError> {
+    fn resolve(&self, target: &Target) -> Result<Option<usize>, TableProblem> {
         let count = self.list.len();
         match target {
             Target::None => Ok(None),
             Target::Last => Ok(count.checked_sub(1)),
-            Target::Name(name) => self.find(name).map(Some).ok_or_else(|| TableError::UnknownTarget {
-                path: path.into(),
+            Target::Name(name) => self.find(name).map(Some).ok_or_else(|| TableProblem::UnknownTarget {
                 name: name.clone(),
                 columns: self.list.iter().map(|column| column.name.clone()).collect(),
             }),
             Target::Index(index) => match self.find(&index.to_string()) {
                 Some(named) => Ok(Some(named)),
                 None if *index < count => Ok(Some(*index)),
-                None => Err(TableError::TargetIndex { path: path.into(), index: *index, columns: count }),
+                None => Err(TableProblem::TargetIndex { index: *index, columns: count }),
             },
         }
     }
 
     /// Make every column but the target a feature, under its own name or the model's.
-    fn in_order(
-        self,
-        path: &Path,
-        target: Option<usize>,
-        model: Option<&[String]>,
-    ) -> Result<Plan, TableError> {
+    fn in_order(self, target: Option<usize>, model: Option<&[String]>) -> Result<Plan, TableError> {
         let features = self.list.iter().enumerate().filter(|&(i, _)| target != Some(i));
         let own: Vec<String> = features.flat_map(|(_, column)| column.feature_names()).collect();
         let names = model.unwrap_or(&own).to_vec();
-        let plan = self.by_name(path, &own, names, target, model.is_some())?;
-        if own.is_empty() { Err(TableError::NoFeatures { path: path.into() }) } else { Ok(plan) }
+        let plan = self.by_name(&own, names, target, model.is_some())?;
+        if own.is_empty() { Err(TableProblem::NoFeatures.into()) } else { Ok(plan) }
     }
 
     /// Match the columns to a model's features by the rule at [`super::read_features`].
-    fn for_model(self, path: &Path, wanted: &[String], target: Option<&str>) -> Result<Plan, TableError> {
+    fn for_model(self, wanted: &[String], target: Option<&str>) -> Result<Plan, TableError> {
         if wanted.is_empty() {
-            return Err(TableError::NoFeatures { path: path.into() });
+            return Err(TableProblem::NoFeatures.into());
         }
         let found: usize = self.list.iter().map(|column| column.feature_names().len()).sum();
         let target = target.and_then(|name| self.find(name)).filter(|&i| self.list[i].is_number());
@@ -182,10 +174,10 @@ impl Columns {
         let expected = wanted.len();
 
         if missing.is_empty() && (self.named || (found == expected + 1 && target.is_some())) {
-            return self.by_name(path, wanted, wanted.to_vec(), target, true);
+            return self.by_name(wanted, wanted.to_vec(), target, true);
         }
         if self.named && missing.len() < expected {
-            return Err(TableError::MissingFeatures { path: path.into(), missing });
+            return Err(TableProblem::MissingFeatures(missing).into());
         }
         // Generated names only give a column's position in the training file.
         let target = target.filter(|_| self.named);
@@ -195,10 +187,10 @@ impl Columns {
             _ if found == expected + 1 && target.or(last).is_some() => target.or(last),
             _ => {
                 let found = found - usize::from(target.is_some());
-                return Err(TableError::Length { path: path.into(), expected, found });
+                return Err(TableProblem::Length { expected, found }.into());
             }
         };
-        self.in_order(path, target, Some(wanted))
+        self.in_order(target, Some(wanted))
     }
 
     fn missing(&self, wanted: &[String]) -> Vec<String> {
@@ -217,7 +209,6 @@ impl Columns {
     /// Make the columns called `own` the features, in this order, under other names.
     fn by_name(
         self,
-        path: &Path,
         own: &[String],
         feature_names: Vec<String>,
         target: Option<usize>,
@@ -225,9 +216,8 @@ impl Columns {
     ) -> Result<Plan, TableError> {
         let slots = own.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         let roles = self.list.iter().enumerate();
-        let roles: Vec<Role> = roles
-            .map(|(i, column)| column.role(path, &slots, target == Some(i)))
-            .collect::<Result<_, _>>()?;
+        let roles: Vec<Role> =
+            roles.map(|(i, column)| column.role(&slots, target == Some(i))).collect::<Result<_, _>>()?;
         let columns: Vec<String> = self.list.into_iter().map(|column| column.name).collect();
         let target = roles.iter().position(|role| matches!(role, Role::Target));
         let target_name = target.map(|i| columns[i].clone());

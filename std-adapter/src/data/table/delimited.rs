@@ -8,7 +8,7 @@
 use crate::data::table::columns::{Column, Columns, Want};
 use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::{Rows, is_missing};
-use crate::error::table::TableError;
+use crate::error::table::{TableError, TableProblem};
 use csv::{ByteRecord, ErrorKind, Terminator};
 use std::io::{self, BufRead, Read};
 
@@ -21,11 +21,11 @@ pub(crate) fn read<'a>(
     let start = first_line(&mut input).map_err(|e| origin.failed(e))?;
     let mut records = Records::new(start.as_slice().chain(input), delimiter(&start, preferred), origin);
     if !records.advance()? {
-        return Err(TableError::Empty { path: origin.path.into() });
+        return Err(TableProblem::Empty.into());
     }
     let columns = records.columns()?;
     let named = columns.named;
-    let mut rows = Rows::new(origin, columns.plan(origin.path, want)?);
+    let mut rows = Rows::new(origin, columns.plan(want)?);
     let mut more = !named || records.advance()?;
     while more {
         records.put(&mut rows)?;
@@ -116,7 +116,7 @@ impl<'a, R: Read> Records<'a, R> {
         let mut list = Vec::with_capacity(count);
         for (i, field) in self.record.iter().take(count).enumerate() {
             let name = std::str::from_utf8(field.trim_ascii())
-                .map_err(|_| TableError::NotUtf8 { path: self.origin.path.into(), line: self.line })?;
+                .map_err(|_| TableProblem::NotUtf8.at_line(self.line))?;
             named |= !is_missing(name) && name.parse::<f64>().is_err();
             list.push(Column::number(if name.is_empty() { format!("x{i}") } else { name.to_owned() }));
         }
@@ -127,8 +127,7 @@ impl<'a, R: Read> Records<'a, R> {
         let expected = rows.fields();
         let found = self.record.len();
         if found != expected && !(found == expected + 1 && self.fields() == expected) {
-            let path = self.origin.path.into();
-            return Err(TableError::Ragged { path, line: self.line, expected, found });
+            return Err(TableProblem::Ragged { expected, found }.at_line(self.line));
         }
         rows.begin()?;
         for (column, field) in self.record.iter().take(expected).enumerate() {
@@ -137,7 +136,7 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(())
     }
 
-    fn failed(&self, error: csv::Error) -> TableError {
+    fn failed(&self, error: csv::Error) -> TableProblem {
         self.origin.failed(match error.into_kind() {
             ErrorKind::Io(source) => source,
             // Records are bytes with any number of fields, so reading cannot fail in any other way.

@@ -1,11 +1,10 @@
 //! What goes into a reader and what comes out: the target column, the input and its origin, and the table.
 
-use crate::error::table::TableError;
+use crate::error::table::TableProblem;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, BufReader, Read};
-use std::path::Path;
 use std::str::FromStr;
 
 /// Which column is the target.
@@ -125,18 +124,16 @@ pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Table) -> bool>;
 /// Identifies the file in errors, attributes them, and passes blocks of rows on.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    pub(crate) path: &'a Path,
     pub(crate) gzip: bool,
     pub(crate) receiver: Option<&'a Receiver<'a>>,
 }
 
 impl Origin<'_> {
-    pub(crate) fn failed(&self, source: io::Error) -> TableError {
+    pub(crate) fn failed(&self, source: io::Error) -> TableProblem {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        let path = self.path.into();
         match source.kind() {
-            InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableError::Gzip { path, source },
-            _ => TableError::Read { path, source },
+            InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableProblem::Gzip(source),
+            _ => TableProblem::Read(source),
         }
     }
 }

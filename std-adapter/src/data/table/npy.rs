@@ -7,7 +7,7 @@
 use crate::data::table::columns::{Columns, Want};
 use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
-use crate::error::table::{TableError, cut};
+use crate::error::table::{Place, TableError, TableProblem, cut};
 use std::io::Read;
 
 /// The first bytes of every array.
@@ -21,10 +21,10 @@ pub(crate) fn read<'a>(
     origin: Origin<'a>,
     want: &Want<'_>,
 ) -> Result<Rows<'a>, TableError> {
-    let header = Header::parse(&header_text(&mut input, origin)?, origin)?;
+    let header = Header::parse(&header_text(&mut input, origin)?)?;
     let Header { rows: count, columns, size, .. } = header;
     if count == 0 {
-        return Err(TableError::NoRows { path: origin.path.into() });
+        return Err(TableProblem::NoRows.into());
     }
     // Bytes are read a row at a time in C order, all at once in Fortran order.
     let (pieces, height) = if header.fortran { (1, count) } else { (count, 1) };
@@ -38,54 +38,50 @@ pub(crate) fn read<'a>(
         let found = (bytes.len() / size) as u64;
         if found < length {
             let found = piece * columns + found;
-            return Err(TableError::NpyTruncated { path: origin.path.into(), rows: count, columns, found });
+            return Err(TableProblem::NpyTruncated { rows: count, columns, found }.into());
         }
         // Both are at most the number of values present; an array without columns is refused below.
         let (height, columns) = (height as usize, columns as usize);
         let rows = match &mut rows {
             Some(rows) => rows,
             // Name the columns only now that they are known to exist.
-            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(origin.path, want)?)),
+            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(want)?)),
         };
         for row in 0..height {
             rows.begin()?;
             for column in 0..columns {
                 let value = header.value(&bytes[(column * height + row) * size..][..size]);
                 if !value.is_finite() {
-                    let (row, number) = (piece + row as u64 + 1, column as u64 + 1);
-                    return Err(TableError::NotFiniteEntry { path: origin.path.into(), row, number, value });
+                    let place = Place::Entry(piece + row as u64 + 1, column as u64 + 1);
+                    return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
                 }
                 rows.put_value(column, value);
             }
         }
     }
-    rows.ok_or_else(|| TableError::NoRows { path: origin.path.into() })
+    rows.ok_or(TableProblem::NoRows.into())
 }
 
-fn malformed(origin: Origin<'_>, problem: &'static str) -> TableError {
-    TableError::Npy { path: origin.path.into(), problem }
-}
-
-fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, TableError> {
+fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, TableProblem> {
     let mut bytes = |count: u64| {
         let mut bytes = Vec::new();
         input.take(count).read_to_end(&mut bytes).map_err(|e| origin.failed(e))?;
         let whole = u64::try_from(bytes.len()) == Ok(count);
-        if whole { Ok(bytes) } else { Err(malformed(origin, "the file ends within the header")) }
+        if whole { Ok(bytes) } else { Err(TableProblem::Npy("the file ends within the header")) }
     };
     if bytes(6)? != MAGIC {
-        return Err(malformed(origin, "the file does not begin with the NPY magic"));
+        return Err(TableProblem::Npy("the file does not begin with the NPY magic"));
     }
     let length_bytes = match bytes(2)?[0] {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(malformed(origin, "unknown format version")),
+        _ => return Err(TableProblem::Npy("unknown format version")),
     };
     let length = bytes(length_bytes)?.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     if length > LONGEST_HEADER {
-        return Err(malformed(origin, "the header is longer than 10,000 bytes"));
+        return Err(TableProblem::Npy("the header is longer than 10,000 bytes"));
     }
-    String::from_utf8(bytes(length)?).map_err(|_| malformed(origin, "the header is not text"))
+    String::from_utf8(bytes(length)?).map_err(|_| TableProblem::Npy("the header is not text"))
 }
 
 enum Number {
@@ -107,27 +103,27 @@ struct Header {
 
 impl Header {
     /// Parse a Python dictionary: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
-    fn parse(text: &str, origin: Origin<'_>) -> Result<Self, TableError> {
-        let value = |key, problem| value(text, key).ok_or_else(|| malformed(origin, problem));
+    fn parse(text: &str) -> Result<Self, TableProblem> {
+        let value = |key, problem| value(text, key).ok_or(TableProblem::Npy(problem));
         let descr = value("descr", "the header lacks 'descr'")?;
         let dtype = descr_alone(descr);
-        let (big_endian, number, size) = number_type(dtype)
-            .ok_or_else(|| TableError::NpyType { path: origin.path.into(), dtype: cut(dtype) })?;
+        let (big_endian, number, size) =
+            number_type(dtype).ok_or_else(|| TableProblem::NpyType(cut(dtype)))?;
         let fortran = value("fortran_order", "the header lacks 'fortran_order'")?;
         let fortran = match (fortran.starts_with("True"), fortran.starts_with("False")) {
-            (false, false) => return Err(malformed(origin, "'fortran_order' is neither True nor False")),
+            (false, false) => return Err(TableProblem::Npy("'fortran_order' is neither True nor False")),
             (fortran, _) => fortran,
         };
         let shape = value("shape", "the header lacks 'shape'")?;
         let shape = shape.split_inclusive(')').next().unwrap_or_default();
         let lengths = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
-        let lengths = lengths.ok_or_else(|| malformed(origin, "'shape' is not a tuple"))?;
+        let lengths = lengths.ok_or(TableProblem::Npy("'shape' is not a tuple"))?;
         // A tuple of one ends with a comma.
         let lengths: Result<Vec<u64>, _> =
             lengths.split(',').map(str::trim).filter(|length| !length.is_empty()).map(str::parse).collect();
-        match lengths.map_err(|_| malformed(origin, "'shape' holds something other than lengths"))?[..] {
+        match lengths.map_err(|_| TableProblem::Npy("'shape' holds something other than lengths"))?[..] {
             [rows, columns] => Ok(Self { number, size, big_endian, fortran, rows, columns }),
-            _ => Err(TableError::NpyShape { path: origin.path.into(), shape: cut(shape) }),
+            _ => Err(TableProblem::NpyShape(cut(shape))),
         }
     }
 

@@ -14,7 +14,7 @@
 use crate::data::table::columns::Want;
 use crate::data::table::input::{BUFFER, Origin, Receiver, Table, Target};
 use crate::data::table::{arff, delimited, npy};
-use crate::error::table::TableError;
+use crate::error::table::{TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
 use std::cell::RefCell;
 use std::fs::File;
@@ -129,11 +129,11 @@ fn open<'a>(
     if path.as_os_str() == "-" {
         return read_from(io::stdin(), path, want, receiver);
     }
-    let failed = |source| TableError::Open { path: path.into(), source };
+    let failed = |source| TableError::new(path, TableProblem::Open(source));
     let file = File::open(path).map_err(failed)?;
     // On some systems opening a directory succeeds, and only reading from it fails.
     if file.metadata().map_err(failed)?.is_dir() {
-        return Err(TableError::Directory { path: path.into() });
+        return Err(TableError::new(path, TableProblem::Directory));
     }
     read_from(file, path, want, receiver)
 }
@@ -146,15 +146,24 @@ pub(crate) fn read_from<'a>(
     want: &Want<'_>,
     receiver: Option<&'a Receiver<'a>>,
 ) -> Result<Table, TableError> {
-    let origin = Origin { path, gzip: false, receiver };
-    let (head, input) = peek(Box::new(input)).map_err(|e| origin.failed(e))?;
+    unzipped(Box::new(input), path, want, receiver).map_err(|error| TableError { path: path.into(), ..error })
+}
+
+fn unzipped<'a>(
+    input: Box<dyn Read + 'a>,
+    path: &Path,
+    want: &Want<'_>,
+    receiver: Option<&'a Receiver<'a>>,
+) -> Result<Table, TableError> {
+    let origin = Origin { gzip: false, receiver };
+    let (head, input) = peek(input).map_err(|e| origin.failed(e))?;
     if !head.starts_with(b"\x1F\x8B") {
-        return read_plain(&head, input, origin, want);
+        return read_plain(&head, input, path, origin, want);
     }
-    let origin = Origin { path, gzip: true, receiver };
+    let origin = Origin { gzip: true, receiver };
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, input));
     let (head, input) = peek(Box::new(decoder)).map_err(|e| origin.failed(e))?;
-    read_plain(&head, input, origin, want)
+    read_plain(&head, input, path, origin, want)
 }
 
 /// Return the first bytes, and a reader that still begins with them.
@@ -167,12 +176,12 @@ fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read 
 fn read_plain(
     head: &[u8],
     input: Box<dyn Read + '_>,
+    path: &Path,
     origin: Origin<'_>,
     want: &Want<'_>,
 ) -> Result<Table, TableError> {
-    let path = origin.path;
     if head.is_empty() {
-        return Err(TableError::Empty { path: path.into() });
+        return Err(TableProblem::Empty.into());
     }
     let (name, extension) = name_and_extension(path);
     let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
@@ -181,7 +190,7 @@ fn read_plain(
         input.read_exact(&mut [0; BYTE_ORDER_MARK.len()]).map_err(|e| origin.failed(e))?;
     }
     if let Some(found) = unsupported(&extension, head) {
-        return Err(TableError::Format { path: path.into(), found });
+        return Err(TableProblem::Format(found).into());
     }
     let rows = match extension.as_str() {
         _ if head.starts_with(npy::MAGIC) => npy::read(input, origin, want)?,

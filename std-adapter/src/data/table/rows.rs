@@ -2,7 +2,7 @@
 
 use crate::data::table::columns::{Plan, Role};
 use crate::data::table::input::{Origin, Table};
-use crate::error::table::{TableError, cut};
+use crate::error::table::{Place, TableError, TableProblem, cut};
 
 /// Values in a block of rows passed on.
 const BLOCK: usize = 1 << 19;
@@ -49,7 +49,7 @@ impl<'a> Rows<'a> {
             let block = self.block(String::new())?;
             self.had_target |= block.target.is_some();
             if !(receiver.borrow_mut())(block) {
-                return Err(TableError::Stopped);
+                return Err(TableProblem::Stopped.into());
             }
         }
         self.start = self.features.len();
@@ -64,7 +64,7 @@ impl<'a> Rows<'a> {
             Role::Unused => {}
             Role::Target => match self.number(column, field, line) {
                 Ok(value) => self.target.push(value),
-                Err(TableError::Missing { text, .. }) if self.plan.target_optional => {
+                Err(TableError { problem: TableProblem::Missing(text), .. }) if self.plan.target_optional => {
                     self.no_target.get_or_insert((line, column, text));
                 }
                 Err(error) => return Err(error),
@@ -77,9 +77,9 @@ impl<'a> Rows<'a> {
                         self.features[self.start + slot] = 1.0;
                         return Ok(());
                     }
-                    Some(None) => Problem::Unseen,
-                    None if is_missing(text) => Problem::Missing,
-                    None => Problem::Undeclared,
+                    Some(None) => TableProblem::UnseenValue,
+                    None if is_missing(text) => TableProblem::Missing,
+                    None => TableProblem::UndeclaredValue,
                 };
                 return Err(self.refused(column, text, line, problem));
             }
@@ -99,7 +99,7 @@ impl<'a> Rows<'a> {
     /// Return the rows not passed on: all, without a receiver.
     pub(crate) fn finish(mut self, name: String) -> Result<Table, TableError> {
         if self.count == 0 {
-            return Err(TableError::NoRows { path: self.origin.path.into() });
+            return Err(TableProblem::NoRows.into());
         }
         self.block(name)
     }
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
         if let Some((line, column, text)) = &self.no_target
             && (self.had_target || !self.target.is_empty())
         {
-            return Err(self.refused(*column, text, *line, Problem::Missing));
+            return Err(self.refused(*column, text, *line, TableProblem::Missing));
         }
         let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
         Ok(Table {
@@ -123,43 +123,31 @@ impl<'a> Rows<'a> {
     }
 
     fn text<'f>(&self, field: &'f [u8], line: u64) -> Result<&'f str, TableError> {
-        std::str::from_utf8(field.trim_ascii())
-            .map_err(|_| TableError::NotUtf8 { path: self.origin.path.into(), line })
+        std::str::from_utf8(field.trim_ascii()).map_err(|_| TableProblem::NotUtf8.at_line(line))
     }
 
     fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
         let text = self.text(field, line)?;
         let problem = match text.parse::<f64>() {
             Ok(value) if value.is_finite() => return Ok(value),
-            Ok(_) => Problem::NotFinite,
-            Err(_) if is_missing(text) => Problem::Missing,
-            Err(_) => Problem::NotANumber,
+            Ok(_) => TableProblem::NotFinite,
+            Err(_) if is_missing(text) => TableProblem::Missing,
+            Err(_) => TableProblem::NotANumber,
         };
         Err(self.refused(column, text, line, problem))
     }
 
     #[cold]
-    fn refused(&self, column: usize, text: &str, line: u64, problem: Problem) -> TableError {
-        let (path, number, text) = (self.origin.path.into(), column + 1, cut(text));
-        let column = cut(&self.plan.columns[column]);
-        match problem {
-            Problem::Missing => TableError::Missing { path, line, number, column, text },
-            Problem::NotFinite => TableError::NotFinite { path, line, number, column, text },
-            Problem::NotANumber => TableError::NotANumber { path, line, number, column, text },
-            Problem::Undeclared => TableError::UndeclaredValue { path, line, number, column, text },
-            Problem::Unseen => TableError::UnseenValue { path, line, number, column, text },
-        }
+    fn refused(
+        &self,
+        column: usize,
+        text: &str,
+        line: u64,
+        problem: fn(String) -> TableProblem,
+    ) -> TableError {
+        let place = Place::Field(line, column + 1, cut(&self.plan.columns[column]).into());
+        TableError { place, ..problem(cut(text)).into() }
     }
-}
-
-/// What is wrong with a field.
-#[derive(Clone, Copy)]
-enum Problem {
-    Missing,
-    NotFinite,
-    NotANumber,
-    Undeclared,
-    Unseen,
 }
 
 /// Whether a field is a usual marker of a missing value.

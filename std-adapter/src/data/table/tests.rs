@@ -3,7 +3,7 @@
 use crate::data::table::columns::Want;
 use crate::data::table::input::{Table, Target};
 use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
-use crate::error::table::TableError;
+use crate::error::table::{TableError, TableProblem};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io;
@@ -73,7 +73,7 @@ fn reading_that_fails_half_way() {
     for (name, start) in [("a.csv", csv), ("a.arff", arff), ("a.npy", npy)] {
         let input = start.chain(Broken);
         let error = read_from(input, Path::new(name), &Want::All(&Target::Last), None).expect_err("broken");
-        assert!(matches!(error, TableError::Read { .. }), "{error}");
+        assert!(matches!(error.problem, TableProblem::Read(_)), "{error}");
         assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
     }
 }
@@ -145,8 +145,8 @@ fn gzip_members_are_concatenated_and_damage_is_reported() {
         let error = table("a.csv.gz", bytes, "last").expect_err("damaged");
         // Damaged data may also decode to text that is rejected before the checksum is verified.
         let named = matches!(
-            error,
-            TableError::Gzip { .. } | TableError::Ragged { .. } | TableError::NotANumber { .. }
+            error.problem,
+            TableProblem::Gzip(_) | TableProblem::Ragged { .. } | TableProblem::NotANumber(_)
         );
         assert!(named, "{error}");
     }
@@ -206,7 +206,7 @@ fn a_model_finds_its_features_by_name() {
     // As wide as the model, but with half of its names: matching by position would be a guess.
     assert!(matches!(
         features("a.csv", b"a,d\n1,2\n", &["a", "b"], None),
-        Err(TableError::MissingFeatures { .. })
+        Err(TableError { problem: TableProblem::MissingFeatures(_), .. })
     ));
 }
 
@@ -241,7 +241,7 @@ fn a_model_finds_its_features_by_position() {
     let text = row("a.csv", b"y,u\n1,2\n", &named, Some("y")).expect_err("too narrow").to_string();
     assert!(text.starts_with("a.csv: the model needs 2 feature columns, and the file has 1;"), "{text}");
     let result = features("a.csv", b"1\n", &[], None);
-    assert!(matches!(result, Err(TableError::NoFeatures { .. })));
+    assert!(matches!(result, Err(TableError { problem: TableProblem::NoFeatures, .. })));
 }
 
 #[test]
@@ -383,9 +383,11 @@ fn an_error_of_the_receiver_stops_reading() {
     let mut received = 0;
     let refused = read_blocks(&path, &Target::Last, |_| {
         received += 1;
-        Err(TableError::NoFeatures { path: "told".into() })
+        Err(TableError::new("told", TableProblem::NoFeatures))
     });
-    assert!(matches!(refused, Err(TableError::NoFeatures { path }) if path == Path::new("told")));
+    assert!(
+        matches!(refused, Err(TableError { path, problem: TableProblem::NoFeatures, .. }) if path == Path::new("told"))
+    );
     assert_eq!(received, 1);
 }
 

@@ -1,7 +1,11 @@
 //! A model in bytes, read back to predict as the device will, before it is flashed.
 
 use crate::data::table::input::Table;
-use crate::error::{Error, export::ExportProblem, table::TableError};
+use crate::error::{
+    Error,
+    export::ExportProblem,
+    table::{TableError, TableProblem},
+};
 use crate::framed_file::begins_with;
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel, kernel::ChosenKernel};
 use std::fs;
@@ -26,7 +30,7 @@ impl DeviceModel {
     /// # Errors
     /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|source| TableError::Open { path: path.to_owned(), source })?;
+        let bytes = fs::read(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
         // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
         let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word)).collect();
         let model = Self { words };
