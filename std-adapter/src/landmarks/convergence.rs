@@ -97,7 +97,7 @@ mod tests {
     use dpp_nystrom_core::Random;
 
     #[test]
-    fn parts_of_one_law_are_at_rest_and_others_are_not() {
+    fn parts_of_one_law_have_converged_and_others_have_not() {
         let wave = |shift: f64| -> Vec<f64> { (0..400).map(|i| shift + f64::from(i * 7 % 11)).collect() };
         let (a, b, c) = (wave(0.0), wave(0.01), wave(4.0));
         assert!(split_r_hat(&[&a, &b, &a, &b]) < 1.001);

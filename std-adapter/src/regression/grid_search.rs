@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_at_the_edge_is_told() {
+    fn a_minimum_at_the_edge_is_reported() {
         let data = waves(60);
         let regressor = Regressor::Nystrom { landmarks: 30 };
         let of = |multiples: &[f64], ridges: &[f64]| {

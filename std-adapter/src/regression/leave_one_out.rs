@@ -165,7 +165,7 @@ mod tests {
     }
 
     /// The residual of row `left_out` with weights fitted to all other rows, from the normal equations.
-    fn missed_without(features: &Mat<f64>, targets: &[f64], load: f64, left_out: usize) -> f64 {
+    fn residual_without(features: &Mat<f64>, targets: &[f64], load: f64, left_out: usize) -> f64 {
         let (rank, n) = (features.nrows(), targets.len());
         let others = || (0..n).filter(|&i| i != left_out);
         let mut rows: Vec<Vec<f64>> = (0..rank)
@@ -196,7 +196,7 @@ mod tests {
             let fitted = Axes::new(&features).unwrap().fit(&targets, load);
             let mut total = 0.0;
             for (i, residual) in fitted.residuals().enumerate() {
-                let refitted = missed_without(&features, &targets, load, i);
+                let refitted = residual_without(&features, &targets, load, i);
                 assert!((residual - refitted).abs() < 1e-10, "{load} {i}: {residual} {refitted}");
                 total += refitted * refitted;
             }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_nothing_is_left_of_tells_nothing() {
+    fn a_row_without_a_residual_is_skipped() {
         assert_eq!(without(0.5, 0.25), 2.0);
         assert_eq!(without(0.5, FREE), f64::INFINITY);
         assert_eq!(without(0.5, f64::NAN), f64::INFINITY);

@@ -79,7 +79,7 @@ use crate::landmarks::{
 };
 use std::time::Duration;
 
-/// The parameters of all selectors, as set on a command line. Each method uses those in [`Method::listens_to`].
+/// The parameters of all selectors, as set on a command line. Each method uses those in [`Method::options`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SelectorOptions {
     /// The first landmarks of a chain.
@@ -128,7 +128,7 @@ pub struct Method {
     /// One line for the help.
     pub help: &'static str,
     /// The options that the selector uses.
-    pub listens_to: &'static [SelectorOption],
+    pub options: &'static [SelectorOption],
     /// Creates the selector from the options.
     build: fn(&SelectorOptions) -> Box<dyn Selector>,
 }
@@ -137,15 +137,15 @@ impl Method {
     const fn new(
         name: &'static str,
         help: &'static str,
-        listens_to: &'static [SelectorOption],
+        options: &'static [SelectorOption],
         build: fn(&SelectorOptions) -> Box<dyn Selector>,
     ) -> Self {
-        Self { name, help, listens_to, build }
+        Self { name, help, options, build }
     }
 
     /// Return whether the method uses this option.
     pub fn uses(&self, option: SelectorOption) -> bool {
-        self.listens_to.contains(&option)
+        self.options.contains(&option)
     }
 
     /// Create the selector. If refinement options are set and the method does not use them, the selector exchanges the

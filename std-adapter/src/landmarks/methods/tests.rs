@@ -126,7 +126,7 @@ fn naive_ridge(matrix: &[Vec<f64>], mu: f64) -> Vec<f64> {
 }
 
 /// Return `‖K_j - QQᵀK_j‖²` given the columns `drawn`, by the normal equations.
-fn naive_missed(matrix: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
+fn naive_residuals(matrix: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let gram: Vec<Vec<f64>> =
         drawn.iter().map(|&i| drawn.iter().map(|&j| dot(&matrix[i], &matrix[j])).collect()).collect();
@@ -236,7 +236,7 @@ fn second_draws_are_without_replacement_and_adapt() {
     let norms: Vec<f64> = matrix.iter().map(|row| row.iter().map(|x| x * x).sum()).collect();
     let laws: [(&str, BTreeMap<Vec<usize>, f64>); 3] = [
         ("column-norm", pairs(&norms, |_| norms.clone())),
-        ("adapfull", pairs(&norms, |i| naive_missed(&matrix, &[i]))),
+        ("adapfull", pairs(&norms, |i| naive_residuals(&matrix, &[i]))),
         // With one column the retained rank is zero: the whole column is residual.
         ("adappart", pairs(&[1.0; SMALL], |i| matrix[i].iter().map(|x| x * x).collect())),
     ];
@@ -250,7 +250,7 @@ fn second_draws_are_without_replacement_and_adapt() {
 }
 
 #[test]
-fn what_columns_miss_is_what_a_projection_leaves() {
+fn residuals_of_columns_are_those_of_a_projection() {
     let data = data(40, 3);
     let gram = Gram::new(&data, KernelSpec { kind: POLYNOMIAL, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
@@ -259,7 +259,7 @@ fn what_columns_miss_is_what_a_projection_leaves() {
     for j in [3, 17, 0, 39, 8] {
         columns.remove(j);
         drawn.push(j);
-        let expected = naive_missed(&matrix, &drawn);
+        let expected = naive_residuals(&matrix, &drawn);
         let largest = expected.iter().copied().fold(0.0, f64::max);
         for (row, expected) in expected.iter().enumerate() {
             // The tolerance allows for the squared condition number of a few columns.
@@ -271,7 +271,7 @@ fn what_columns_miss_is_what_a_projection_leaves() {
 
 /// Compare with `C - C W_k† W` by dense matrices.
 #[test]
-fn what_a_partial_approximation_misses_of_its_columns() {
+fn residuals_of_a_partial_approximation() {
     let data = data(30, 2);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
