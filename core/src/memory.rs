@@ -148,6 +148,52 @@ pub(crate) fn prefix<V>(lent: &[V], len: usize) -> &[V] {
     lent.get(..len).unwrap_or(lent)
 }
 
+/// The rows of `width` elements that follow one another in a slice, as `chunks_exact` returns them. At `opt-level = "z"`
+/// that one, zipped, is left with a division by the width, and so with a panic. A loop over one slice alone has none.
+pub(crate) fn rows_of<V>(slice: &[V], width: usize) -> Rows<'_, V> {
+    Rows { rest: slice, width: width.max(1) }
+}
+
+/// [`rows_of`], to write.
+pub(crate) fn rows_of_mut<V>(slice: &mut [V], width: usize) -> RowsMut<'_, V> {
+    RowsMut { rest: slice, width: width.max(1) }
+}
+
+/// See [`rows_of`].
+#[derive(Clone)]
+pub(crate) struct Rows<'a, V> {
+    rest: &'a [V],
+    width: usize,
+}
+
+impl<'a, V> Iterator for Rows<'a, V> {
+    type Item = &'a [V];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (row, rest) = self.rest.split_at_checked(self.width)?;
+        self.rest = rest;
+        Some(row)
+    }
+}
+
+/// See [`rows_of_mut`].
+pub(crate) struct RowsMut<'a, V> {
+    rest: &'a mut [V],
+    width: usize,
+}
+
+impl<'a, V> Iterator for RowsMut<'a, V> {
+    type Item = &'a mut [V];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (row, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(self.width)?;
+        self.rest = rest;
+        Some(row)
+    }
+}
+
 /// Return the first `order` entries of row `i` of a row-major square.
 #[inline]
 pub(crate) fn row<V>(square: &[V], stride: usize, i: usize, order: usize) -> Option<&[V]> {

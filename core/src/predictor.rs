@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED};
-use crate::memory::check_length;
+use crate::memory::{check_length, rows_of};
 use crate::scalar::Scalar;
 
 /// A fitted model `f(x) = Σ_a w_a k(x_a, x)`. It borrows its parts and copies nothing.
@@ -75,7 +75,7 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
                 x,
             )
         } else {
-            self.weighted(self.landmarks.chunks_exact(self.dim.max(1)), x)
+            self.weighted(rows_of(self.landmarks, self.dim), x)
         })
     }
 
@@ -116,7 +116,7 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
         check_length(self.dim, x.len())?;
         let exponent = self.kernel.exponent();
         let mut sum = 0.0;
-        for (landmark, &weight) in self.landmarks.chunks_exact(self.dim.max(1)).zip(self.weights) {
+        for (landmark, &weight) in rows_of(self.landmarks, self.dim).zip(self.weights) {
             sum += weight * F32Ext::exp(exponent * squared_distance(landmark, x));
         }
         Ok(sum)

@@ -8,7 +8,7 @@
 
 use super::Cholesky;
 use crate::error::{Error, Known};
-use crate::memory::{check_capacity, check_length};
+use crate::memory::{check_capacity, check_length, row, row_mut, rows_of_mut};
 use crate::scalar::Scalar;
 
 /// Rows and columns of a tile.
@@ -84,7 +84,7 @@ impl<T: Scalar> Cholesky<'_, T> {
             return Err(Error::NotFinite { row: k, column: k });
         }
         *self.column.get_mut(k).known()? = diagonal;
-        for (j, row) in self.square.chunks_exact_mut(self.stride.max(1)).take(k).enumerate() {
+        for (j, row) in rows_of_mut(self.square, self.stride).take(k).enumerate() {
             let value = entry(k, j);
             if !value.is_finite() {
                 return Err(Error::NotFinite { row: k, column: j });
@@ -97,7 +97,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// Compute a tile of rows of the new factor, those from `k` on.
     fn make_tile(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         for j in (0..k).step_by(TILE) {
-            self.tile::<TILE, TILE>(source, j, k).known()?;
+            self.tile::<[T; TILE]>(source, j, k).known()?;
         }
         self.corner(source, k).known()?
     }
@@ -106,68 +106,103 @@ impl<T: Scalar> Cholesky<'_, T> {
     fn make_row(&mut self, source: &impl Source<T>, k: usize) -> Result<(), Error> {
         let tiles = k - k % TILE;
         for j in (0..tiles).step_by(TILE) {
-            self.tile::<TILE, 1>(source, j, k).known()?;
+            self.tile::<[T; 1]>(source, j, k).known()?;
         }
         for j in tiles..k {
-            self.tile::<1, 1>(source, j, k).known()?;
+            self.entry(source, j, k).known()?;
         }
         let diagonal = source.diagonal(self.column, k).known()?;
-        let [[residual]] = self.corner_products(source, [diagonal], k).known()?;
+        let residual = self.less_products(diagonal, k, k).known()?;
         self.new_pivot(k, diagonal, residual).map(|_| ())
     }
 
-    /// Compute the entries of the `B` rows from `k` on in the `A` columns from `j` on.
+    /// Compute the entries of the rows from `k` on, as many as `R` holds, in the [`TILE`] columns from `j` on. Written
+    /// out: at `opt-level = "s"` no loop is unrolled, and the sums of a loop would stay in memory.
     #[inline(always)]
     #[must_use]
-    fn tile<const A: usize, const B: usize>(
-        &mut self,
-        source: &impl Source<T>,
-        j: usize,
-        k: usize,
-    ) -> Option<()> {
+    fn tile<R: Rows<T>>(&mut self, source: &impl Source<T>, j: usize, k: usize) -> Option<()> {
         let stride = self.stride;
         let (above, own) = self.square.split_at_mut_checked(j.wrapping_mul(stride))?;
-        let pivots = self.column.get(j..)?.first_chunk::<A>()?;
-        let mut tile = source.tile::<A, B>(own, stride, j, k)?;
-        let mut rest = &*above;
-        for _ in 0..j {
-            let (row, after) = rest.split_at_checked(stride)?;
-            let of_j = row.get(j..)?.first_chunk::<A>()?;
-            let of_k = row.get(k..)?.first_chunk::<B>()?;
-            for (values, &entry) in tile.iter_mut().zip(of_j) {
-                take_product(values, entry, of_k);
-            }
-            rest = after;
+        let pivots = self.column.get(j..)?.first_chunk()?;
+        let [mut v0, mut v1, mut v2, mut v3] = source.tile::<R>(own, stride, j, k)?;
+        // Two rows at a time: `j` is a multiple of `TILE`.
+        for pair in above.chunks_exact(stride.wrapping_mul(2).max(1)) {
+            let (row, next) = pair.split_at_checked(stride)?;
+            let &[e0, e1, e2, e3] = row.get(j..)?.first_chunk()?;
+            let of_k = R::read(row.get(k..)?)?;
+            v0 = v0.less(e0, of_k);
+            v1 = v1.less(e1, of_k);
+            v2 = v2.less(e2, of_k);
+            v3 = v3.less(e3, of_k);
+            let &[e0, e1, e2, e3] = next.get(j..)?.first_chunk()?;
+            let of_k = R::read(next.get(k..)?)?;
+            v0 = v0.less(e0, of_k);
+            v1 = v1.less(e1, of_k);
+            v2 = v2.less(e2, of_k);
+            v3 = v3.less(e3, of_k);
         }
-        let mut rest = own;
-        for (a, &pivot) in pivots.iter().enumerate() {
-            let (row, after) = rest.split_at_mut_checked(stride)?;
-            let of_j = *row.get(j..)?.first_chunk::<A>()?;
-            let (done, below) = tile.split_at_mut_checked(a + 1)?;
-            let done = done.last_mut()?;
-            for value in done.iter_mut() {
-                *value /= pivot;
-            }
-            for (values, &entry) in below.iter_mut().zip(of_j.get(a + 1..)?) {
-                take_product(values, entry, done);
-            }
-            *row.get_mut(k..)?.first_chunk_mut()? = *done;
-            rest = after;
-        }
+        let &[p0, p1, p2, p3] = pivots;
+        let (row, rest) = own.split_at_mut_checked(stride)?;
+        let &[_, e1, e2, e3] = row.get(j..)?.first_chunk()?;
+        let v0 = v0.over(p0);
+        v0.write(row.get_mut(k..)?)?;
+        let (row, rest) = rest.split_at_mut_checked(stride)?;
+        let &[_, _, f2, f3] = row.get(j..)?.first_chunk()?;
+        let v1 = v1.less(e1, v0).over(p1);
+        v1.write(row.get_mut(k..)?)?;
+        let (row, rest) = rest.split_at_mut_checked(stride)?;
+        let &[_, _, _, g3] = row.get(j..)?.first_chunk()?;
+        let v2 = v2.less(e2, v0).less(f2, v1).over(p2);
+        v2.write(row.get_mut(k..)?)?;
+        v3.less(e3, v0).less(f3, v1).less(g3, v2).over(p3).write(rest.get_mut(k..stride)?)
+    }
+
+    /// Compute the entry of row `k` in column `j`.
+    #[must_use]
+    fn entry(&mut self, source: &impl Source<T>, j: usize, k: usize) -> Option<()> {
+        let value = source.entry(self.square, self.stride, j, k)?;
+        let value = self.less_products(value, j, k)? / *self.column.get(j)?;
+        *row_mut(self.square, self.stride, j, self.stride)?.get_mut(k)? = value;
         Some(())
     }
 
-    /// Compute the entries of a tile of rows, those from `k` on, in their own columns, and the pivots. Written out,
-    /// since a loop over pivots is not unrolled and keeps its operands in memory.
+    /// Subtract the products of rows `j` and `k` in the columns before `j`.
+    fn less_products(&self, value: T, j: usize, k: usize) -> Option<T> {
+        let mut left = value;
+        for row in self.square.chunks_exact(self.stride.max(1)).take(j) {
+            left -= *row.get(j)? * *row.get(k)?;
+        }
+        Some(left)
+    }
+
+    /// Compute the entries of a tile of rows, those from `k` on, in their own columns, and the pivots.
     #[inline(always)]
     fn corner(&mut self, source: &impl Source<T>, k: usize) -> Option<Result<(), Error>> {
-        let mut diagonals = [T::ZERO; TILE];
-        for (a, diagonal) in diagonals.iter_mut().enumerate() {
-            *diagonal = source.diagonal(self.column, k + a)?;
+        let stride = self.stride;
+        let (above, own) = self.square.split_at_checked(k.wrapping_mul(stride))?;
+        let [[_, mut b0, mut c0, mut d0], [_, _, mut c1, mut d1], [_, _, _, mut d2], _] =
+            source.tile::<[T; TILE]>(own, stride, k, k)?;
+        let e0 = source.diagonal(self.column, k)?;
+        let e1 = source.diagonal(self.column, k + 1)?;
+        let e2 = source.diagonal(self.column, k + 2)?;
+        let e3 = source.diagonal(self.column, k + 3)?;
+        let (mut s0, mut s1, mut s2, mut s3) = (e0, e1, e2, e3);
+        let mut rest = above;
+        for _ in 0..k {
+            let (row, after) = rest.split_at_checked(stride)?;
+            let &[a, b, c, d] = row.get(k..)?.first_chunk()?;
+            s0 -= a * a;
+            b0 -= a * b;
+            c0 -= a * c;
+            d0 -= a * d;
+            s1 -= b * b;
+            c1 -= b * c;
+            d1 -= b * d;
+            s2 -= c * c;
+            d2 -= c * d;
+            s3 -= d * d;
+            rest = after;
         }
-        let [e0, e1, e2, e3] = diagonals;
-        let [[s0, b0, c0, d0], [_, s1, c1, d1], [_, _, s2, d2], [_, _, _, s3]] =
-            self.corner_products(source, diagonals, k)?;
         let pivot = match self.new_pivot(k, e0, s0) {
             Ok(pivot) => pivot,
             Err(error) => return Some(Err(error)),
@@ -186,7 +221,6 @@ impl<T: Scalar> Cholesky<'_, T> {
         if let Err(error) = self.new_pivot(k + 3, e3, s3 - d0 * d0 - d1 * d1 - d2 * d2) {
             return Some(Err(error));
         }
-        let stride = self.stride;
         let (row, rest) = self.square.get_mut(k.wrapping_mul(stride)..)?.split_at_mut_checked(stride)?;
         *row.get_mut(k + 1..)?.first_chunk_mut()? = [b0, c0, d0];
         let (row, rest) = rest.split_at_mut_checked(stride)?;
@@ -204,33 +238,6 @@ impl<T: Scalar> Cholesky<'_, T> {
         let pivot = residual.sqrt();
         *self.column.get_mut(k).known()? = pivot;
         Ok(pivot)
-    }
-
-    /// Return the entries on and above the diagonal of the rows from `k` on in their own columns, minus the products of
-    /// the columns before.
-    #[inline(always)]
-    fn corner_products<const R: usize>(
-        &self,
-        source: &impl Source<T>,
-        diagonals: [T; R],
-        k: usize,
-    ) -> Option<[[T; R]; R]> {
-        let stride = self.stride;
-        let (above, own) = self.square.split_at_checked(k.wrapping_mul(stride))?;
-        let mut tile = source.tile::<R, R>(own, stride, k, k)?;
-        for (a, (values, diagonal)) in tile.iter_mut().zip(diagonals).enumerate() {
-            *values.get_mut(a)? = diagonal;
-        }
-        let mut rest = above;
-        for _ in 0..k {
-            let (row, after) = rest.split_at_checked(stride)?;
-            let of_k = row.get(k..)?.first_chunk::<R>()?;
-            for (values, &entry) in tile.iter_mut().zip(of_k) {
-                take_product(values, entry, of_k);
-            }
-            rest = after;
-        }
-        Some(tile)
     }
 
     /// Copy the new factor below the diagonal, and the pivots onto it.
@@ -277,25 +284,94 @@ impl<T: Scalar> Cholesky<'_, T> {
     }
 }
 
-/// `values -= entry · others`.
-#[inline(always)]
-fn take_product<T: Scalar>(values: &mut [T], entry: T, others: &[T]) {
-    for (value, &other) in values.iter_mut().zip(others) {
-        *value -= entry * other;
+/// The entries of one column in the rows that are computed together: four, or one.
+trait Rows<T>: Copy {
+    /// Read the entries with which `from` begins.
+    fn read(from: &[T]) -> Option<Self>;
+    /// Write the entries over those with which `to` begins.
+    #[must_use]
+    fn write(self, to: &mut [T]) -> Option<()>;
+    /// Return the columns of the rows that `row` returns one after the other, in the columns of a tile.
+    fn transposed(row: impl FnMut() -> Option<[T; TILE]>) -> Option<[Self; TILE]>;
+    /// Return `self - entry · others`.
+    fn less(self, entry: T, others: Self) -> Self;
+    /// Return `self / pivot`.
+    fn over(self, pivot: T) -> Self;
+}
+
+impl<T: Scalar> Rows<T> for [T; TILE] {
+    #[inline(always)]
+    fn read(from: &[T]) -> Option<Self> {
+        from.first_chunk().copied()
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [T]) -> Option<()> {
+        *to.first_chunk_mut()? = self;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn transposed(mut row: impl FnMut() -> Option<[T; TILE]>) -> Option<[Self; TILE]> {
+        let [a0, a1, a2, a3] = row()?;
+        let [b0, b1, b2, b3] = row()?;
+        let [c0, c1, c2, c3] = row()?;
+        let [d0, d1, d2, d3] = row()?;
+        Some([[a0, b0, c0, d0], [a1, b1, c1, d1], [a2, b2, c2, d2], [a3, b3, c3, d3]])
+    }
+
+    #[inline(always)]
+    fn less(self, entry: T, [a, b, c, d]: Self) -> Self {
+        let [v, w, x, y] = self;
+        [v - entry * a, w - entry * b, x - entry * c, y - entry * d]
+    }
+
+    #[inline(always)]
+    fn over(self, pivot: T) -> Self {
+        let [v, w, x, y] = self;
+        [v / pivot, w / pivot, x / pivot, y / pivot]
+    }
+}
+
+impl<T: Scalar> Rows<T> for [T; 1] {
+    #[inline(always)]
+    fn read(from: &[T]) -> Option<Self> {
+        from.first_chunk().copied()
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [T]) -> Option<()> {
+        *to.first_chunk_mut()? = self;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn transposed(mut row: impl FnMut() -> Option<[T; TILE]>) -> Option<[Self; TILE]> {
+        let [a, b, c, d] = row()?;
+        Some([[a], [b], [c], [d]])
+    }
+
+    #[inline(always)]
+    fn less(self, entry: T, [other]: Self) -> Self {
+        let [value] = self;
+        [value - entry * other]
+    }
+
+    #[inline(always)]
+    fn over(self, pivot: T) -> Self {
+        let [value] = self;
+        [value / pivot]
     }
 }
 
 /// The source of the matrix entries.
 trait Source<T> {
-    /// Return the entries of the `B` rows from `k` on in the `A` columns from `j` on, transposed. `rows` is the square
-    /// from row `j` on.
-    fn tile<const A: usize, const B: usize>(
-        &self,
-        rows: &[T],
-        stride: usize,
-        j: usize,
-        k: usize,
-    ) -> Option<[[T; B]; A]>;
+    /// Return the entries of the rows from `k` on in the columns of the tile from `j` on. `rows` is the square from row
+    /// `j` on.
+    fn tile<R: Rows<T>>(&self, rows: &[T], stride: usize, j: usize, k: usize) -> Option<[R; TILE]>;
+
+    /// Return the entry of row `k` in column `j`; `square` is the square.
+    fn entry(&self, square: &[T], stride: usize, j: usize, k: usize) -> Option<T>;
 
     /// Return the `k`-th diagonal entry; `column` is the working column.
     fn diagonal(&self, column: &[T], k: usize) -> Option<T>;
@@ -306,20 +382,17 @@ struct Read;
 
 impl<T: Scalar> Source<T> for Read {
     #[inline(always)]
-    fn tile<const A: usize, const B: usize>(
-        &self,
-        mut rows: &[T],
-        stride: usize,
-        _: usize,
-        k: usize,
-    ) -> Option<[[T; B]; A]> {
-        let mut tile = [[T::ZERO; B]; A];
-        for values in &mut tile {
-            let (row, after) = rows.split_at_checked(stride)?;
-            *values = *row.get(k..)?.first_chunk()?;
-            rows = after;
-        }
-        Some(tile)
+    fn tile<R: Rows<T>>(&self, rows: &[T], stride: usize, _: usize, k: usize) -> Option<[R; TILE]> {
+        let (a, rest) = rows.split_at_checked(stride)?;
+        let (b, rest) = rest.split_at_checked(stride)?;
+        let (c, rest) = rest.split_at_checked(stride)?;
+        let d = rest.get(..stride)?;
+        Some([R::read(a.get(k..)?)?, R::read(b.get(k..)?)?, R::read(c.get(k..)?)?, R::read(d.get(k..)?)?])
+    }
+
+    #[inline(always)]
+    fn entry(&self, square: &[T], stride: usize, j: usize, k: usize) -> Option<T> {
+        row(square, stride, j, stride)?.get(k).copied()
     }
 
     #[inline(always)]
@@ -337,30 +410,24 @@ struct Given<'m, T> {
 impl<T> Given<'_, T> {
     #[inline(always)]
     fn row(&self, k: usize) -> Option<&[T]> {
-        self.matrix.get(k.wrapping_mul(self.order)..)?.get(..self.order)
+        row(self.matrix, self.order, k, self.order)
     }
 }
 
 impl<T: Scalar> Source<T> for Given<'_, T> {
     #[inline(always)]
-    fn tile<const A: usize, const B: usize>(
-        &self,
-        _: &[T],
-        _: usize,
-        j: usize,
-        k: usize,
-    ) -> Option<[[T; B]; A]> {
-        let mut tile = [[T::ZERO; B]; A];
+    fn tile<R: Rows<T>>(&self, _: &[T], _: usize, j: usize, k: usize) -> Option<[R; TILE]> {
         let mut rows = self.matrix.get(k.wrapping_mul(self.order)..)?;
-        for b in 0..B {
+        R::transposed(|| {
             let (row, after) = rows.split_at_checked(self.order)?;
-            let entries = row.get(j..)?.first_chunk::<A>()?;
-            for (values, &entry) in tile.iter_mut().zip(entries) {
-                *values.get_mut(b)? = entry;
-            }
             rows = after;
-        }
-        Some(tile)
+            row.get(j..)?.first_chunk().copied()
+        })
+    }
+
+    #[inline(always)]
+    fn entry(&self, _: &[T], _: usize, j: usize, k: usize) -> Option<T> {
+        self.row(k)?.get(j).copied()
     }
 
     #[inline(always)]

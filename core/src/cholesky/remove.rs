@@ -6,7 +6,7 @@
 
 use super::Cholesky;
 use crate::error::{Error, Known};
-use crate::memory::{row, row_mut};
+use crate::memory::{row, row_mut, rows_of_mut};
 use crate::scalar::{Scalar, apply_givens, rotation};
 use core::cell::Cell;
 use core::mem::swap;
@@ -64,7 +64,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// Rotate row `k` and exchange it with the leaving row before it.
     #[must_use]
     fn pass_one(&mut self, place: usize, k: usize) -> Option<()> {
-        let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
+        let mut rows = rows_of_mut(self.square.get_mut((k - 1) * self.stride..)?, self.stride);
         let (leaving, row) = (rows.next()?, rows.next()?);
         for (upper, lower) in leaving.iter_mut().zip(row.iter_mut()).take(place) {
             swap(upper, lower);
@@ -78,7 +78,7 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are known.
     #[must_use]
     fn pass_four(&mut self, place: usize, k: usize) -> Option<()> {
-        let mut rows = self.square.get_mut((k - 1) * self.stride..)?.chunks_mut(self.stride.max(1));
+        let mut rows = rows_of_mut(self.square.get_mut((k - 1) * self.stride..)?, self.stride);
         let (leaving, a, b) = (rows.next()?, rows.next()?, rows.next()?);
         let (c, d) = (rows.next()?, rows.next()?);
         let heads = leaving.iter_mut().zip(a.iter_mut()).zip(b.iter_mut().zip(c.iter_mut()));

@@ -115,11 +115,19 @@ impl<T: Scalar> Cholesky<'_, T> {
             entries(from..to, self.column.get_mut(from..to)?)?;
             forward_from(self.square, self.stride, from, to, self.column)?;
             let mut less = |&z: &T| residual -= z * z;
-            let z = self.column.get(from..to)?;
-            // A known length is unrolled.
-            match <&[T; BLOCK]>::try_from(z) {
-                Ok(z) => z.iter().for_each(&mut less),
-                Err(_) => z.iter().for_each(&mut less),
+            match self.column.get(from..to)? {
+                // Written out: at `opt-level = "s"` no loop is unrolled.
+                [s, t, u, v, w, x, y, z] => {
+                    less(s);
+                    less(t);
+                    less(u);
+                    less(v);
+                    less(w);
+                    less(x);
+                    less(y);
+                    less(z);
+                }
+                z => z.iter().for_each(less),
             }
             if residual <= threshold {
                 // Minus infinity is an entry that was not finite.

@@ -5,10 +5,9 @@ use crate::error::{Error, Known};
 use crate::memory::check_length;
 use crate::scalar::Scalar;
 
-/// Rows and columns of a tile: enough independent sums to hide the latency of each, with shared operands loaded
-/// once.
+/// Rows of a tile: enough independent sums to hide the latency of each, with shared operands loaded once.
 pub(super) const TILE: usize = 8;
-/// Half a tile, for the rows that do not fill a whole one.
+/// The columns that are used together, and the rows of a tile where a whole one does not fit.
 const HALF: usize = TILE / 2;
 
 /// Solve `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this
@@ -29,10 +28,10 @@ pub(super) fn forward_from<T: Scalar>(
 ) -> Option<()> {
     let mut rows = square.get(from.wrapping_mul(stride)..)?;
     for j in from / TILE..order / TILE {
-        rows = tile::<T, TILE>(rows, stride, j, b)?;
+        rows = whole_tile(rows, stride, j, b)?;
     }
-    for j in order / TILE * 2..order / HALF {
-        rows = tile::<T, HALF>(rows, stride, j, b)?;
+    if order % TILE >= HALF {
+        rows = half_tile(rows, stride, order / TILE * 2, b)?;
     }
     let k = order - order % HALF;
     match order % HALF {
@@ -43,60 +42,116 @@ pub(super) fn forward_from<T: Scalar>(
     }
 }
 
-/// [`forward`] for the `j`-th `R` rows, with which `rows` begins. Return the rows after them.
+/// [`forward`] for the `j`-th [`TILE`] rows, with which `rows` begins. Return the rows after them.
 #[inline(always)]
-fn tile<'s, T: Scalar, const R: usize>(
-    mut rows: &'s [T],
-    stride: usize,
-    j: usize,
-    b: &mut [T],
-) -> Option<&'s [T]> {
-    // In blocks of `R`: `j` is the only index to check.
-    let (known, rest) = b.as_chunks_mut::<R>().0.split_at_mut_checked(j)?;
-    let mut left: [&[[T; HALF]]; R] = [&[]; R];
-    let mut corner: [&[T]; R] = [&[]; R];
-    for (left, corner) in left.iter_mut().zip(&mut corner) {
-        let (row, after) = rows.split_at_checked(stride)?;
-        let (before, own) = row.as_chunks::<R>().0.split_at_checked(j)?;
-        *left = before.as_flattened().as_chunks().0;
-        *corner = own.first()?;
-        rows = after;
+fn whole_tile<'s, T: Scalar>(rows: &'s [T], stride: usize, j: usize, b: &mut [T]) -> Option<&'s [T]> {
+    let (known, places) = b.as_chunks_mut().0.split_at_mut_checked(2 * j)?;
+    let (upper, rows) = Four::read(rows, stride, 2 * j)?;
+    let (lower, rows) = Four::read(rows, stride, 2 * j)?;
+    let [first, second] = places.first_chunk_mut()?;
+    let (mut y, mut z) = (*first, *second);
+    for i in 0..known.len() {
+        let known = known.get(i)?;
+        y = less(y, upper.before(i)?, known);
+        z = less(z, lower.before(i)?, known);
     }
-    substitute(left, corner, known.as_flattened().as_chunks().0, rest.first_mut()?)?;
+    let y = corner(y, upper.own(0)?);
+    let z = corner(less(z, lower.own(0)?, &y), lower.own(1)?);
+    (*first, *second) = (y, z);
     Some(rows)
 }
 
-/// [`forward`] for the `R` rows from `k` on, with which `rows` begins; `k` is a multiple of [`HALF`].
+/// [`forward`] for the `j`-th [`HALF`] rows, with which `rows` begins. Return the rows after them.
 #[inline(always)]
-fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &mut [T]) -> Option<()> {
-    let (known, rest) = b.split_at_mut_checked(k)?;
-    let mut left: [&[[T; HALF]]; R] = [&[]; R];
-    let mut corner: [&[T]; R] = [&[]; R];
-    for (left, corner) in left.iter_mut().zip(&mut corner) {
-        let (row, after) = rows.split_at_checked(stride)?;
-        let (before, own) = row.split_at_checked(k)?;
-        *left = before.as_chunks().0;
-        *corner = own;
-        rows = after;
+fn half_tile<'s, T: Scalar>(rows: &'s [T], stride: usize, j: usize, b: &mut [T]) -> Option<&'s [T]> {
+    let (known, places) = b.as_chunks_mut().0.split_at_mut_checked(j)?;
+    let (upper, rows) = Four::read(rows, stride, j)?;
+    let place = places.first_mut()?;
+    let mut y = *place;
+    for i in 0..known.len() {
+        y = less(y, upper.before(i)?, known.get(i)?);
     }
-    substitute(left, corner, known.as_chunks().0, rest.first_chunk_mut()?)
+    *place = corner(y, upper.own(0)?);
+    Some(rows)
 }
 
-/// Solve `R` rows side by side: their entries `left` of a tile's triangle, then the triangle.
+/// Four rows of the factor in blocks of four columns: those before the rows' own tile, and the others.
+struct Four<'s, T> {
+    before: [&'s [[T; HALF]]; 4],
+    own: [&'s [[T; HALF]]; 4],
+}
+
+impl<'s, T> Four<'s, T> {
+    /// Read the rows with which `rows` begins, whose tile begins at block `j`. Return them and the rows after them.
+    #[inline(always)]
+    fn read(rows: &'s [T], stride: usize, j: usize) -> Option<(Self, &'s [T])> {
+        let (a, rows) = rows.split_at_checked(stride)?;
+        let (b, rows) = rows.split_at_checked(stride)?;
+        let (c, rows) = rows.split_at_checked(stride)?;
+        let (d, rows) = rows.split_at_checked(stride)?;
+        let (a, own_a) = a.as_chunks().0.split_at_checked(j)?;
+        let (b, own_b) = b.as_chunks().0.split_at_checked(j)?;
+        let (c, own_c) = c.as_chunks().0.split_at_checked(j)?;
+        let (d, own_d) = d.as_chunks().0.split_at_checked(j)?;
+        Some((Self { before: [a, b, c, d], own: [own_a, own_b, own_c, own_d] }, rows))
+    }
+
+    #[inline(always)]
+    fn before(&self, i: usize) -> Option<[&'s [T; HALF]; 4]> {
+        let [a, b, c, d] = self.before;
+        Some([a.get(i)?, b.get(i)?, c.get(i)?, d.get(i)?])
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> Option<[&'s [T; HALF]; 4]> {
+        let [a, b, c, d] = self.own;
+        Some([a.get(i)?, b.get(i)?, c.get(i)?, d.get(i)?])
+    }
+}
+
+// Written out: at `opt-level = "s"` no loop is unrolled, and the sums of a loop would stay in memory.
+
+/// Subtract the products of four entries and the values that they multiply, in order.
 #[inline(always)]
-fn substitute<T: Scalar, const R: usize>(
-    left: [&[[T; HALF]]; R],
-    triangle: [&[T]; R],
-    known: &[[T; HALF]],
-    places: &mut [T; R],
-) -> Option<()> {
+fn less_one<T: Scalar>(sum: T, [a, b, c, d]: &[T; HALF], [s, t, u, v]: &[T; HALF]) -> T {
+    sum - *a * *s - *b * *t - *c * *u - *d * *v
+}
+
+/// [`less_one`] for four rows.
+#[inline(always)]
+fn less<T: Scalar>(sums: [T; 4], rows: [&[T; HALF]; 4], known: &[T; HALF]) -> [T; 4] {
+    let ([w, x, y, z], [a, b, c, d]) = (sums, rows);
+    [less_one(w, a, known), less_one(x, b, known), less_one(y, c, known), less_one(z, d, known)]
+}
+
+/// Solve the triangle at the end of four rows.
+#[inline(always)]
+fn corner<T: Scalar>([w, x, y, z]: [T; 4], rows: [&[T; HALF]; 4]) -> [T; 4] {
+    let [&[p, ..], &[a, q, ..], &[b, c, r, _], &[d, e, f, s]] = rows;
+    let w = w / p;
+    let x = (x - a * w) / q;
+    let y = (y - b * w - c * x) / r;
+    [w, x, y, (z - d * w - e * x - f * y) / s]
+}
+
+/// [`forward`] for the `R` rows from `k` on, with which `rows` begins: fewer than [`HALF`], which `k` is a multiple of.
+#[inline(always)]
+fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &mut [T]) -> Option<()> {
+    let (known, places) = b.split_at_mut_checked(k)?;
+    let (known, places) = (known.as_chunks().0, places.first_chunk_mut::<R>()?);
+    let mut before: [&[[T; HALF]]; R] = [&[]; R];
+    let mut triangle: [&[T]; R] = [&[]; R];
+    for (before, triangle) in before.iter_mut().zip(&mut triangle) {
+        let (row, after) = rows.split_at_checked(stride)?;
+        let (row, own) = row.split_at_checked(k)?;
+        (*before, *triangle) = (row.as_chunks().0, own);
+        rows = after;
+    }
     let mut values = *places;
-    for t in 0..known.len() {
-        let known = known.get(t)?;
-        for (value, left) in values.iter_mut().zip(left) {
-            for (&entry, &z) in left.get(t)?.iter().zip(known) {
-                *value -= entry * z;
-            }
+    for i in 0..known.len() {
+        let known = known.get(i)?;
+        for (value, row) in values.iter_mut().zip(before) {
+            *value = less_one(*value, row.get(i)?, known);
         }
     }
     for (i, entries) in triangle.iter().enumerate() {

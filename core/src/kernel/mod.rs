@@ -80,6 +80,18 @@ pub(crate) fn squared_distance<T: Scalar>(x: &[T], y: &[T]) -> T {
         let difference = *x - *y;
         sum += difference * difference;
     };
+    // Written out: at `opt-level = "s"` no loop is unrolled.
+    if let ([x0, x1, x2, x3, x4, x5, x6, x7], [y0, y1, y2, y3, y4, y5, y6, y7]) = (x, y) {
+        add(x0, y0);
+        add(x1, y1);
+        add(x2, y2);
+        add(x3, y3);
+        add(x4, y4);
+        add(x5, y5);
+        add(x6, y6);
+        add(x7, y7);
+        return sum;
+    }
     let (x_blocks, x_rest) = x.as_chunks::<4>();
     let (y_blocks, y_rest) = y.as_chunks::<4>();
     if x_blocks.len() == y_blocks.len() {

@@ -26,7 +26,7 @@ mod state;
 pub use state::{Origin, StateHeader, state_bytes, state_bytes_of};
 
 use crate::error::{Error, Known};
-use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, take};
+use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
 /// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target `c`
@@ -223,7 +223,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
                 *slot = entry;
             }
-            for (own, block) in self.further.chunks_mut(size).zip(other.further.chunks(size)) {
+            for (own, block) in rows_of_mut(self.further, size).zip(rows_of(other.further, size)) {
                 *own.last_mut().known()? = *block.get(k).known()?;
             }
             let target = *other.targets.get(k).known()?;
@@ -231,7 +231,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             self.add_residuals(left).known()?;
         }
         self.rss.add(other.rss.total());
-        for (own, block) in self.further.chunks_mut(size).zip(other.further.chunks(size)) {
+        for (own, block) in rows_of_mut(self.further, size).zip(rows_of(other.further, size)) {
             let [sum, lost, _] = own.get_mut(self.dim..).and_then(<[T]>::first_chunk_mut).known()?;
             let &[more, more_lost, _] = block.get(self.dim..).and_then(<[T]>::first_chunk).known()?;
             let mut rss = Sum { sum: *sum, lost: *lost };
@@ -261,11 +261,11 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn numbers(&self) -> impl Iterator<Item = T> {
-        let rows = self.square.chunks_exact(self.dim.max(1)).enumerate();
+        let rows = rows_of(self.square, self.dim).enumerate();
         let triangle = rows.flat_map(|(k, row)| row.iter().skip(k));
         let Sum { sum, lost } = self.rss;
         // Without the last of a block, which is scratch.
-        let blocks = self.further.chunks(block(self.dim)).flat_map(|block| block.iter().take(self.dim + 2));
+        let blocks = rows_of(self.further, block(self.dim)).flat_map(|block| block.iter().take(self.dim + 2));
         triangle.chain(self.targets.iter()).copied().chain([sum, lost]).chain(blocks.copied())
     }
 
@@ -296,7 +296,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// [`restore`](Self::restore) from the right number of finite numbers.
     #[must_use]
     fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) -> Option<()> {
-        let triangle = self.square.chunks_exact_mut(self.dim.max(1)).enumerate();
+        let triangle = rows_of_mut(self.square, self.dim).enumerate();
         for slot in triangle.flat_map(|(k, row)| row.iter_mut().skip(k)) {
             *slot = numbers.next()?;
         }
@@ -304,7 +304,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             *slot = numbers.next()?;
         }
         self.rss = Sum { sum: numbers.next()?, lost: numbers.next()? };
-        for block in self.further.chunks_mut(block(self.dim)) {
+        for block in rows_of_mut(self.further, block(self.dim)) {
             for slot in block.iter_mut().take(self.dim + 2) {
                 *slot = numbers.next()?;
             }
@@ -368,7 +368,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     #[inline(never)]
     fn further_target(&self, k: usize) -> Result<(&[T], Sum<T>), Error> {
         let none = Error::OutOfRange { index: k, len: self.targets() };
-        let block = self.further.chunks(block(self.dim)).nth(k.wrapping_sub(1)).ok_or(none)?;
+        let block = rows_of(self.further, block(self.dim)).nth(k.wrapping_sub(1)).ok_or(none)?;
         let (column, rest) = block.split_at_checked(self.dim).known()?;
         let &[sum, lost, _] = rest.first_chunk().known()?;
         Ok((column, Sum { sum, lost }))
@@ -407,9 +407,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
                 let (rotation, rotated_pivot) = rotation(*pivot, lead);
                 *pivot = rotated_pivot;
                 // Column k of the lower triangle is row k of the copy.
-                for (below, carried) in
-                    self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)
-                {
+                let below = self.square.get_mut((k + 1) * self.dim..)?;
+                for (below, carried) in rows_of_mut(below, self.dim).zip(self.row.get_mut(k + 1..)?) {
                     let entry = below.get_mut(k)?;
                     *entry = apply_givens(*entry, carried, rotation);
                 }
@@ -454,7 +453,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 #[must_use]
 #[inline(never)]
 fn set_targets<T: Scalar>(further: &mut [T], dim: usize, targets: &[T]) -> Option<()> {
-    for (block, &target) in further.chunks_mut(block(dim)).zip(targets) {
+    for (block, &target) in rows_of_mut(further, block(dim)).zip(targets) {
         *block.last_mut()? = target;
     }
     Some(())
@@ -464,7 +463,7 @@ fn set_targets<T: Scalar>(further: &mut [T], dim: usize, targets: &[T]) -> Optio
 #[must_use]
 #[inline(never)]
 fn rotate_targets<T: Scalar>(further: &mut [T], dim: usize, k: usize, rotation: [T; 2]) -> Option<()> {
-    for block in further.chunks_mut(block(dim)) {
+    for block in rows_of_mut(further, block(dim)) {
         let (left, block) = block.split_last_mut()?;
         let slot = block.get_mut(k)?;
         *slot = apply_givens(*slot, left, rotation);
@@ -476,7 +475,7 @@ fn rotate_targets<T: Scalar>(further: &mut [T], dim: usize, k: usize, rotation: 
 #[must_use]
 #[inline(never)]
 fn add_squares<T: Scalar>(further: &mut [T], dim: usize) -> Option<()> {
-    for block in further.chunks_mut(block(dim)) {
+    for block in rows_of_mut(further, block(dim)) {
         let [sum, lost, left] = block.get_mut(dim..)?.first_chunk_mut()?;
         let mut rss = Sum { sum: *sum, lost: *lost };
         rss.add(*left * *left);
@@ -487,6 +486,6 @@ fn add_squares<T: Scalar>(further: &mut [T], dim: usize) -> Option<()> {
 
 /// The length of a further target's block.
 const fn block(dim: usize) -> usize {
-    // Saturating, so that it is never 0, for which `chunks` panics.
+    // Saturating: `dim` is the caller's.
     dim.saturating_add(3)
 }

@@ -28,7 +28,7 @@ mod exponential;
 mod input;
 
 use crate::error::Error;
-use crate::memory::check_length;
+use crate::memory::{check_length, rows_of};
 use crate::model::check_shape;
 pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
@@ -240,7 +240,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     fn sum(&self, levels: &[i16]) -> i64 {
         let QuantisedParts { landmarks, weights, step, .. } = self.parts;
         let mut sum = 0_i64;
-        for (landmark, &weight) in landmarks.chunks_exact(levels.len().max(1)).zip(weights) {
+        for (landmark, &weight) in rows_of(landmarks, levels.len()).zip(weights) {
             let kernel = self.kernel(squared_distance(landmark, levels, step));
             sum = sum.wrapping_add(i64::from(weight).wrapping_mul(i64::from(kernel)));
         }

@@ -37,11 +37,9 @@ fn split(x: f32) -> (f32, u32) {
     let n = rounded - ROUND;
     let r = x - n * LN_2_HIGH;
     let r = r - n * LN_2_LOW;
-    let [first, rest @ ..] = Q;
-    let mut q = first;
-    for coefficient in rest {
-        q = q * r + coefficient;
-    }
+    // Written out: at `opt-level = "s"` a loop would keep the coefficients in memory.
+    let [q4, q3, q2, q1, q0] = Q;
+    let q = (((q4 * r + q3) * r + q2) * r + q1) * r + q0;
     (1.0 + (r + r * r * q), rounded.to_bits())
 }
 
