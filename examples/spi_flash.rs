@@ -1,10 +1,10 @@
 //! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
-//! The ground set reads a row when an entry needs it. A read that fails becomes NaN, and the core stops with an error
-//! that names the row.
+//! The ground set reads a row when an entry needs it. When a read fails, the core stops with an error that names the row
+//! and the driver's kind of error.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{
-    Acceptance, Error, GroundSet, Landmarks, Points, Random, SlotChain, Workspace, start,
+    Acceptance, Error, Landmarks, Points, Random, ReadError, SlotChain, TryGroundSet, Workspace, start,
 };
 use embedded_storage::nor_flash::{ErrorType, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 use std::cell::RefCell;
@@ -21,39 +21,51 @@ struct FlashRows<F> {
 }
 
 impl<F: ReadNorFlash> FlashRows<F> {
-    fn read(&self, row: usize) -> [f32; DIM] {
+    fn read(&self, row: usize) -> Result<[f32; DIM], ReadError> {
         let mut bytes = [0; 4 * DIM];
-        let read = u32::try_from(row * bytes.len())
-            .is_ok_and(|offset| self.flash.borrow_mut().read(offset, &mut bytes).is_ok());
-        let mut features = [f32::NAN; DIM];
-        if read {
-            for (feature, bytes) in features.iter_mut().zip(bytes.as_chunks().0) {
-                *feature = f32::from_le_bytes(*bytes);
-            }
+        let offset = row.checked_mul(bytes.len()).and_then(|offset| u32::try_from(offset).ok());
+        let read = match offset {
+            Some(offset) => self.flash.borrow_mut().read(offset, &mut bytes).map_err(|error| error.kind()),
+            None => Err(NorFlashErrorKind::OutOfBounds),
+        };
+        read.map_err(|kind| ReadError { row, code: code(kind) })?;
+        let mut features = [0.0; DIM];
+        for (feature, bytes) in features.iter_mut().zip(bytes.as_chunks().0) {
+            *feature = f32::from_le_bytes(*bytes);
         }
-        features
+        Ok(features)
     }
 }
 
-impl<F: ReadNorFlash> GroundSet<f32> for FlashRows<F> {
+/// A number for each kind of error, for the log.
+fn code(kind: NorFlashErrorKind) -> u32 {
+    match kind {
+        NorFlashErrorKind::NotAligned => 1,
+        NorFlashErrorKind::OutOfBounds => 2,
+        _ => 3,
+    }
+}
+
+impl<F: ReadNorFlash> TryGroundSet<f32> for FlashRows<F> {
     fn len(&self) -> usize {
         self.rows
     }
 
-    fn entry(&self, i: usize, j: usize) -> f32 {
-        self.kernel.value(&self.read(i), &self.read(j))
+    fn try_entry(&self, i: usize, j: usize) -> Result<f32, ReadError> {
+        Ok(self.kernel.value(&self.read(i)?, &self.read(j)?))
     }
 
-    fn diagonal(&self, _: usize) -> f32 {
-        1.0
+    fn try_diagonal(&self, _: usize) -> Result<f32, ReadError> {
+        Ok(1.0)
     }
 
     /// Reads the row itself once, and not once per landmark.
-    fn column(&self, i: usize, members: &[usize], out: &mut [f32]) {
-        let row = self.read(i);
+    fn try_column(&self, i: usize, members: &[usize], out: &mut [f32]) -> Result<(), ReadError> {
+        let row = self.read(i)?;
         for (out, &member) in out.iter_mut().zip(members) {
-            *out = self.kernel.value(&self.read(member), &row);
+            *out = self.kernel.value(&self.read(member)?, &row);
         }
+        Ok(())
     }
 }
 
@@ -107,7 +119,7 @@ fn in_flash(rows: &[f32], broken: Option<usize>) -> Result<FlashRows<Chip>, Erro
     Ok(FlashRows { flash, kernel: Gaussian::new(0.8)?, rows: rows.len() / DIM })
 }
 
-fn select(ground: &impl GroundSet<f32>) -> Result<Vec<usize>, Error> {
+fn select(ground: &impl TryGroundSet<f32>) -> Result<Vec<usize>, Error> {
     let mut memory = Workspace::<f32, LANDMARKS>::new();
     let mut random = Random::seeded(3);
     let mut landmarks = Landmarks::new(ground, memory.lend())?;
@@ -142,6 +154,6 @@ mod tests {
     #[test]
     fn a_read_that_fails_is_an_error() {
         let ground = in_flash(&rows(), Some(4 * DIM * 100)).unwrap();
-        assert!(matches!(select(&ground), Err(Error::NotFinite { .. })));
+        assert_eq!(select(&ground), Err(Error::Read { row: 100, code: 3 }));
     }
 }

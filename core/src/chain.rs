@@ -10,7 +10,7 @@
 //! sample is exact in the limit only, and the start must have `det K_YY > 0`, which [`Landmarks`] ensures.
 
 use crate::error::Error;
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
@@ -78,7 +78,7 @@ pub struct ChainState<'a, T, G: ?Sized> {
     pub(crate) progress: Progress,
 }
 
-impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> ChainState<'a, T, G> {
+impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> ChainState<'a, T, G> {
     pub(crate) fn new(landmarks: Landmarks<'a, T, G>) -> Self {
         Self { landmarks, progress: Progress::default() }
     }
@@ -139,7 +139,7 @@ pub struct Chain<'a, T, G: ?Sized> {
     rule: Rule,
 }
 
-impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
+impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// Create the chain that starts at these landmarks.
     pub fn new(landmarks: Landmarks<'a, T, G>, rule: Rule) -> Self {
         Self { state: ChainState::new(landmarks), rule }
@@ -163,7 +163,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// acceptance of a proposal (rarely more: drawing below a bound may reject).
     ///
     /// # Errors
-    /// [`Error::NotFinite`] from the ground set; only the generator has changed.
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set; only the generator has changed.
     pub fn step<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Step, Error> {
         let ChainState { landmarks, progress } = &mut self.state;
         let count = landmarks.len();

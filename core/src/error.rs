@@ -51,6 +51,13 @@ pub enum Error {
         /// The column: a feature of the row, or the second index of the kernel entry.
         column: usize,
     },
+    /// A row that could not be read ([`crate::TryGroundSet`]).
+    Read {
+        /// The row.
+        row: usize,
+        /// What the ground set says of the cause, for example its driver's error number.
+        code: u32,
+    },
     /// A matrix that is not numerically positive definite: the pivot is at or below the rounding error of its
     /// computation. Among landmarks: a row that depends on the landmarks before it.
     NotPositive {
@@ -70,6 +77,8 @@ pub enum Error {
     Polynomial,
     /// A regularisation γ that is negative or not finite.
     Ridge,
+    /// More rows learned than 64 bits can count: a state that was damaged or forged.
+    RowCount,
     /// A ridge regression was solved before any row was added.
     NoRows,
     /// The bytes of a model cannot be read.
@@ -120,6 +129,7 @@ impl fmt::Display for Error {
             Self::NotFinite { row, column } => {
                 write!(f, "row {row}, column {column}: not a finite number")
             }
+            Self::Read { row, code } => write!(f, "row {row} could not be read (code {code})"),
             Self::NotPositive { pivot } => {
                 write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
             }
@@ -132,6 +142,9 @@ impl fmt::Display for Error {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
+            Self::RowCount => {
+                f.write_str("more rows were learned than 64 bits can count: the state is damaged")
+            }
             Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
             Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
@@ -145,6 +158,30 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Why a [`crate::TryGroundSet`] has no entry: a row could not be read. It becomes [`Error::Read`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ReadError {
+    /// The row.
+    pub row: usize,
+    /// Any number that identifies the cause, for example a driver's error number.
+    pub code: u32,
+}
+
+impl From<ReadError> for Error {
+    fn from(ReadError { row, code }: ReadError) -> Self {
+        Self::Read { row, code }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Error::from(*self).fmt(f)
+    }
+}
+
+impl core::error::Error for ReadError {}
 
 /// What is wrong with the bytes of a model or of what a ridge regression has learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! The ground set: `n` items, which the algorithms see only through the entries of a positive semidefinite matrix.
 
-use crate::error::Error;
+use crate::error::{Error, ReadError};
 use crate::kernel::{Kernel, UNROLLED, squared_distance};
+use crate::memory::check_length;
 use crate::scalar::Scalar;
 
 /// A positive semidefinite matrix of `len` rows, read entry by entry.
 ///
-/// Implement it for rows that are not in memory, for example in external flash. Callers keep indices below
-/// [`len`](Self::len). Return NaN from a read that fails: the algorithm then stops with [`Error::NotFinite`], and its
-/// documentation says in which state.
+/// Implement it for rows that can always be read, and [`TryGroundSet`] for rows behind a bus. Callers keep indices below
+/// [`len`](Self::len).
 ///
 /// ```
 /// use dpp_nystrom_core::GroundSet;
@@ -58,7 +58,115 @@ pub trait GroundSet<T: Scalar> {
     }
 }
 
+/// A [`GroundSet`] whose rows may fail to be read, for example from external flash.
+///
+/// Every algorithm takes either of the two, since each `GroundSet` is a `TryGroundSet` too. When a read fails, the
+/// algorithm stops with [`Error::Read`], and its documentation says in which state. It does not repeat the read: a ground
+/// set that may succeed at a second attempt makes that attempt itself.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Landmarks, ReadError, TryGroundSet, Workspace};
+///
+/// /// Brownian motion at the times 1, 2, … 1000, on a bus where the last 500 rows do not answer.
+/// struct Brownian;
+///
+/// impl TryGroundSet<f32> for Brownian {
+///     fn len(&self) -> usize {
+///         1_000
+///     }
+///     fn try_entry(&self, i: usize, j: usize) -> Result<f32, ReadError> {
+///         if i.max(j) < 500 { Ok((i.min(j) + 1) as f32) } else { Err(ReadError { row: i.max(j), code: 5 }) }
+///     }
+/// }
+///
+/// let mut memory = Workspace::<f32, 2>::new();
+/// let mut landmarks = Landmarks::new(&Brownian, memory.lend())?;
+/// landmarks.push(3)?;
+/// assert_eq!(landmarks.push(700), Err(Error::Read { row: 700, code: 5 }));
+/// assert_eq!(landmarks.members(), [3]);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait TryGroundSet<T: Scalar> {
+    /// Return the number of rows `n`.
+    fn len(&self) -> usize;
+
+    /// Return `k(i, j)`, which equals `k(j, i)`.
+    ///
+    /// # Errors
+    /// A read that failed.
+    fn try_entry(&self, i: usize, j: usize) -> Result<T, ReadError>;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Return `k(i, i)`.
+    ///
+    /// # Errors
+    /// A read that failed.
+    fn try_diagonal(&self, i: usize) -> Result<T, ReadError> {
+        self.try_entry(i, i)
+    }
+
+    /// Write `out[a] = k(members[a], i)`; `out` is as long as `members`. Implement it where row `i` is expensive to read,
+    /// to read it once. After an error `out` may hold anything.
+    ///
+    /// # Errors
+    /// A read that failed.
+    fn try_column(&self, i: usize, members: &[usize], out: &mut [T]) -> Result<(), ReadError> {
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = self.try_entry(member, i)?;
+        }
+        Ok(())
+    }
+
+    /// Return the squared distance of [`GroundSet::squared_distance`].
+    ///
+    /// # Errors
+    /// A read that failed.
+    fn try_squared_distance(&self, i: usize, j: usize) -> Result<T, ReadError> {
+        let entry = self.try_entry(i, j)?;
+        Ok(self.try_diagonal(i)? + self.try_diagonal(j)? - (entry + entry))
+    }
+}
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> TryGroundSet<T> for G {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        GroundSet::len(self)
+    }
+
+    #[inline(always)]
+    fn try_entry(&self, i: usize, j: usize) -> Result<T, ReadError> {
+        Ok(self.entry(i, j))
+    }
+
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        GroundSet::is_empty(self)
+    }
+
+    #[inline(always)]
+    fn try_diagonal(&self, i: usize) -> Result<T, ReadError> {
+        Ok(self.diagonal(i))
+    }
+
+    #[inline(always)]
+    fn try_column(&self, i: usize, members: &[usize], out: &mut [T]) -> Result<(), ReadError> {
+        self.column(i, members, out);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn try_squared_distance(&self, i: usize, j: usize) -> Result<T, ReadError> {
+        Ok(self.squared_distance(i, j))
+    }
+}
+
 /// Rows of features under a kernel.
+///
+/// As a [`GroundSet`] it returns NaN for a row past the end, which the algorithms refuse.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Points<'a, T, K> {
@@ -122,27 +230,42 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     }
 
     /// Write `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
-    pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) {
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `x` has the rows' number of features and `out` an element for each of `members`, and
+    /// [`Error::OutOfRange`] for a member past the end: the elements of `out` for such members are then NaN.
+    pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) -> Result<(), Error> {
+        check_length(self.dim, x.len())?;
+        check_length(members.len(), out.len())?;
+        self.fill(x, members, out).map_or(Ok(()), |index| Err(Error::OutOfRange { index, len: self.len }))
+    }
+
+    /// [`column_at`](Self::column_at) for lengths that were checked. Return a member past the end, if there is one.
+    fn fill(&self, x: &[T], members: &[usize], out: &mut [T]) -> Option<usize> {
+        let mut missing = None;
         if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.dim) {
             let rows = self.rows.as_chunks::<UNROLLED>().0;
             for (out, &member) in out.iter_mut().zip(members) {
                 *out = match rows.get(member) {
                     Some(row) => self.kernel.value(row, &point),
-                    None => self.value(member, x),
+                    None => {
+                        missing = Some(member);
+                        T::NAN
+                    }
                 };
             }
         } else {
             for (out, &member) in out.iter_mut().zip(members) {
-                *out = self.kernel.value(self.row(member), x);
+                let row = self.row(member);
+                *out = if row.is_empty() {
+                    missing = Some(member);
+                    T::NAN
+                } else {
+                    self.kernel.value(row, x)
+                };
             }
         }
-    }
-
-    /// Return `k(member, x)`.
-    #[cold]
-    #[inline(never)]
-    fn value(&self, member: usize, x: &[T]) -> T {
-        self.kernel.value(self.row(member), x)
+        missing
     }
 }
 
@@ -153,26 +276,30 @@ impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Points<'_, T, K> {
 
     #[inline]
     fn entry(&self, i: usize, j: usize) -> T {
-        self.kernel.value(self.row(i), self.row(j))
+        if i.max(j) < self.len { self.kernel.value(self.row(i), self.row(j)) } else { T::NAN }
     }
 
     #[inline]
     fn diagonal(&self, i: usize) -> T {
-        self.kernel.diagonal(self.row(i))
+        if i < self.len { self.kernel.diagonal(self.row(i)) } else { T::NAN }
     }
 
     fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
-        self.column_at(self.row(i), members, out);
+        if i < self.len {
+            self.fill(self.row(i), members, out);
+        } else {
+            out.fill(T::NAN);
+        }
     }
 
     /// Return `‖x_i - x_j‖²`, in the space of the features.
     fn squared_distance(&self, i: usize, j: usize) -> T {
-        squared_distance(self.row(i), self.row(j))
+        if i.max(j) < self.len { squared_distance(self.row(i), self.row(j)) } else { T::NAN }
     }
 }
 
 /// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that rounding in the upper
-/// one does not break the symmetry.
+/// one does not break the symmetry. An entry past the end is NaN, which the algorithms refuse.
 ///
 /// ```
 /// use dpp_nystrom_core::{GroundSet, Matrix};
@@ -218,7 +345,7 @@ impl<T: Scalar> GroundSet<T> for Matrix<'_, T> {
     #[inline]
     fn entry(&self, i: usize, j: usize) -> T {
         let at = i.max(j).saturating_mul(self.len).saturating_add(i.min(j));
-        self.entries.get(at).copied().unwrap_or(T::ZERO)
+        self.entries.get(at).copied().unwrap_or(T::NAN)
     }
 }
 

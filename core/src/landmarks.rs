@@ -2,7 +2,7 @@
 
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Known};
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::memory::{Memory, check_capacity, prefix};
 use crate::scalar::{Scalar, dot};
 use crate::swap::Swap;
@@ -30,7 +30,7 @@ pub struct Landmarks<'a, T, G: ?Sized> {
     members: &'a mut [usize],
 }
 
-impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
+impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Create an empty set. Its capacity is the length of `memory.factor.column`.
     ///
     /// # Errors
@@ -51,7 +51,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Take over the `count` landmarks and their factor that `memory` still holds.
     ///
     /// # Errors
-    /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set.
+    /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set, [`Error::Capacity`],
+    /// [`Error::Read`].
     pub fn resume(ground: &'a G, count: usize, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::resume(memory.factor, count)?;
@@ -60,7 +61,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         let members = landmarks.members();
         for (place, &member) in members.iter().enumerate() {
             let repeated = members.iter().take(place).any(|&other| other == member);
-            if repeated || member >= ground.len() || !landmarks.is_factored(place, member) {
+            if repeated || member >= ground.len() || !landmarks.is_factored(place, member)? {
                 return Err(Error::ForeignState);
             }
         }
@@ -69,18 +70,23 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
 
     /// Whether `(L Lᵀ)_ij = k(i, j)` for `j <= i`, up to the rounding of a long chain. Under a kernel with a constant
     /// diagonal, the diagonal alone identifies nothing.
-    fn is_factored(&self, place: usize, member: usize) -> bool {
+    fn is_factored(&self, place: usize, member: usize) -> Result<bool, Error> {
         let row = self.factor.row(place);
-        let diagonal = self.ground.diagonal(member);
+        let diagonal = self.ground.try_diagonal(member)?;
         let unit = T::from_count(16 * (self.len() + 1)) * T::EPSILON;
-        self.members().iter().take(place + 1).enumerate().all(|(at, &other)| {
+        for (at, &other) in self.members().iter().take(place + 1).enumerate() {
             let (expected, scale) = if at == place {
                 (diagonal, diagonal)
             } else {
-                (self.ground.entry(member, other), (diagonal * self.ground.diagonal(other)).sqrt())
+                let product = diagonal * self.ground.try_diagonal(other)?;
+                (self.ground.try_entry(member, other)?, product.sqrt())
             };
-            (dot(row, self.factor.row(at)) - expected).abs() <= unit * scale
-        })
+            // Written so that NaN fails it.
+            if !((dot(row, self.factor.row(at)) - expected).abs() <= unit * scale) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Return the rows that are landmarks, in the factor's order.
@@ -121,7 +127,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Append a row as the last landmark. `c` kernel entries and `c²/2` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`], and
+    /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`], [`Error::Read`], and
     /// [`Error::NotPositive`] when the row depends on the landmarks, for example as a copy of one.
     pub fn push(&mut self, index: usize) -> Result<(), Error> {
         self.check_outside(index)?;
@@ -144,7 +150,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Duplicate`] when `entering` is a landmark,
-    /// [`Error::NotFinite`].
+    /// [`Error::NotFinite`], [`Error::Read`].
     pub fn swap(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
         if slot >= self.len() {
             return Err(Error::OutOfRange { index: slot, len: self.len() });
@@ -213,17 +219,12 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Factor `K_YY` from scratch, which removes the rounding error of many swaps.
     ///
     /// # Errors
-    /// [`Error::NotPositive`] or [`Error::NotFinite`]; the factor is unchanged.
+    /// [`Error::NotPositive`], [`Error::NotFinite`] or [`Error::Read`]; the factor is unchanged.
     pub fn refactor(&mut self) -> Result<(), Error> {
         let (ground, members) = (self.ground, &*self.members);
-        self.factor.refactor(|i, j| match (members.get(i), members.get(j)) {
-            (Some(&i), Some(&j)) if i == j => ground.diagonal(i),
-            (Some(&i), Some(&j)) => ground.entry(i, j),
-            _ => {
-                debug_assert!(false, "there is a member for each row of the factor");
-                // The factor rejects a NaN and is unchanged.
-                T::from_f64(f64::NAN)
-            }
+        self.factor.try_refactor(|i, j| {
+            let (i, j) = (*members.get(i).known()?, *members.get(j).known()?);
+            Ok(if i == j { ground.try_diagonal(i) } else { ground.try_entry(i, j) }?)
         })
     }
 
@@ -241,8 +242,8 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     fn load(&mut self, index: usize) -> Result<T, Error> {
         let members = prefix(self.members, self.factor.order());
         let column = self.factor.column_mut()?;
-        self.ground.column(index, members, column);
-        let diagonal = self.ground.diagonal(index);
+        self.ground.try_column(index, members, column)?;
+        let diagonal = self.ground.try_diagonal(index)?;
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: index, column: *members.get(at).known()? });
         }
@@ -262,7 +263,7 @@ fn move_first_to_last(slots: &mut [usize]) {
     }
 }
 
-fn check_rows<T: Scalar, G: GroundSet<T> + ?Sized>(ground: &G) -> Result<(), Error> {
+fn check_rows<T: Scalar, G: TryGroundSet<T> + ?Sized>(ground: &G) -> Result<(), Error> {
     if ground.is_empty() {
         Err(Error::Empty)
     } else if u32::try_from(ground.len()).is_err() {

@@ -10,6 +10,7 @@
 //! | step | where |
 //! | --- | --- |
 //! | points and a kernel, or a given matrix | [`GroundSet`], [`Points`], [`Matrix`], [`kernel`] |
+//! | rows that may fail to be read | [`TryGroundSet`] |
 //! | Cholesky factor of `K_YY`, and its members | [`Cholesky`], [`Landmarks`] |
 //! | initial landmarks | [`start`] |
 //! | the paper's chain (Algorithm 1) | [`Chain`], [`Rule`] |
@@ -96,9 +97,9 @@ mod swap;
 pub use chain::{Chain, ChainState, Progress, Rule, Step};
 pub use cholesky::Cholesky;
 pub use digest::digest;
-pub use error::{BytesProblem, Error};
+pub use error::{BytesProblem, Error, ReadError};
 pub use footprint::{Bytes, bytes};
-pub use ground_set::{GroundSet, Matrix, Points};
+pub use ground_set::{GroundSet, Matrix, Points, TryGroundSet};
 pub use krr::{Origin, RidgeRegression, StateHeader, state_bytes, state_bytes_of};
 pub use landmarks::Landmarks;
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};

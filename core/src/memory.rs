@@ -134,6 +134,28 @@ pub(crate) fn check_length(expected: usize, found: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
+/// Check that a row, which errors call row 0, has neither NaN nor infinity.
+#[inline(always)]
+pub(crate) fn check_finite<T: Scalar>(row: &[T]) -> Result<(), Error> {
+    // One NaN or infinity makes the sum one, whatever the others.
+    let sum = match row {
+        // Written out: at `opt-level = "s"` no loop is unrolled.
+        [a, b, c, d, e, f, g, h] => *a + *b + *c + *d + *e + *f + *g + *h,
+        row => row.iter().fold(T::ZERO, |sum, &value| sum + value),
+    };
+    if sum.is_finite() { Ok(()) } else { find_not_finite(row) }
+}
+
+/// [`check_finite`] one by one: the sum of finite numbers may overflow.
+#[cold]
+#[inline(never)]
+fn find_not_finite<T: Scalar>(row: &[T]) -> Result<(), Error> {
+    match row.iter().position(|value| !value.is_finite()) {
+        Some(column) => Err(Error::NotFinite { row: 0, column }),
+        None => Ok(()),
+    }
+}
+
 /// Return the first `needed` elements of lent memory.
 pub(crate) fn take<V>(lent: &mut [V], needed: usize) -> Result<&mut [V], Error> {
     let have = lent.len();

@@ -12,7 +12,7 @@
 //! the pseudo-inverse: `φ` has as many entries as the numerical rank of `K_CC`.
 
 use crate::error::{Error, Known};
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
 use crate::scalar::{Scalar, Sum, dot};
@@ -40,7 +40,7 @@ pub struct Nystrom<'m, 'a, T, G: ?Sized> {
     landmarks: &'m Landmarks<'a, T, G>,
 }
 
-impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
+impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Create the approximation from these landmarks.
     pub fn new(landmarks: &'m Landmarks<'a, T, G>) -> Self {
         Self { landmarks }
@@ -67,15 +67,15 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Compute `φ` of row `i` of the ground set.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Length`] unless `phi` has an entry per landmark, and
-    /// [`Error::NotFinite`].
+    /// [`Error::OutOfRange`], [`Error::Length`] unless `phi` has an entry per landmark,
+    /// [`Error::NotFinite`], and [`Error::Read`]: `phi` may then hold anything.
     pub fn features(&self, i: usize, phi: &mut [T]) -> Result<(), Error> {
         let ground = self.landmarks.ground();
         if i >= ground.len() {
             return Err(Error::OutOfRange { index: i, len: ground.len() });
         }
         check_length(self.rank(), phi.len())?;
-        ground.column(i, self.landmarks.members(), phi);
+        ground.try_column(i, self.landmarks.members(), phi)?;
         self.features_at(i, phi)
     }
 
@@ -92,8 +92,13 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     }
 
     /// Return `K̃(x, x')` from the features of both.
-    pub fn entry(phi: &[T], other: &[T]) -> T {
-        dot(phi, other)
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless each has an entry per landmark.
+    pub fn entry(&self, phi: &[T], other: &[T]) -> Result<T, Error> {
+        check_length(self.rank(), phi.len())?;
+        check_length(self.rank(), other.len())?;
+        Ok(dot(phi, other))
     }
 
     /// Return the residual of row `i`, `k(i, i) - ‖φ(i)‖²`, at least zero. `phi` holds `φ(i)` afterwards.
@@ -102,7 +107,7 @@ impl<'m, 'a, T: Scalar, G: GroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// Those of [`features`](Self::features).
     pub fn residual(&self, i: usize, phi: &mut [T]) -> Result<T, Error> {
         self.features(i, phi)?;
-        Ok(left(self.landmarks.ground().diagonal(i), phi))
+        Ok(left(self.landmarks.ground().try_diagonal(i)?, phi))
     }
 
     /// Return the residual of any point from `k(x, x)` and `k_C(x)`. `column` holds `k_C(x)` before and `φ(x)`

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::{Kernel, UNROLLED};
-use crate::memory::{check_length, rows_of};
+use crate::memory::{check_finite, check_length, rows_of};
 use crate::scalar::Scalar;
 
 /// A fitted model `f(x) = Σ_a w_a k(x_a, x)`. It borrows its parts and copies nothing.
@@ -66,17 +66,25 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     /// Return the prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `x` has the landmarks' number of features.
+    /// [`Error::Length`] unless `x` has the landmarks' number of features, and [`Error::NotFinite`] (of row 0) for a
+    /// feature that is NaN or infinite.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
         check_length(self.dim, x.len())?;
-        Ok(if let Ok(x) = <&[T; UNROLLED]>::try_from(x) {
+        check_finite(x)?;
+        Ok(self.predict_finite(x))
+    }
+
+    /// [`predict`](Self::predict) for a row of finite numbers and the right length.
+    #[inline(always)]
+    pub(crate) fn predict_finite(&self, x: &[T]) -> T {
+        if let Ok(x) = <&[T; UNROLLED]>::try_from(x) {
             self.weighted(
                 self.landmarks.as_chunks::<UNROLLED>().0.iter().map(|landmark| landmark.as_slice()),
                 x,
             )
         } else {
             self.weighted(rows_of(self.landmarks, self.dim), x)
-        })
+        }
     }
 
     #[inline(always)]
@@ -100,7 +108,7 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
     /// prediction. `docs/target.md` has the instruction counts and the flash of both.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `x` has the landmarks' number of features.
+    /// Those of [`predict`](Self::predict).
     ///
     /// ```
     /// use dpp_nystrom_core::{Predictor, kernel::Gaussian};
@@ -114,6 +122,7 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
         use crate::kernel::squared_distance;
         use micromath::F32Ext;
         check_length(self.dim, x.len())?;
+        check_finite(x)?;
         let exponent = self.kernel.exponent();
         let mut sum = 0.0;
         for (landmark, &weight) in rows_of(self.landmarks, self.dim).zip(self.weights) {

@@ -6,9 +6,9 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 
 /// The default generator: xoshiro128++ of `rand_xoshiro`, 32-bit throughout.
 ///
-/// The seed is a plain `u64`, so that entropy from any source fits. The generator counts its draws: a device stores
-/// seed and count, and continues where it stopped ([`Random::resume`]). Any other generator that implements
-/// `rand_core`'s `Rng` can be used instead.
+/// The seed is a plain `u64`, so that entropy from any source fits. Its state is 16 bytes: a device stores them and
+/// continues where it stopped ([`Random::resume`]). Any other generator that implements `rand_core`'s `Rng` can be used
+/// instead.
 ///
 /// ```
 /// use dpp_nystrom_core::Random;
@@ -17,28 +17,24 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(from = "Position", into = "Position"))]
+#[cfg_attr(feature = "serde", serde(try_from = "Saved", into = "Saved"))]
 pub struct Random {
-    position: Position,
     generator: Xoshiro128PlusPlus,
-}
-
-/// The position of a generator in its sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Position {
-    seed: u64,
-    drawn: u64,
 }
 
 impl Random {
     /// Return the generator of this seed.
     pub fn seeded(seed: u64) -> Self {
-        Self { position: Position { seed, drawn: 0 }, generator: Xoshiro128PlusPlus::seed_from_u64(seed) }
+        Self { generator: Xoshiro128PlusPlus::seed_from_u64(seed) }
     }
 
-    /// Return the generator of this seed after `drawn` draws. It repeats them, at a few instructions each.
+    /// Return the state, to [`resume`](Self::resume) from.
+    pub fn state(&self) -> [u8; 16] {
+        self.generator.state()
+    }
+
+    /// Return the generator of a state: at once, however many numbers were drawn before it. Sixteen zeros, which
+    /// [`state`](Self::state) never returns, stand for the seed 0.
     ///
     /// ```
     /// use dpp_nystrom_core::Random;
@@ -46,47 +42,61 @@ impl Random {
     ///
     /// let mut random = Random::seeded(7);
     /// random.next_u32();
-    /// let (seed, drawn) = (random.seed(), random.drawn()); // kept while the power is off
-    /// assert_eq!(Random::resume(seed, drawn), random);
+    /// let state = random.state(); // kept while the power is off
+    /// assert_eq!(Random::resume(state), random);
     /// ```
-    pub fn resume(seed: u64, drawn: u64) -> Self {
-        let mut random = Self::seeded(seed);
-        for _ in 0..drawn {
-            random.next_u32();
-        }
-        random
-    }
-
-    /// Return the seed.
-    pub fn seed(&self) -> u64 {
-        self.position.seed
-    }
-
-    /// Return the number of 32-bit draws so far.
-    pub fn drawn(&self) -> u64 {
-        self.position.drawn
+    pub fn resume(state: [u8; 16]) -> Self {
+        Self { generator: Xoshiro128PlusPlus::from_seed(state) }
     }
 }
 
-/// Seed and count, which determine the generator.
 #[cfg(feature = "defmt")]
 impl defmt::Format for Random {
     fn format(&self, f: defmt::Formatter<'_>) {
-        self.position.format(f);
+        defmt::write!(f, "Random {=[u8; 16]:02x}", self.state());
+    }
+}
+
+/// What is saved: the state. Earlier versions saved the seed and the number of draws, which is still read.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Saved {
+    #[serde(default)]
+    state: Option<[u8; 16]>,
+    #[serde(default, skip_serializing)]
+    seed: Option<u64>,
+    #[serde(default, skip_serializing)]
+    drawn: Option<u64>,
+}
+
+/// The most draws of an old saved state that are repeated, at a few seconds: damaged storage must not hang a program.
+#[cfg(feature = "serde")]
+const LONGEST_REPETITION: u64 = 1 << 32;
+
+#[cfg(feature = "serde")]
+impl TryFrom<Saved> for Random {
+    type Error = &'static str;
+
+    fn try_from(saved: Saved) -> Result<Self, &'static str> {
+        match saved {
+            Saved { state: Some(state), .. } => Ok(Self::resume(state)),
+            Saved { seed: Some(seed), drawn: Some(drawn), .. } if drawn <= LONGEST_REPETITION => {
+                let mut random = Self::seeded(seed);
+                for _ in 0..drawn {
+                    random.next_u32();
+                }
+                Ok(random)
+            }
+            Saved { seed: Some(_), drawn: Some(_), .. } => Err("more than 2^32 draws to repeat"),
+            _ => Err("expected the state of a generator"),
+        }
     }
 }
 
 #[cfg(feature = "serde")]
-impl From<Position> for Random {
-    fn from(position: Position) -> Self {
-        Self::resume(position.seed, position.drawn)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl From<Random> for Position {
+impl From<Random> for Saved {
     fn from(random: Random) -> Self {
-        random.position
+        Self { state: Some(random.state()), seed: None, drawn: None }
     }
 }
 
@@ -94,7 +104,6 @@ impl TryRng for Random {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.position.drawn += 1;
         self.generator.try_next_u32()
     }
 
@@ -158,13 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_draw_is_counted() {
+    fn every_kind_of_draw_resumes() {
         let mut random = Random::seeded(3);
         random.next_u32();
         random.next_u64();
         random.fill_bytes(&mut [0; 9]);
-        assert_eq!(random.drawn(), 1 + 2 + 3);
-        assert_eq!(Random::resume(3, 6), random);
+        let mut resumed = Random::resume(random.state());
+        assert_eq!(resumed.next_u64(), random.next_u64());
+        assert_eq!(resumed, random);
+    }
+
+    #[test]
+    fn any_sixteen_bytes_are_a_state() {
+        assert_eq!(Random::resume([0; 16]), Random::seeded(0));
+        assert_eq!(Random::resume([0xff; 16]).state(), [0xff; 16]);
     }
 
     const PINNED: [u32; 3] = [408_380_677, 241_951_010, 1_607_106_062];

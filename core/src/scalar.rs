@@ -39,9 +39,13 @@ pub trait Scalar:
     const EPSILON: Self;
     /// The smallest positive normal number.
     const SMALLEST: Self;
+    /// Not a number.
+    const NAN: Self;
 
     /// Convert a count, rounding to nearest.
     fn from_count(count: usize) -> Self;
+    /// Convert a count of rows, which may exceed `usize`, rounding to nearest.
+    fn from_rows(rows: u64) -> Self;
     /// Convert an `f64`, rounding to nearest.
     fn from_f64(value: f64) -> Self;
     /// Convert to `f64`, exactly.
@@ -71,9 +75,13 @@ impl Scalar for f32 {
     const ONE: Self = 1.0;
     const EPSILON: Self = f32::EPSILON;
     const SMALLEST: Self = f32::MIN_POSITIVE;
+    const NAN: Self = f32::NAN;
 
     fn from_count(count: usize) -> Self {
         count as f32
+    }
+    fn from_rows(rows: u64) -> Self {
+        rows as f32
     }
     fn from_f64(value: f64) -> Self {
         value as f32
@@ -110,9 +118,13 @@ impl Scalar for f64 {
     const ONE: Self = 1.0;
     const EPSILON: Self = f64::EPSILON;
     const SMALLEST: Self = f64::MIN_POSITIVE;
+    const NAN: Self = f64::NAN;
 
     fn from_count(count: usize) -> Self {
         count as f64
+    }
+    fn from_rows(rows: u64) -> Self {
+        rows as f64
     }
     fn from_f64(value: f64) -> Self {
         value

@@ -8,7 +8,7 @@
 
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Known};
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::{check_length, prefix};
 use crate::scalar::Scalar;
@@ -34,7 +34,7 @@ pub struct OpenSlot<'s, 'a, T, G: ?Sized> {
     residual: T,
 }
 
-impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
+impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     /// Open a slot: its landmark moves to the last one, and those after it move down by one.
     ///
     /// # Errors
@@ -139,22 +139,21 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     /// Try one row. Return whether it was admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] from the ground set, [`Error::OutOfRange`].
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set, [`Error::OutOfRange`].
     pub fn try_one(&mut self, proposal: Proposal<T>) -> Result<bool, Error> {
         let Proposal { entering, uniform } = proposal;
         let ground = self.landmarks.ground();
         if entering >= ground.len() {
             return Err(Error::OutOfRange { index: entering, len: ground.len() });
         }
-        let diagonal = ground.diagonal(entering);
+        let diagonal = ground.try_diagonal(entering)?;
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: entering, column: entering });
         }
         let threshold = self.threshold(uniform, diagonal);
         let (ground, members, factor) = self.landmarks.parts_mut();
         let found = factor.residual_above(diagonal, threshold, |range, column| {
-            ground.column(entering, members.get(range)?, column);
-            Some(())
+            Ok(ground.try_column(entering, members.get(range).known()?, column)?)
         })?;
         match found {
             Some(residual) if !residual.is_finite() => {
@@ -169,11 +168,11 @@ impl<'s, 'a, T: Scalar, G: GroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
 
 /// An implementation of trying a block of proposals against an open slot, in order. Each proposal is compared with
 /// the occupant at that point. All implementations compute what [`OneByOne`] does, possibly faster.
-pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
+pub trait Evaluate<T: Scalar, G: TryGroundSet<T> + ?Sized> {
     /// Try all proposals. Return how many were admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] from the ground set, [`Error::OutOfRange`]; rows admitted before remain.
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set, [`Error::OutOfRange`]; rows admitted before remain.
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, G>,
@@ -186,7 +185,7 @@ pub trait Evaluate<T: Scalar, G: GroundSet<T> + ?Sized> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OneByOne;
 
-impl<T: Scalar, G: GroundSet<T> + ?Sized> Evaluate<T, G> for OneByOne {
+impl<T: Scalar, G: TryGroundSet<T> + ?Sized> Evaluate<T, G> for OneByOne {
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, G>,

@@ -21,7 +21,7 @@
 
 use crate::chain::{ChainState, Progress};
 use crate::error::{Error, Known};
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
@@ -76,7 +76,7 @@ pub struct SlotChain<'a, T, G: ?Sized, E = OneByOne> {
     tries: usize,
 }
 
-impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
+impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> SlotChain<'a, T, G> {
     /// Create the chain that starts at these landmarks, with a systematic scan and [`TRIES`] tries per slot.
     pub fn new(landmarks: Landmarks<'a, T, G>, acceptance: Acceptance) -> Self {
         Self::of(ChainState::new(landmarks), acceptance)
@@ -102,7 +102,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> SlotChain<'a, T, G> {
     }
 }
 
-impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
+impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T, G, E> {
     /// Use another evaluator.
     pub fn with_evaluator<F: Evaluate<T, G>>(self, evaluator: F) -> SlotChain<'a, T, G, F> {
         let Self { state, acceptance, scan, tries, .. } = self;
@@ -123,7 +123,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a, T
     /// (rarely more), and before them one for the slot in a random scan.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] from the ground set: the landmarks are as after the tries before that one, possibly in
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set: the landmarks are as after the tries before that one, possibly in
     /// another order, and the step is not counted.
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
         let ChainState { landmarks, progress } = &mut self.state;
@@ -183,7 +183,7 @@ impl<'a, T, G: ?Sized, E> Deref for SlotChain<'a, T, G, E> {
 pub(crate) fn renew<T, G>(landmarks: &mut Landmarks<'_, T, G>, openings: u64) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
 {
     if openings.checked_rem(REFACTOR * landmarks.len() as u64) != Some(0) {
         return Ok(());

@@ -4,7 +4,7 @@
 //! Each appends to the present landmarks until there are `c`. After an error the landmarks are unchanged.
 
 use crate::error::{Error, Known};
-use crate::ground_set::GroundSet;
+use crate::ground_set::TryGroundSet;
 use crate::landmarks::Landmarks;
 use crate::memory::{check_capacity, take};
 use crate::random::below;
@@ -21,7 +21,7 @@ const DRAWS: usize = 16;
 pub fn given<T, G>(landmarks: &mut Landmarks<'_, T, G>, rows: &[usize]) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
 {
     let before = landmarks.len();
     let result = rows.iter().try_for_each(|&row| landmarks.push(row));
@@ -36,12 +36,12 @@ where
 ///
 /// # Errors
 /// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows, [`Error::Capacity`],
-/// [`Error::NotFinite`], and [`Error::RankDeficient`] when no row is independent of those found: every row was tried,
+/// [`Error::NotFinite`], [`Error::Read`], and [`Error::RankDeficient`] when no row is independent of those found: every row was tried,
 /// at a cost of `n c²/2`.
 pub fn uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
     fill(landmarks, c, |landmarks| {
@@ -57,7 +57,7 @@ where
 }
 
 /// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with
-/// probability proportional to its squared distance from the nearest landmark ([`GroundSet::squared_distance`]).
+/// probability proportional to its squared distance from the nearest landmark ([`crate::GroundSet::squared_distance`]).
 /// `n c` distances. `distances` is scratch: one number per row.
 ///
 /// # Errors
@@ -70,24 +70,25 @@ pub fn kmeans_plus_plus<T, G, R>(
 ) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
     let ground = landmarks.ground();
     let distances = take(distances, ground.len())?;
-    let approach = |distances: &mut [T], landmark: usize| {
+    let approach = |distances: &mut [T], landmark: usize| -> Result<(), Error> {
         for (row, nearest) in distances.iter_mut().enumerate() {
-            let distance = ground.squared_distance(row, landmark);
+            let distance = ground.try_squared_distance(row, landmark)?;
             // A NaN distance is stored and kept until it is reported.
             let known = *nearest >= T::ZERO || *nearest < T::ZERO;
             if known && !(distance >= *nearest) {
                 *nearest = distance;
             }
         }
+        Ok(())
     };
     distances.fill(T::ONE / T::ZERO);
     for &landmark in landmarks.members() {
-        approach(distances, landmark);
+        approach(distances, landmark)?;
     }
     fill(landmarks, c, |landmarks| {
         let mut pushed = false;
@@ -115,7 +116,7 @@ where
         if landmarks.len() < c
             && let Some(&landmark) = landmarks.members().last()
         {
-            approach(distances, landmark);
+            approach(distances, landmark)?;
         }
         Ok(())
     })
@@ -129,7 +130,7 @@ fn fill<'a, T, G>(
 ) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
 {
     let rows = landmarks.ground().len();
     if c == 0 {
@@ -153,7 +154,7 @@ where
 fn try_push<T, G>(landmarks: &mut Landmarks<'_, T, G>, row: usize) -> Result<bool, Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
 {
     match landmarks.push(row) {
         Ok(()) => Ok(true),
@@ -166,7 +167,7 @@ where
 fn push_any<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
     let rows = landmarks.ground().len();

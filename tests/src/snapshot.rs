@@ -1,6 +1,6 @@
 //! Everything observable, to compare bit for bit.
 
-use dpp_nystrom_core::{Cholesky, GroundSet, Landmarks, Scalar};
+use dpp_nystrom_core::{Cholesky, Landmarks, Scalar, TryGroundSet};
 
 /// Return the bits of numbers: `-0` differs from `0`, and equal NaNs are equal.
 pub fn bits<T: Scalar>(numbers: &[T]) -> Vec<u64> {
@@ -35,7 +35,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Take a snapshot of a set of landmarks.
-    pub fn new<T: Scalar, G: GroundSet<T> + ?Sized>(landmarks: &Landmarks<'_, T, G>) -> Self {
+    pub fn new<T: Scalar, G: TryGroundSet<T> + ?Sized>(landmarks: &Landmarks<'_, T, G>) -> Self {
         Self { members: landmarks.members().to_vec(), factor: FactorSnapshot::new(landmarks.factor()) }
     }
 }

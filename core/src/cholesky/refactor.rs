@@ -22,6 +22,14 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix is singular; the factor is
     /// unchanged.
     pub fn refactor(&mut self, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
+        self.try_refactor(|i, j| Ok(entry(i, j)))
+    }
+
+    /// [`refactor`](Self::refactor) from entries that may fail to be read; the factor is then unchanged.
+    pub(crate) fn try_refactor(
+        &mut self,
+        mut entry: impl FnMut(usize, usize) -> Result<T, Error>,
+    ) -> Result<(), Error> {
         let order = self.order;
         for k in 0..order {
             self.read(k, &mut entry)?;
@@ -78,14 +86,18 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// Read row `k` of the matrix into column `k` of the upper triangle, and its diagonal entry into the working
     /// column.
     #[inline(always)]
-    fn read(&mut self, k: usize, entry: &mut impl FnMut(usize, usize) -> T) -> Result<(), Error> {
-        let diagonal = entry(k, k);
+    fn read(
+        &mut self,
+        k: usize,
+        entry: &mut impl FnMut(usize, usize) -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        let diagonal = entry(k, k)?;
         if !diagonal.is_finite() {
             return Err(Error::NotFinite { row: k, column: k });
         }
         *self.column.get_mut(k).known()? = diagonal;
         for (j, row) in rows_of_mut(self.square, self.stride).take(k).enumerate() {
-            let value = entry(k, j);
+            let value = entry(k, j)?;
             if !value.is_finite() {
                 return Err(Error::NotFinite { row: k, column: j });
             }

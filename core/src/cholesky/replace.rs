@@ -95,27 +95,17 @@ impl<T: Scalar> Cholesky<'_, T> {
         &mut self,
         diagonal: T,
         threshold: T,
-        entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
+        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Result<(), Error>,
     ) -> Result<Option<T>, Error> {
-        self.residual_above_known(diagonal, threshold, entries).known()
-    }
-
-    #[inline(always)]
-    fn residual_above_known(
-        &mut self,
-        diagonal: T,
-        threshold: T,
-        mut entries: impl FnMut(core::ops::Range<usize>, &mut [T]) -> Option<()>,
-    ) -> Option<Option<T>> {
         let others = self.order.saturating_sub(1);
         let mut residual = diagonal;
         let mut from = 0;
         while from < others {
             let to = others.min(from + BLOCK);
-            entries(from..to, self.column.get_mut(from..to)?)?;
-            forward_from(self.square, self.stride, from, to, self.column)?;
+            entries(from..to, self.column.get_mut(from..to).known()?)?;
+            forward_from(self.square, self.stride, from, to, self.column).known()?;
             let mut less = |&z: &T| residual -= z * z;
-            match self.column.get(from..to)? {
+            match self.column.get(from..to).known()? {
                 // Written out: at `opt-level = "s"` no loop is unrolled.
                 [s, t, u, v, w, x, y, z] => {
                     less(s);
@@ -131,11 +121,11 @@ impl<T: Scalar> Cholesky<'_, T> {
             }
             if residual <= threshold {
                 // Minus infinity is an entry that was not finite.
-                return Some(if residual.is_finite() { None } else { Some(residual) });
+                return Ok(if residual.is_finite() { None } else { Some(residual) });
             }
             from = to;
         }
-        Some(Some(residual))
+        Ok(Some(residual))
     }
 
     /// Carry out the swap that [`propose`](Self::propose) has just computed.

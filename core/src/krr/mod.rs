@@ -151,7 +151,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
-    /// as the columns after the features).
+    /// as the columns after the features), [`Error::RowCount`].
     pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
         let Some((&target, others)) = targets.split_first() else {
@@ -161,8 +161,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             check_length(self.targets(), targets.len())?;
         }
         if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
-            return Err(Error::NotFinite { row: self.rows as usize, column });
+            let row = usize::try_from(self.rows).unwrap_or(usize::MAX);
+            return Err(Error::NotFinite { row, column });
         }
+        let rows = self.rows.checked_add(1).ok_or(Error::RowCount)?;
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = feature;
         }
@@ -171,7 +173,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         let left = self.absorb(0, target).known()?;
         self.add_residuals(left).known()?;
-        self.rows += 1;
+        self.rows = rows;
         Ok(())
     }
 
@@ -212,11 +214,12 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// rounding. `c³` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] when the numbers of features or of targets differ. The caller must ensure that they are
+    /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`]. The caller must ensure that they are
     /// features of the same landmarks ([`crate::digest`]).
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
         check_length(self.targets(), other.targets())?;
+        let rows = self.rows.checked_add(other.rows).ok_or(Error::RowCount)?;
         let size = block(self.dim);
         for k in 0..self.dim {
             let incoming = row(other.square, other.dim, k, other.dim).known()?;
@@ -238,7 +241,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             rss.add(more + more_lost);
             (*sum, *lost) = (rss.sum, rss.lost);
         }
-        self.rows += other.rows;
+        self.rows = rows;
         Ok(())
     }
 
@@ -340,7 +343,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         for (weight, &target) in weights.iter_mut().zip(self.target(k)?.0) {
             *weight = target;
         }
-        let penalty = (T::from_count(self.rows as usize) * gamma).sqrt();
+        let penalty = (T::from_rows(self.rows) * gamma).sqrt();
         self.copy_down().known()?;
         self.penalise(penalty, weights).known()?;
         // With a penalty every pivot is at least that large, whatever the rows.

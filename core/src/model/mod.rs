@@ -152,7 +152,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// let (mut room, mut phi) = ([0.0; 1], [0.0; 2]);
     /// for (reading, target) in [([19.0], 4.0), ([22.0], 6.5), ([20.5], 5.0)] {
     ///     let row = model.standardise(&reading, &mut room)?;
-    ///     ground.column_at(row, landmarks.members(), &mut phi);
+    ///     ground.column_at(row, landmarks.members(), &mut phi)?;
     ///     nystrom.transform(&mut phi)?;
     ///     ridge.add(&phi, model.standard_target(target))?;
     /// }
@@ -175,7 +175,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// overflows.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
-        Ok(self.target_mean + self.target_scale * self.predictor.predict(row)?)
+        Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
     }
 }
 

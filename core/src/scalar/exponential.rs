@@ -9,8 +9,6 @@
 //! normal result: both are maxima over all arguments, found by exhaustive search. `exp(0)` is 1, and the result is
 //! monotone.
 
-/// Arguments up to this magnitude have normal results, and the scale `2^n` is normal too.
-const PLAIN: f32 = 87.3;
 /// `1.5 · 2²³`: adding it rounds to an integer, which is then in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
 /// The first nine bits of `ln 2`, and the remainder.
@@ -21,11 +19,11 @@ const Q: [f32; 5] = [1.381_456_5e-3, 8.368_731e-3, 4.166_839e-2, 1.666_652_1e-1,
 
 #[inline(always)]
 pub(super) fn exponential(x: f32) -> f32 {
-    // The bits of a NaN compare greater too.
-    if x.abs().to_bits() > PLAIN.to_bits() {
+    let (fraction, rounded) = split(x);
+    // With `n` in this range the result is normal. The bits of a sum that is NaN, or too large to hold `n`, are outside.
+    if rounded.wrapping_sub(ROUND.to_bits() - 125) > 125 + 127 {
         return beyond(x);
     }
-    let (fraction, rounded) = split(x);
     // The shift drops all of `ROUND` above the lowest nine bits: `n` is added to the exponent.
     f32::from_bits(fraction.to_bits().wrapping_add(rounded << 23))
 }

@@ -57,7 +57,7 @@ fn residuals(
 ) -> Result<TraceError, Error> {
     let nystrom = Nystrom::new(landmarks);
     trace_over(ground.len(), nystrom.rank(), |row, phi| {
-        home.column_at(ground.row(row), landmarks.members(), phi);
+        home.column_at(ground.row(row), landmarks.members(), phi)?;
         let diagonal = ground.diagonal(row);
         Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
     })

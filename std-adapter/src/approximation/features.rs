@@ -52,7 +52,10 @@ where
     G: GroundSet<f64> + Sync + ?Sized,
 {
     let ground = landmarks.ground();
-    columns(landmarks, ground.len(), |row, column| ground.column(row, landmarks.members(), column))
+    columns(landmarks, ground.len(), |row, column| {
+        ground.column(row, landmarks.members(), column);
+        Ok(())
+    })
 }
 
 /// Return the [`features`] from the independent ones of these landmarks.
@@ -77,7 +80,7 @@ pub(crate) fn features_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<
 fn columns<G: GroundSet<f64> + Sync + ?Sized>(
     landmarks: &Landmarks<'_, f64, G>,
     len: usize,
-    kernel: impl Fn(usize, &mut [f64]) + Sync,
+    kernel: impl Fn(usize, &mut [f64]) -> Result<(), CoreError> + Sync,
 ) -> Result<Mat<f64>, Error> {
     let nystrom = Nystrom::new(landmarks);
     let mut features = Mat::<f64>::zeros(nystrom.rank(), len);
@@ -87,7 +90,7 @@ fn columns<G: GroundSet<f64> + Sync + ?Sized>(
         .try_for_each(|(row, column)| match column.try_as_col_major_mut() {
             Some(column) => {
                 let column = column.as_slice_mut();
-                kernel(row, column);
+                kernel(row, column)?;
                 nystrom.features_at(row, column)
             }
             None => Ok(()),

@@ -269,7 +269,7 @@ mod tests {
         let mut core = RidgeRegression::new(rank, heap.lend()).unwrap();
         let mut phi = vec![T::ZERO; rank];
         for (row, target) in pairs {
-            ground.column_at(row, landmarks.members(), &mut phi);
+            ground.column_at(row, landmarks.members(), &mut phi).unwrap();
             nystrom.transform(&mut phi).unwrap();
             core.add(&phi.iter().map(|value| value.to_f64()).collect::<Vec<_>>(), target).unwrap();
         }

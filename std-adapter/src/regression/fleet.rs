@@ -66,7 +66,7 @@ impl<'m> Fleet<'m> {
                     *slot = value as f32;
                 }
                 let row = device.model.standardise(&raw, &mut room).map_err(located)?;
-                device.landmarks.ground().column_at(row, device.landmarks.members(), &mut phi);
+                device.landmarks.ground().column_at(row, device.landmarks.members(), &mut phi)?;
                 nystrom.features_at(at, &mut phi)?;
                 ridge.add(&phi, device.model.standard_target(target as f32)).map_err(located)?;
             }

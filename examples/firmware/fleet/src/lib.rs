@@ -88,7 +88,7 @@ fn learn(
     for reading in 0..READINGS {
         let Reading { row, target } = sensor.read();
         let row = model.standardise(&row, &mut room)?;
-        ground.column_at(row, landmarks.members(), phi);
+        ground.column_at(row, landmarks.members(), phi)?;
         nystrom.features_at(reading, phi)?;
         ridge.add(phi, model.standard_target(target))?;
     }

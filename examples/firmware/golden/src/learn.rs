@@ -69,7 +69,7 @@ pub fn learn(
     let mut phi = [0.0; LANDMARKS];
     for reading in 0..LEARNED {
         let Reading { row, target } = next();
-        ground.column_at(&row, landmarks.members(), &mut phi);
+        ground.column_at(&row, landmarks.members(), &mut phi)?;
         nystrom.features_at(reading as usize, &mut phi)?;
         ridge.add(&phi, target)?;
     }
