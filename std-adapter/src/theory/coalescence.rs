@@ -133,6 +133,7 @@ mod tests {
     use super::{Coupled, coalescence_times};
     use crate::heap::Heap;
     use dpp_nystrom_core::{Landmarks, Matrix, Points, Random, kernel::Gaussian, start};
+    use rand_core::Rng;
 
     const ROWS: [f64; 6] = [0.0, 0.3, 1.0, 1.4, 2.2, 3.0];
 
