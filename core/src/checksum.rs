@@ -22,8 +22,34 @@ const fn remainders() -> [u32; 16] {
 
 /// Return the CRC-32 of `bytes`.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| add(crc, byte))
+}
+
+#[inline(always)]
+fn add(crc: u32, byte: u8) -> u32 {
     let shift = |crc: u32| (crc >> 4) ^ REMAINDERS[(crc & 15) as usize];
-    !bytes.iter().fold(!0, |crc, &byte| shift(shift(crc ^ u32::from(byte))))
+    shift(shift(crc ^ u32::from(byte)))
+}
+
+/// The CRC-32 of bytes that come one at a time.
+#[cfg(feature = "embedded-storage")]
+pub(crate) struct Crc32 {
+    crc: u32,
+}
+
+#[cfg(feature = "embedded-storage")]
+impl Crc32 {
+    pub(crate) fn new() -> Self {
+        Self { crc: !0 }
+    }
+
+    pub(crate) fn update(&mut self, byte: u8) {
+        self.crc = add(self.crc, byte);
+    }
+
+    pub(crate) fn finish(self) -> u32 {
+        !self.crc
+    }
 }
 
 #[cfg(test)]

@@ -79,18 +79,49 @@ pub enum Error {
     Ridge,
     /// More rows learned than 64 bits can count: a state that was damaged or forged.
     RowCount,
+    /// A forgetting factor λ that is not in (0, 1].
+    Forgetting,
+    /// A call that the phase of a learner does not allow.
+    Phase {
+        /// The phase in which the call is possible.
+        expected: Phase,
+        /// The present phase.
+        found: Phase,
+    },
+    /// No feature varies over the rows: there is nothing to learn from.
+    Constant,
     /// A ridge regression was solved before any row was added.
     NoRows,
     /// The bytes of a model cannot be read.
     ModelBytes(BytesProblem),
     /// The bytes of a ridge regression's state cannot be read.
     StateBytes(BytesProblem),
+    /// The bytes of a learner's or a chain's state cannot be read.
+    SavedBytes(BytesProblem),
     /// A parameter of a quantised model is out of range: its sums could overflow.
     Quantisation,
     /// The memory does not hold a factor of these rows of this ground set.
     ForeignState,
     /// An invariant of this crate does not hold: a bug in this crate. Debug builds panic instead.
     Internal,
+}
+
+/// What a [`crate::Learner`] does at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Phase {
+    /// Nothing: it has no kernel yet.
+    #[default]
+    Idle,
+    /// Measures the features' and the target's mean and scale.
+    Scaling,
+    /// Selects landmarks; the scaling is frozen.
+    Selecting,
+    /// Learns rows; the landmarks are frozen, except for single exchanges.
+    Learning,
+    /// Learns rows and predicts: there are weights.
+    Predicting,
 }
 
 /// Access to a value that an invariant of the surrounding code guarantees.
@@ -145,9 +176,15 @@ impl fmt::Display for Error {
             Self::RowCount => {
                 f.write_str("more rows were learned than 64 bits can count: the state is damaged")
             }
+            Self::Forgetting => f.write_str("the forgetting factor must be above 0 and at most 1"),
+            Self::Phase { expected, found } => {
+                write!(f, "expected a learner in the phase {expected:?}, found it in {found:?}")
+            }
+            Self::Constant => f.write_str("no feature varies over the rows"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
             Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
+            Self::SavedBytes(problem) => write!(f, "saved state: {problem}"),
             Self::Quantisation => {
                 f.write_str("a parameter of the quantised model is out of range: export the model again")
             }

@@ -1,5 +1,8 @@
 //! Memory needed, known at compile time.
 
+use crate::kernel::Gaussian;
+use crate::learner::{Status, state_bytes};
+use crate::scalar::Scalar;
 use core::mem::{align_of, size_of};
 
 /// The result of [`bytes()`], for `c` landmarks of `d` features.
@@ -14,6 +17,11 @@ pub struct Bytes {
     pub stream: usize,
     /// Flash or RAM of a model's landmarks and weights: prediction.
     pub predict: usize,
+    /// RAM of a [`crate::Learner`] with a Gaussian kernel: all of the above, the features `φ` and every buffer. Nothing else
+    /// is needed but the stack.
+    pub learner: usize,
+    /// The most bytes of a [`crate::Learner`]'s saved state: RAM while it is written or read, and flash.
+    pub state: usize,
 }
 
 /// Return the bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by it, or
@@ -26,15 +34,28 @@ pub struct Bytes {
 /// const _: () = assert!(NEED.select + NEED.learn < 4_096);
 /// assert_eq!(NEED.predict, 16 * 4 * (4 + 1));
 /// ```
-pub const fn bytes<T>(c: usize, d: usize) -> Bytes {
+pub const fn bytes<T: Scalar>(c: usize, d: usize) -> Bytes {
     let number = size_of::<T>();
     let numbers = c * c * number + c * number + 2 * c * number;
     Bytes {
         select: padded::<T>(numbers + c * size_of::<usize>()),
-        learn: (c * c + 3 * c) * number,
-        stream: (c + 1) * d * number,
+        learn: (c * c + 4 * c) * number,
+        stream: c * d * number,
         predict: (c * d + c) * number,
+        learner: learner::<T>(c, d),
+        state: state_bytes::<T>(c, d),
     }
+}
+
+/// The arrays of a [`crate::Learner`], and what it holds besides, in the order of their alignment.
+const fn learner<T: Scalar>(c: usize, d: usize) -> usize {
+    let number = size_of::<T>();
+    let arrays = (c * c + 3 * c) * number
+        + c * size_of::<usize>()
+        + (c * c + 4 * c) * number
+        + (c * d + 2 * d + 3 * c) * number;
+    let fixed = size_of::<Option<Gaussian<T>>>() + size_of::<Status<T>>();
+    (arrays + fixed).next_multiple_of(align_of::<Status<T>>())
 }
 
 /// Round up to the stricter alignment of numbers and indices, as the compiler pads the struct.
@@ -47,12 +68,16 @@ const fn padded<T>(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::bytes;
+    use crate::kernel::Gaussian;
+    use crate::learner::Learner;
     use crate::memory::{RidgeWorkspace, Workspace};
     use crate::scalar::Scalar;
 
     fn agree<T: Scalar, const C: usize>() {
         assert_eq!(size_of::<Workspace<T, C>>(), bytes::<T>(C, 0).select, "{C}");
         assert_eq!(size_of::<RidgeWorkspace<T, C>>(), bytes::<T>(C, 0).learn, "{C}");
+        assert_eq!(size_of::<Learner<C, 1, Gaussian<T>, T>>(), bytes::<T>(C, 1).learner, "{C}");
+        assert_eq!(size_of::<Learner<C, 7, Gaussian<T>, T>>(), bytes::<T>(C, 7).learner, "{C}");
     }
 
     #[test]

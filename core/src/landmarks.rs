@@ -61,32 +61,12 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         let members = landmarks.members();
         for (place, &member) in members.iter().enumerate() {
             let repeated = members.iter().take(place).any(|&other| other == member);
-            if repeated || member >= ground.len() || !landmarks.is_factored(place, member)? {
+            let is_factored = is_factored(ground, members, &landmarks.factor, place);
+            if repeated || member >= ground.len() || !is_factored? {
                 return Err(Error::ForeignState);
             }
         }
         Ok(landmarks)
-    }
-
-    /// Whether `(L Lᵀ)_ij = k(i, j)` for `j <= i`, up to the rounding of a long chain. Under a kernel with a constant
-    /// diagonal, the diagonal alone identifies nothing.
-    fn is_factored(&self, place: usize, member: usize) -> Result<bool, Error> {
-        let row = self.factor.row(place);
-        let diagonal = self.ground.try_diagonal(member)?;
-        let unit = T::from_count(16 * (self.len() + 1)) * T::EPSILON;
-        for (at, &other) in self.members().iter().take(place + 1).enumerate() {
-            let (expected, scale) = if at == place {
-                (diagonal, diagonal)
-            } else {
-                let product = diagonal * self.ground.try_diagonal(other)?;
-                (self.ground.try_entry(member, other)?, product.sqrt())
-            };
-            // Written so that NaN fails it.
-            if !((dot(row, self.factor.row(at)) - expected).abs() <= unit * scale) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Return the rows that are landmarks, in the factor's order.
@@ -252,6 +232,33 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
         Ok(diagonal)
     }
+}
+
+/// Whether `(L Lᵀ)_ij = k(i, j)` for the `i`-th member and `j <= i`, up to the rounding of a long chain. Under a kernel with
+/// a constant diagonal, the diagonal alone identifies nothing.
+pub(crate) fn is_factored<T: Scalar, G: TryGroundSet<T> + ?Sized>(
+    ground: &G,
+    members: &[usize],
+    factor: &Cholesky<'_, T>,
+    place: usize,
+) -> Result<bool, Error> {
+    let Some(&member) = members.get(place) else { return Ok(false) };
+    let row = factor.row(place);
+    let diagonal = ground.try_diagonal(member)?;
+    let unit = T::from_count(16 * (factor.order() + 1)) * T::EPSILON;
+    for (at, &other) in members.iter().take(place + 1).enumerate() {
+        let (expected, scale) = if at == place {
+            (diagonal, diagonal)
+        } else {
+            let product = diagonal * ground.try_diagonal(other)?;
+            (ground.try_entry(member, other)?, product.sqrt())
+        };
+        // Written so that NaN fails it.
+        if !((dot(row, factor.row(at)) - expected).abs() <= unit * scale) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Move the first element to the end. A plain loop: `rotate_left` asserts that the slice is not empty, and at some

@@ -19,6 +19,7 @@
 //! | Nyström features, entries and residuals | [`Nystrom`] |
 //! | kernel ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
 //! | the state of a regression as bytes, to store, send and merge | [`RidgeRegression::write_state`] |
+//! | scaling, selection, learning and prediction in one static | [`Learner`] |
 //! | a trained model in flash | [`Model`] |
 //! | the same in integers, for processors without an FPU | [`QuantisedModel`] |
 //! | memory needed, known at compile time | [`bytes()`] |
@@ -53,12 +54,13 @@
 //!
 //! A module imports only from those before it in this order:
 //!
-//! 1. `error`, `scalar`, `checksum`, `frame`, `memory`, `footprint`, `random`: basic types;
+//! 1. `error`, `scalar`, `checksum`, `frame`, `sections`, `memory`, `random`: basic types;
 //! 2. [`kernel`], `ground_set`: the points and the entries of their matrix;
 //! 3. `swap`, `cholesky`, `digest`, `landmarks`: the factor of `K_YY` and its members;
 //! 4. [`start`], `chain`, `slot`, `slot_chain`, `stream`: selection;
-//! 5. `nystrom`, `krr`: the approximation, and the regression on it;
-//! 6. `predictor`, `model`, `quantised`: trained models.
+//! 5. `krr`, `nystrom`: the regression, and the approximation it is on;
+//! 6. `predictor`, `model`, `quantised`: trained models;
+//! 7. `learner`, `footprint`, `storage`: all of it in one value, the memory it needs, and keeping it.
 //!
 //! # Features
 //!
@@ -66,6 +68,7 @@
 //!
 //! - `serde`: save and restore a chain's [`Progress`] and the generator's state.
 //! - `defmt`: `defmt::Format` for every public type and error whose parameters have it.
+//! - `embedded-storage`: `Slots`, which keep a state in NOR flash over a loss of power.
 //! - `micromath`: `Predictor::predict_micromath`, with coarser exponentials.
 
 #![no_std]
@@ -81,6 +84,7 @@ mod ground_set;
 pub mod kernel;
 mod krr;
 mod landmarks;
+mod learner;
 mod memory;
 mod model;
 mod nystrom;
@@ -88,20 +92,27 @@ mod predictor;
 mod quantised;
 mod random;
 mod scalar;
+mod sections;
 mod slot;
 mod slot_chain;
 pub mod start;
+#[cfg(feature = "embedded-storage")]
+mod storage;
 mod stream;
 mod swap;
 
 pub use chain::{Chain, ChainState, Progress, Rule, Step};
 pub use cholesky::Cholesky;
 pub use digest::digest;
-pub use error::{BytesProblem, Error, ReadError};
+pub use error::{BytesProblem, Error, Phase, ReadError};
 pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points, TryGroundSet};
-pub use krr::{Origin, RidgeRegression, StateHeader, state_bytes, state_bytes_of};
+pub use krr::{
+    FeatureWeights, Origin, RidgeRegression, Solution, StateHeader, state_bytes, state_bytes_forgotten,
+    state_bytes_of,
+};
 pub use landmarks::Landmarks;
+pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
 pub use model::{Model, Parts};
 pub use nystrom::Nystrom;
@@ -111,5 +122,7 @@ pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};
 pub use slot_chain::{Scan, SlotChain, TRIES};
-pub use stream::{Offer, StreamChain};
+#[cfg(feature = "embedded-storage")]
+pub use storage::{Slots, StorageError};
+pub use stream::{Offer, StreamChain, stream_state_bytes};
 pub use swap::{Acceptance, Swap};

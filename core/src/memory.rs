@@ -43,6 +43,8 @@ pub struct RidgeMemory<'a, T> {
     pub targets: &'a mut [T],
     /// `c` numbers: the row that is being added.
     pub row: &'a mut [T],
+    /// `c` numbers: the weights that are being computed. So those that the caller has are kept when a solve fails.
+    pub solution: &'a mut [T],
 }
 
 /// Memory for up to `C` landmarks in arrays: on the stack, or in a static.
@@ -99,12 +101,14 @@ pub struct RidgeWorkspace<T, const C: usize> {
     diagonal: [T; C],
     targets: [T; C],
     row: [T; C],
+    solution: [T; C],
 }
 
 impl<T: Scalar, const C: usize> RidgeWorkspace<T, C> {
     /// Return zeroed memory.
     pub const fn new() -> Self {
-        Self { square: [[T::ZERO; C]; C], diagonal: [T::ZERO; C], targets: [T::ZERO; C], row: [T::ZERO; C] }
+        let zeros = [T::ZERO; C];
+        Self { square: [zeros; C], diagonal: zeros, targets: zeros, row: zeros, solution: zeros }
     }
 
     /// Lend the slices, to one accumulator at a time.
@@ -114,6 +118,7 @@ impl<T: Scalar, const C: usize> RidgeWorkspace<T, C> {
             diagonal: &mut self.diagonal,
             targets: &mut self.targets,
             row: &mut self.row,
+            solution: &mut self.solution,
         }
     }
 }

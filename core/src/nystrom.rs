@@ -13,6 +13,7 @@
 
 use crate::error::{Error, Known};
 use crate::ground_set::TryGroundSet;
+use crate::krr::FeatureWeights;
 use crate::landmarks::Landmarks;
 use crate::memory::check_length;
 use crate::scalar::{Scalar, Sum, dot};
@@ -132,12 +133,24 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(total.total())
     }
 
-    /// Transform weights `β` of the features to weights `w = L⁻ᵀ β` of the kernel, in place: `φ(x)ᵀ β = k_C(x)ᵀ w`.
+    /// Compute the weights of the kernel, `w = L⁻ᵀβ`, from those of the features: `k_C(x)ᵀw = φ(x)ᵀβ`. `c²/2` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a weight per landmark.
-    pub fn kernel_weights(&self, weights: &mut [T]) -> Result<(), Error> {
-        self.landmarks.factor().solve_upper(weights)
+    /// [`Error::Length`] unless both have a weight per landmark, [`Error::NotFinite`] with the landmark (as its column) whose
+    /// weight overflows. `weights` are then as before.
+    pub fn kernel_weights(&self, of_features: FeatureWeights<'_, T>, weights: &mut [T]) -> Result<(), Error> {
+        check_length(self.rank(), of_features.len())?;
+        check_length(self.rank(), weights.len())?;
+        let values = of_features.into_values();
+        self.landmarks.factor().solve_upper(values)?;
+        if let Some(at) = values.iter().position(|weight| !weight.is_finite()) {
+            let column = *self.landmarks.members().get(at).known()?;
+            return Err(Error::NotFinite { row: column, column });
+        }
+        for (weight, &value) in weights.iter_mut().zip(values.iter()) {
+            *weight = value;
+        }
+        Ok(())
     }
 }
 

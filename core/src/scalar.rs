@@ -162,6 +162,22 @@ pub(crate) fn to_bytes<T: Scalar>(number: T) -> ([u8; 8], usize) {
     ([a, b, c, d, 0, 0, 0, 0], 4)
 }
 
+/// Return the bytes of a number, little-endian.
+pub(crate) fn bytes_of<T: Scalar>(number: T) -> impl Iterator<Item = u8> {
+    let (bytes, len) = to_bytes(number);
+    bytes.into_iter().take(len)
+}
+
+/// Return a number from its bytes, or NaN for another count of them.
+pub(crate) fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
+    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
+        (Ok(bytes), _) => f64::from(f32::from_le_bytes(bytes)),
+        (_, Ok(bytes)) => f64::from_le_bytes(bytes),
+        _ => f64::NAN,
+    };
+    T::from_f64(value)
+}
+
 /// Return `Σ x_i y_i` over the shorter length: four interleaved partial sums `(s0 + s1) + (s2 + s3)`, then the
 /// remainder. The order is part of the result. Four sums use the SIMD lanes of a desktop and hide the latency of
 /// a microcontroller.

@@ -44,16 +44,55 @@ where
     G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
-    fill(landmarks, c, |landmarks| {
-        for _ in 0..DRAWS {
-            let outside = landmarks.ground().len() - landmarks.len();
-            let row = landmarks.outside(below(random, outside));
-            if try_push(landmarks, row)? {
-                return Ok(());
+    fill(landmarks, c, |landmarks| push_uniform(landmarks, c, random))
+}
+
+/// [`uniform`] that keeps what it finds: append up to `c` rows, fewer where no further row is independent or where there
+/// are fewer rows. Return the number of landmarks. For a device, which has no other rows to try.
+///
+/// # Errors
+/// [`Error::Empty`] for `c = 0` and where not even one row has a positive diagonal, [`Error::Capacity`],
+/// [`Error::NotFinite`].
+pub fn uniform_up_to<T, G, R>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    c: usize,
+    random: &mut R,
+) -> Result<usize, Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    check_capacity(c, landmarks.factor().capacity())?;
+    let before = landmarks.len();
+    while landmarks.len() < c.min(landmarks.ground().len()) {
+        match push_uniform(landmarks, c, random) {
+            Ok(()) => {}
+            Err(Error::RankDeficient { .. }) => break,
+            Err(error) => {
+                landmarks.truncate(before);
+                return Err(error);
             }
         }
-        push_any(landmarks, c, random)
-    })
+    }
+    if landmarks.is_empty() { Err(Error::Empty) } else { Ok(landmarks.len()) }
+}
+
+/// Append one row, drawn uniformly from those that are independent of the landmarks.
+fn push_uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
+where
+    T: Scalar,
+    G: GroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    for _ in 0..DRAWS {
+        let outside = landmarks.ground().len() - landmarks.len();
+        let row = landmarks.outside(below(random, outside));
+        if try_push(landmarks, row)? {
+            return Ok(());
+        }
+    }
+    push_any(landmarks, c, random)
 }
 
 /// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with

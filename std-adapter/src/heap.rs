@@ -58,6 +58,7 @@ pub struct RidgeHeap<T> {
     diagonal: Vec<T>,
     targets: Vec<T>,
     row: Vec<T>,
+    solution: Vec<T>,
 }
 
 impl<T: Scalar> RidgeHeap<T> {
@@ -71,6 +72,7 @@ impl<T: Scalar> RidgeHeap<T> {
             diagonal: zeros(c, T::ZERO)?,
             targets: zeros(c, T::ZERO)?,
             row: zeros(c, T::ZERO)?,
+            solution: zeros(c, T::ZERO)?,
         })
     }
 
@@ -81,6 +83,7 @@ impl<T: Scalar> RidgeHeap<T> {
             diagonal: &mut self.diagonal,
             targets: &mut self.targets,
             row: &mut self.row,
+            solution: &mut self.solution,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The approximation compared with `K_{·,C} K_CC† K_{C,·}` from an independent pseudo-inverse.
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
-use dpp_nystrom_core::{Error, GroundSet, Landmarks, Matrix, Nystrom, Points, Scalar, start};
+use dpp_nystrom_core::{Error, FeatureWeights, GroundSet, Landmarks, Matrix, Nystrom, Points, Scalar, start};
 use dpp_nystrom_tests::dense::{product, pseudo_inverse};
 use dpp_nystrom_tests::determinant::principal;
 use dpp_nystrom_tests::ground::normal_points;
@@ -178,8 +178,8 @@ fn a_new_point_has_the_features_of_its_kernel_column() {
     assert_eq!(as_row, as_point);
     // φᵀβ = k_Cᵀw for w = L⁻ᵀβ.
     let beta = [0.3, -1.0, 2.0, 0.7, -0.2];
-    let mut weights = beta;
-    nystrom.kernel_weights(&mut weights).unwrap();
+    let mut weights = [0.0; 5];
+    nystrom.kernel_weights(FeatureWeights::new(&mut beta.clone()), &mut weights).unwrap();
     for i in 0..N {
         let mut column = [0.0; 5];
         ground.column(i, landmarks.members(), &mut column);
@@ -222,7 +222,9 @@ fn odd_inputs_are_refused() {
         assert_eq!(nystrom.residual(2, &mut wrong), Err(error));
         assert_eq!(nystrom.trace_error(&mut wrong), Err(error));
         assert_eq!(nystrom.transform(&mut wrong), Err(error));
-        assert_eq!(nystrom.kernel_weights(&mut wrong), Err(error));
+        let mut right = [0.0; 2];
+        assert_eq!(nystrom.kernel_weights(FeatureWeights::new(&mut right), &mut wrong), Err(error));
+        assert_eq!(nystrom.kernel_weights(FeatureWeights::new(&mut wrong), &mut right), Err(error));
     }
     // A landmark's own residual is only rounding.
     assert!(nystrom.residual(0, &mut phi).unwrap() < 1e-15);

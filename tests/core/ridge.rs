@@ -2,10 +2,12 @@
 //! squares by QR.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Matern32};
-use dpp_nystrom_core::{Error, Landmarks, Nystrom, Points, Predictor, RidgeRegression, Scalar};
+use dpp_nystrom_core::{
+    Error, FeatureWeights, Landmarks, Nystrom, Points, Predictor, RidgeRegression, Scalar,
+};
 use dpp_nystrom_tests::dense;
 use dpp_nystrom_tests::ground::{converted, normal_points};
-use dpp_nystrom_tests::room::{RidgeRoom, Room};
+use dpp_nystrom_tests::room::{self, RidgeRoom, Room};
 use dpp_nystrom_tests::script::SplitMix64;
 use dpp_nystrom_tests::snapshot::bits;
 
@@ -71,10 +73,10 @@ fn fit<T: Scalar, K: Kernel<T> + Copy>(data: &Data<T>, kernel: K, landmarks: &[u
     }
     assert_eq!(learned.rows(), data.targets.len() as u64);
     let mut beta = vec![T::ZERO; c];
-    learned.solve(ridge, &mut beta).unwrap();
-    let squared_error = learned.squared_error(&beta).unwrap();
-    let mut weights = beta.clone();
-    nystrom.kernel_weights(&mut weights).unwrap();
+    room::solve(&mut learned, ridge, &mut beta).unwrap();
+    let squared_error = room::squared_error(&learned, 0, &beta).unwrap();
+    let mut weights = vec![T::ZERO; c];
+    nystrom.kernel_weights(FeatureWeights::new(&mut beta.clone()), &mut weights).unwrap();
     Fit { beta, weights, members: chosen.members().to_vec(), squared_error }
 }
 
@@ -235,12 +237,12 @@ fn merged_parts_are_one_pass<T: Scalar>(bound: f64) {
         let mut room = RidgeRoom::new(c);
         let mut whole = learn(&mut room, &features, c, &targets);
         let mut expected = vec![T::ZERO; c];
-        whole.solve(T::from_f64(ridge), &mut expected).unwrap();
+        room::solve(&mut whole, T::from_f64(ridge), &mut expected).unwrap();
         let reference = regularised(&features, c, &targets, ridge);
         for (beta, reference) in expected.iter().zip(&reference) {
             assert!((beta.to_f64() - reference).abs() < bound, "{beta} {reference}");
         }
-        let explained = whole.squared_error(&expected).unwrap().to_f64();
+        let explained = room::squared_error(&whole, 0, &expected).unwrap().to_f64();
         let direct = squared_error(&features, c, &targets, &expected);
         assert!((explained / direct - 1.0).abs() < bound, "{explained} {direct}");
         // Parts of unequal size, one of them empty and one with fewer rows than features.
@@ -254,12 +256,12 @@ fn merged_parts_are_one_pass<T: Scalar>(bound: f64) {
             }
             assert_eq!(total.rows(), n as u64);
             let mut beta = vec![T::ZERO; c];
-            total.solve(T::from_f64(ridge), &mut beta).unwrap();
+            room::solve(&mut total, T::from_f64(ridge), &mut beta).unwrap();
             for (beta, expected) in beta.iter().zip(&expected) {
                 let apart = (beta.to_f64() - expected.to_f64()).abs();
                 assert!(apart <= bound * (1.0 + expected.to_f64().abs()), "{beta} {expected}");
             }
-            let merged = total.squared_error(&expected).unwrap().to_f64();
+            let merged = room::squared_error(&total, 0, &expected).unwrap().to_f64();
             assert!((merged / explained - 1.0).abs() < bound, "{merged} {explained}");
         }
     }
@@ -279,7 +281,7 @@ fn the_squared_error_is_that_of_any_weights() {
     let ridge = learn(&mut room, &features, 4, &targets);
     for beta in [[0.0; 4], [1.0, -2.0, 0.5, 3.0], [1e6, 0.0, 0.0, 0.0]] {
         let direct = squared_error(&features, 4, &targets, &beta);
-        let returned = ridge.squared_error(&beta).unwrap();
+        let returned = room::squared_error(&ridge, 0, &beta).unwrap();
         // Sums of 50 positive terms.
         assert!((returned / direct - 1.0).abs() < 1e-13, "{returned} {direct}");
     }
@@ -304,11 +306,10 @@ fn a_solution_does_not_disturb_what_follows() {
     let mut between = learn(&mut solve_between, &features[..30 * 5], 5, &targets[..30]);
     let mut one = learn(&mut in_one, &features[..30 * 5], 5, &targets[..30]);
     let mut beta = [0.0; 5];
-    between.solve(0.0, &mut beta).unwrap();
-    between.solve(0.5, &mut beta).unwrap();
+    room::solve(&mut between, 0.0, &mut beta).unwrap();
+    room::solve(&mut between, 0.5, &mut beta).unwrap();
     // Solutions that fail change nothing either.
-    assert!(between.solve(f32::NAN, &mut beta).is_err());
-    assert!(between.solve(0.1, &mut beta[..4]).is_err());
+    assert!(room::solve(&mut between, f32::NAN, &mut beta).is_err());
     for (row, &target) in features.chunks(5).zip(&targets).skip(30) {
         between.add(row, target).unwrap();
         one.add(row, target).unwrap();
@@ -318,14 +319,15 @@ fn a_solution_does_not_disturb_what_follows() {
         assert!(between.add(&row[1..], 1.0).is_err());
     }
     let (mut of_between, mut of_one) = ([0.0; 5], [0.0; 5]);
-    between.solve(1e-3, &mut of_between).unwrap();
-    one.solve(1e-3, &mut of_one).unwrap();
+    room::solve(&mut between, 1e-3, &mut of_between).unwrap();
+    room::solve(&mut one, 1e-3, &mut of_one).unwrap();
     assert_eq!(bits(&of_between), bits(&of_one));
     assert_eq!((between.rows(), one.rows()), (60, 60));
-    let errors = [between.squared_error(&of_one).unwrap(), one.squared_error(&of_one).unwrap()];
+    let errors =
+        [room::squared_error(&between, 0, &of_one).unwrap(), room::squared_error(&one, 0, &of_one).unwrap()];
     assert_eq!(errors[0].to_bits(), errors[1].to_bits());
     // Solving twice gives the same weights: the copy is computed again.
-    between.solve(1e-3, &mut of_between).unwrap();
+    room::solve(&mut between, 1e-3, &mut of_between).unwrap();
     assert_eq!(bits(&of_between), bits(&of_one));
     // Merging an accumulator that was solved merges its triangle, not the solution's.
     let (mut first, mut second) = (RidgeRoom::new(5), RidgeRoom::new(5));
@@ -334,8 +336,8 @@ fn a_solution_does_not_disturb_what_follows() {
     let mut never_solved = RidgeRoom::new(5);
     first.merge(&between).unwrap();
     second.merge(&learn(&mut never_solved, &features, 5, &targets)).unwrap();
-    first.solve(0.0, &mut of_between).unwrap();
-    second.solve(0.0, &mut of_one).unwrap();
+    room::solve(&mut first, 0.0, &mut of_between).unwrap();
+    room::solve(&mut second, 0.0, &mut of_one).unwrap();
     assert_eq!(bits(&of_between), bits(&of_one));
 }
 
@@ -479,7 +481,7 @@ fn a_tiny_ridge_counts_in_f32() {
     let mut room = RidgeRoom::new(C);
     let mut ridge = learn(&mut room, &features, C, &targets);
     let mut beta = [0.0_f32; C];
-    ridge.solve(RIDGE as f32, &mut beta).unwrap();
+    room::solve(&mut ridge, RIDGE as f32, &mut beta).unwrap();
     let beta = beta.map(f64::from);
     let reference = regularised(&features, C, &targets, RIDGE);
     let apart = largest_difference(&beta, &reference);
@@ -507,7 +509,7 @@ fn a_tiny_ridge_counts_in_f32() {
     assert!(naive_apart > 0.5, "{naive_apart:e}");
     // Without regularisation the component is complete: the effect was the regularisation's.
     let mut plain = [0.0_f32; C];
-    ridge.solve(0.0, &mut plain).unwrap();
+    room::solve(&mut ridge, 0.0, &mut plain).unwrap();
     assert!((along(&plain.map(f64::from)) - 1.0).abs() < 0.1, "{plain:?}");
 }
 
@@ -547,7 +549,7 @@ fn a_tiny_feature_disturbs_nothing<T: Scalar>(exponents: std::ops::RangeInclusiv
                 ridge.add(&[tiny, row[0], row[1]], target).unwrap();
             }
             let mut beta = [T::ZERO; 3];
-            ridge.solve(T::from_f64(1e-3), &mut beta).unwrap();
+            room::solve(&mut ridge, T::from_f64(1e-3), &mut beta).unwrap();
             for (beta, reference) in beta[1..].iter().zip(&reference) {
                 assert!((beta.to_f64() - reference).abs() < bound, "{tiny:?}: {beta} {reference}");
             }
@@ -572,7 +574,7 @@ fn features_of_any_magnitude_are_learned() {
         let mut room = RidgeRoom::new(3);
         let mut ridge = learn(&mut room, &scaled, 3, &targets);
         let mut beta = [0.0; 3];
-        assert_eq!(ridge.solve(0.0, &mut beta), Ok(()), "{magnitude:e}");
+        assert_eq!(room::solve(&mut ridge, 0.0, &mut beta), Ok(()), "{magnitude:e}");
         for (beta, reference) in beta.iter().zip(&reference) {
             let unscaled = f64::from(*beta) * f64::from(magnitude);
             // Forty rows of a condition below ten: a few hundred ε.
@@ -588,29 +590,29 @@ fn without_regularisation_only_a_determined_solution_is_returned() {
     let mut beta = [f64::NAN; 3];
     ridge.add(&[2.0, 0.0, 1.0], 1.0).unwrap();
     // One row: the second feature is the first that it leaves undetermined.
-    assert_eq!(ridge.solve(0.0, &mut beta), Err(Error::NotPositive { pivot: 1 }));
+    assert_eq!(room::solve(&mut ridge, 0.0, &mut beta), Err(Error::NotPositive { pivot: 1 }));
     ridge.add(&[0.0, 1.0, 1.0], 2.0).unwrap();
     // A copy of a row determines nothing.
     ridge.add(&[0.0, 1.0, 1.0], 2.0).unwrap();
-    assert_eq!(ridge.solve(0.0, &mut beta), Err(Error::NotPositive { pivot: 2 }));
+    assert_eq!(room::solve(&mut ridge, 0.0, &mut beta), Err(Error::NotPositive { pivot: 2 }));
     // Any regularisation suffices: the solution of least norm in the limit of zero.
-    ridge.solve(1e-9, &mut beta).unwrap();
+    room::solve(&mut ridge, 1e-9, &mut beta).unwrap();
     let least = [0.0, 1.0, 1.0];
     let fits = |beta: &[f64]| (2.0 * beta[0] + beta[2] - 1.0).abs() + (beta[1] + beta[2] - 2.0).abs();
     assert!(fits(&beta) < 1e-8 && largest_difference(&beta, &least) < 1e-7, "{beta:?}");
     ridge.add(&[1.0, 1.0, 0.0], 3.0).unwrap();
-    ridge.solve(0.0, &mut beta).unwrap();
+    room::solve(&mut ridge, 0.0, &mut beta).unwrap();
     // 2a + c = 1, b + c = 2, a + b = 3: a = 2/3, b = 7/3, c = -1/3, and no error remains.
     assert!(largest_difference(&beta, &[2.0 / 3.0, 7.0 / 3.0, -1.0 / 3.0]) < 1e-14, "{beta:?}");
-    assert!(ridge.squared_error(&beta).unwrap() < 1e-28);
+    assert!(room::squared_error(&ridge, 0, &beta).unwrap() < 1e-28);
     // Targets of zero have weights of zero.
     let mut room = RidgeRoom::<f64>::new(1);
     let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
     ridge.add(&[0.0], 5.0).unwrap();
     let mut beta = [1.0];
-    assert_eq!(ridge.solve(0.0, &mut beta), Err(Error::NotPositive { pivot: 0 }));
-    ridge.solve(1.0, &mut beta).unwrap();
-    assert_eq!((beta, ridge.squared_error(&beta).unwrap()), ([0.0], 25.0));
+    assert_eq!(room::solve(&mut ridge, 0.0, &mut beta), Err(Error::NotPositive { pivot: 0 }));
+    room::solve(&mut ridge, 1.0, &mut beta).unwrap();
+    assert_eq!((beta, room::squared_error(&ridge, 0, &beta).unwrap()), ([0.0], 25.0));
 }
 
 #[test]
@@ -621,7 +623,7 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     ridge.add(&[1.0], 1.0).unwrap();
     ridge.add(&[2.0], 3.0).unwrap();
     let mut beta = [0.0];
-    ridge.solve(0.5, &mut beta).unwrap();
+    room::solve(&mut ridge, 0.5, &mut beta).unwrap();
     assert!((beta[0] - 7.0 / 6.0).abs() < 1e-15, "{beta:?}");
     // Merged rows count as well: 14 / (10 + 4γ).
     let mut other_room = RidgeRoom::new(1);
@@ -629,7 +631,7 @@ fn the_ridge_is_multiplied_by_the_rows_at_a_point_computed_by_hand() {
     other.merge(&ridge).unwrap();
     other.merge(&ridge).unwrap();
     assert_eq!(other.rows(), 4);
-    other.solve(0.5, &mut beta).unwrap();
+    room::solve(&mut other, 0.5, &mut beta).unwrap();
     assert!((beta[0] - 14.0 / 12.0).abs() < 1e-15, "{beta:?}");
 }
 
@@ -654,11 +656,11 @@ fn numbers_bring_everything_back<T: Scalar>() {
         for (row, &target) in after.chunks(5).zip(&data.targets[25..]) {
             ridge.add(row, target).unwrap();
         }
-        ridge.solve(T::from_f64(1e-3), weights).unwrap();
+        room::solve(ridge, T::from_f64(1e-3), weights).unwrap();
     }
     assert_eq!(bits(&weights[0]), bits(&weights[1]));
     assert_eq!(ridge.rows(), restored.rows());
-    assert_eq!(ridge.squared_error(&weights[0]), restored.squared_error(&weights[0]));
+    assert_eq!(room::squared_error(&ridge, 0, &weights[0]), room::squared_error(&restored, 0, &weights[0]));
     // SplitMix64 of another dimension, and NaN, change nothing.
     let mut stale = RidgeRegression::new(4, stale_room.lend()).unwrap();
     let expected = RidgeRegression::<T>::numbers_kept(4);
@@ -695,6 +697,7 @@ fn odd_inputs_are_refused() {
         |room: &mut RidgeRoom<f32>| room.diagonal.truncate(2),
         |room: &mut RidgeRoom<f32>| room.targets.truncate(2),
         |room: &mut RidgeRoom<f32>| room.row.truncate(2),
+        |room: &mut RidgeRoom<f32>| room.solution.truncate(2),
     ] {
         let mut short = room.clone();
         shorten(&mut short);
@@ -707,8 +710,8 @@ fn odd_inputs_are_refused() {
     let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
     let mut beta = [7.0; 2];
     assert_eq!(ridge.features(), 2);
-    assert_eq!(ridge.solve(1.0, &mut beta), Err(Error::NoRows));
-    assert_eq!(ridge.squared_error(&beta), Ok(0.0));
+    assert_eq!(room::solve(&mut ridge, 1.0, &mut beta), Err(Error::NoRows));
+    assert_eq!(room::squared_error(&ridge, 0, &beta), Ok(0.0));
     assert_eq!(ridge.add(&[1.0], 1.0), Err(Error::Length { expected: 2, found: 1 }));
     assert_eq!(ridge.add(&[1.0, f32::NAN], 1.0), Err(Error::NotFinite { row: 0, column: 1 }));
     assert_eq!(ridge.add(&[1.0, 1.0], f32::NAN), Err(Error::NotFinite { row: 0, column: 2 }));
@@ -716,10 +719,9 @@ fn odd_inputs_are_refused() {
     assert_eq!(ridge.add(&[f32::INFINITY, 1.0], 1.0), Err(Error::NotFinite { row: 1, column: 0 }));
     assert_eq!(ridge.rows(), 1);
     for gamma in [-1.0, -f32::MIN_POSITIVE, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        assert_eq!(ridge.solve(gamma, &mut beta), Err(Error::Ridge));
+        assert_eq!(room::solve(&mut ridge, gamma, &mut beta), Err(Error::Ridge));
     }
-    assert_eq!(ridge.solve(1.0, &mut beta[..1]), Err(Error::Length { expected: 2, found: 1 }));
-    assert_eq!(ridge.squared_error(&[1.0; 3]), Err(Error::Length { expected: 2, found: 3 }));
+    assert_eq!(room::squared_error(&ridge, 0, &[1.0; 3]), Err(Error::Length { expected: 2, found: 3 }));
     let mut other_room = RidgeRoom::<f32>::new(3);
     let other = RidgeRegression::new(3, other_room.lend()).unwrap();
     assert_eq!(ridge.merge(&other), Err(Error::Length { expected: 2, found: 3 }));
@@ -736,4 +738,71 @@ fn odd_inputs_are_refused() {
     let model = Predictor::new(kernel, &[0.0, 1.0], 2, &[1.0]).unwrap();
     assert_eq!(model.predict(&[1.0]), Err(Error::Length { expected: 2, found: 1 }));
     assert_eq!(model.predict(&[0.0, 1.0]), Ok(1.0));
+}
+
+/// A device solves again from time to time: a failure must not cost it the weights that it predicts with.
+#[test]
+fn a_failed_solve_leaves_the_callers_weights() {
+    let kernel = Gaussian::new(1.0).unwrap();
+    let ground = Points::new(&[0.0_f32, 1.0], 1, kernel).unwrap();
+    let mut room = Room::new(2);
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    dpp_nystrom_core::start::given(&mut landmarks, &[0, 1]).unwrap();
+    let nystrom = Nystrom::new(&landmarks);
+    let mut weights = [3.0, -4.0];
+
+    // One row leaves two weights undetermined without a regularisation.
+    let mut ridge_room = RidgeRoom::new(2);
+    let mut ridge = learn(&mut ridge_room, &[1.0, 0.5], 2, &[1.0]);
+    let failed = ridge.solve(0.0).and_then(|found| nystrom.kernel_weights(found.weights, &mut weights));
+    assert_eq!((failed, weights), (Err(Error::NotPositive { pivot: 1 }), [3.0, -4.0]));
+    // A target so large that the weights overflow, of the features and of the kernel.
+    let mut ridge_room = RidgeRoom::new(2);
+    let mut ridge = learn(&mut ridge_room, &[1e-20, 0.0, 0.0, 1e-20], 2, &[f32::MAX, 1.0]);
+    assert_eq!(ridge.solve(0.0).err(), Some(Error::NotFinite { row: 2, column: 0 }));
+    let mut ridge_room = RidgeRoom::new(2);
+    let mut ridge = learn(&mut ridge_room, &[0.5, 0.0, 0.0, 0.5], 2, &[1.0, f32::MAX / 2.0]);
+    let failed = ridge.solve(0.0).and_then(|found| nystrom.kernel_weights(found.weights, &mut weights));
+    assert_eq!((failed, weights), (Err(Error::NotFinite { row: 0, column: 0 }), [3.0, -4.0]));
+    // And it goes on.
+    ridge.forget(0.5).unwrap();
+    nystrom
+        .kernel_weights(
+            learn(&mut RidgeRoom::new(2), &[1.0, 0.0], 2, &[1.0]).solve(1.0).unwrap().weights,
+            &mut weights,
+        )
+        .unwrap();
+    assert_ne!(weights, [3.0, -4.0]);
+}
+
+/// Forgetting is weighting: compare with rows that are multiplied by the roots of their weights.
+#[test]
+fn forgetting_weights_each_row_by_its_age() {
+    const LAMBDA: f64 = 0.9;
+    let data = Data::<f64>::smooth(40, 5, 9);
+    let weight = |age: usize| LAMBDA.powi(age as i32);
+    let (mut one, mut two) = (RidgeRoom::new(5), RidgeRoom::new(5));
+    let mut forgetful = RidgeRegression::new(5, one.lend()).unwrap();
+    let mut weighted = RidgeRegression::new(5, two.lend()).unwrap();
+    let mut effective = 0.0;
+    for (i, (row, &target)) in data.rows.chunks(5).zip(&data.targets).enumerate() {
+        forgetful.forget(LAMBDA).unwrap();
+        forgetful.add(row, target).unwrap();
+        let root = weight(39 - i).sqrt();
+        let row: Vec<f64> = row.iter().map(|value| value * root).collect();
+        weighted.add(&row, target * root).unwrap();
+        effective += weight(39 - i);
+    }
+    assert!((forgetful.effective_rows() - effective).abs() < 1e-12);
+    assert_eq!(forgetful.rows(), 40);
+    let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
+    room::solve(&mut forgetful, 1e-3, &mut found).unwrap();
+    // γ is multiplied by the effective number of rows there, and by 40 here.
+    room::solve(&mut weighted, 1e-3 * effective / 40.0, &mut expected).unwrap();
+    assert!(largest_difference(&found, &expected) < 1e-12, "{found:?} {expected:?}");
+    let errors = [&forgetful, &weighted].map(|ridge| room::squared_error(ridge, 0, &found).unwrap());
+    assert!((errors[0] / errors[1] - 1.0).abs() < 1e-12, "{errors:?}");
+    for lambda in [0.0, -1.0, 1.1, f64::NAN, f64::INFINITY] {
+        assert_eq!(forgetful.forget(lambda), Err(Error::Forgetting));
+    }
 }

@@ -3,9 +3,10 @@
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     BytesProblem, Error, Landmarks, Nystrom, Points, RidgeRegression, Scalar, digest, start, state_bytes,
+    state_bytes_forgotten, state_bytes_of,
 };
 use dpp_nystrom_tests::ground::normal_points;
-use dpp_nystrom_tests::room::{RidgeRoom, Room};
+use dpp_nystrom_tests::room::{self, RidgeRoom, Room};
 use dpp_nystrom_tests::snapshot::bits;
 
 const DIM: usize = 3;
@@ -47,7 +48,7 @@ fn merged<T: Scalar>(states: &[Vec<u8>], digest: u64) -> (u64, Vec<T>) {
         whole.merge(&part).unwrap();
     }
     let mut weights = vec![T::ZERO; 5];
-    whole.solve(T::from_f64(1e-4), &mut weights).unwrap();
+    room::solve(&mut whole, T::from_f64(1e-4), &mut weights).unwrap();
     (whole.rows(), weights)
 }
 
@@ -146,4 +147,33 @@ fn damage_is_refused_and_changes_nothing() {
     let have = bytes.len() - 1;
     let needed = bytes.len();
     assert_eq!(ridge.write_state(digest, &mut vec![0; have]), Err(Error::Capacity { needed, have }));
+}
+
+#[test]
+fn what_was_forgotten_is_kept() {
+    let (mut room, mut other) = (RidgeRoom::<f32>::new(2), RidgeRoom::<f32>::new(2));
+    let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
+    for i in 0..9 {
+        ridge.forget(0.8).unwrap();
+        ridge.add(&[i as f32, 1.0 - i as f32], 0.3).unwrap();
+    }
+    let mut bytes = [0; 200];
+    let length = ridge.write_state(5, &mut bytes).unwrap();
+    assert_eq!(length, state_bytes_of::<f32>(2, 1) + state_bytes_forgotten::<f32>());
+    assert_eq!(ridge.write_state(5, &mut [0; 60]), Err(Error::Capacity { needed: length, have: 60 }));
+    let mut read = RidgeRegression::new(2, other.lend()).unwrap();
+    read.read_state(5, &bytes[..length]).unwrap();
+    assert_eq!((read.rows(), read.effective_rows()), (9, ridge.effective_rows()));
+    for ridge in [&mut ridge, &mut read] {
+        ridge.forget(0.5).unwrap();
+        ridge.add(&[0.5, 0.25], -1.0).unwrap();
+    }
+    let solve = |ridge: &mut RidgeRegression<'_, f32>| {
+        ridge.solve(1e-2).unwrap().weights.iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    assert_eq!(solve(&mut ridge), solve(&mut read));
+    // Merging adds the effective rows.
+    let (one, two) = (ridge.effective_rows(), read.effective_rows());
+    ridge.merge(&read).unwrap();
+    assert_eq!((ridge.rows(), ridge.effective_rows()), (20, one + two));
 }

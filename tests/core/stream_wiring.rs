@@ -211,7 +211,7 @@ fn too_little_memory_is_refused_with_what_is_needed() {
     }
     assert_eq!(refused(0, 2, 8, 9, 3, 3), Error::Empty);
     assert_eq!(refused(3, 0, 8, 9, 3, 3), Error::Empty);
-    assert_eq!(refused(3, 2, 7, 9, 3, 3), Error::Capacity { needed: 8, have: 7 });
+    assert_eq!(refused(3, 2, 5, 9, 3, 3), Error::Capacity { needed: 6, have: 5 });
     assert_eq!(refused(3, 2, 8, 8, 3, 3), Error::Capacity { needed: 9, have: 8 });
     assert_eq!(refused(3, 2, 8, 9, 2, 3), Error::Capacity { needed: 3, have: 2 });
     assert_eq!(refused(3, 2, 8, 9, 3, 2), Error::Capacity { needed: 3, have: 2 });

@@ -4,7 +4,7 @@ use dpp_nystrom_core::{
     BytesProblem, Error, Origin, RidgeRegression, Scalar, StateHeader, state_bytes, state_bytes_of,
 };
 use dpp_nystrom_tests::ground::normal_points;
-use dpp_nystrom_tests::room::RidgeRoom;
+use dpp_nystrom_tests::room::{self, RidgeRoom};
 
 const DIM: usize = 5;
 const TARGETS: usize = 3;
@@ -58,12 +58,13 @@ fn each_target_is_its_own_regression<T: Scalar>() {
         assert_eq!(bits(own[triangle..].iter().copied()), bits(kept[column..][..DIM + 2].iter().copied()));
         for gamma in [0.0, 1e-3].map(T::from_f64) {
             let mut expected = [T::ZERO; DIM];
-            alone.solve(gamma, &mut expected).unwrap();
+            room::solve(&mut alone, gamma, &mut expected).unwrap();
             for several in [&mut ridge, &mut second] {
                 let mut weights = [T::ZERO; DIM];
-                several.solve_target(k, gamma, &mut weights).unwrap();
+                room::solve_target(several, k, gamma, &mut weights).unwrap();
                 assert_eq!(bits(weights), bits(expected));
-                let errors = [several.squared_error_of(k, &weights), alone.squared_error(&weights)];
+                let errors =
+                    [room::squared_error(several, k, &weights), room::squared_error(&alone, 0, &weights)];
                 assert_eq!(errors[0], errors[1]);
             }
         }
@@ -99,8 +100,11 @@ fn other_counts_of_targets_are_refused() {
     assert_eq!(ridge.add_row(&[1.0; DIM], &[1.0, 1.0, f64::NAN]), Err(Error::NotFinite { row: 0, column }));
     assert_eq!(ridge.rows(), 0);
     ridge.add_row(&[1.0; DIM], &[1.0; 3]).unwrap();
-    assert_eq!(ridge.solve_target(3, 1.0, &mut [0.0; DIM]), Err(Error::OutOfRange { index: 3, len: 3 }));
-    assert_eq!(ridge.squared_error_of(3, &[0.0; DIM]), Err(Error::OutOfRange { index: 3, len: 3 }));
+    assert_eq!(
+        room::solve_target(&mut ridge, 3, 1.0, &mut [0.0; DIM]),
+        Err(Error::OutOfRange { index: 3, len: 3 })
+    );
+    assert_eq!(room::squared_error(&ridge, 3, &[0.0; DIM]), Err(Error::OutOfRange { index: 3, len: 3 }));
 
     let mut one_room = RidgeRoom::<f64>::new(DIM);
     let mut one = RidgeRegression::new(DIM, one_room.lend()).unwrap();
@@ -198,7 +202,9 @@ fn damage_is_refused_and_unknown_sections_by_their_kind() {
     };
     assert_eq!(problem(with_section(1 << 31)), None);
     assert_eq!(read(&sealed(with_section(u32::MAX))), Ok(bytes.clone()));
-    assert_eq!(problem(with_section(3)), Some(BytesProblem::Section(3)));
+    assert_eq!(problem(with_section(4)), Some(BytesProblem::Section(4)));
+    // Of what was forgotten, and too short.
+    assert_eq!(problem(with_section(3)), Some(BytesProblem::Malformed));
     assert_eq!(problem(with_section((1 << 31) - 1)), Some(BytesProblem::Section((1 << 31) - 1)));
     for tag in [1, 2] {
         assert_eq!(problem(with_section(tag)), Some(BytesProblem::Malformed));

@@ -1,6 +1,6 @@
 //! Working memory of a size chosen at run time.
 
-use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
+use dpp_nystrom_core::{Error, FactorMemory, FeatureWeights, Memory, RidgeMemory, RidgeRegression, Scalar};
 
 /// The memory of a set of landmarks, owned.
 #[derive(Clone, Debug)]
@@ -52,6 +52,8 @@ pub struct RidgeRoom<T> {
     pub targets: Vec<T>,
     /// The row that is being added.
     pub row: Vec<T>,
+    /// The weights that are being computed.
+    pub solution: Vec<T>,
 }
 
 impl<T: Scalar> RidgeRoom<T> {
@@ -63,6 +65,7 @@ impl<T: Scalar> RidgeRoom<T> {
             diagonal: vec![nan; dim],
             targets: vec![nan; dim],
             row: vec![nan; dim],
+            solution: vec![nan; dim],
         }
     }
 
@@ -73,6 +76,42 @@ impl<T: Scalar> RidgeRoom<T> {
             diagonal: &mut self.diagonal,
             targets: &mut self.targets,
             row: &mut self.row,
+            solution: &mut self.solution,
         }
     }
+}
+
+/// Solve for the weights of the features and copy them to `beta`, which a failure leaves as it was.
+///
+/// # Errors
+/// Those of [`RidgeRegression::solve_target`].
+///
+/// # Panics
+/// For another number of weights.
+pub fn solve_target<T: Scalar>(
+    ridge: &mut RidgeRegression<'_, T>,
+    k: usize,
+    gamma: T,
+    beta: &mut [T],
+) -> Result<(), Error> {
+    let weights = ridge.solve_target(k, gamma)?.weights;
+    assert_eq!(weights.len(), beta.len());
+    beta.iter_mut().zip(weights.iter()).for_each(|(slot, weight)| *slot = weight);
+    Ok(())
+}
+
+/// [`solve_target`] for the first target.
+///
+/// # Errors
+/// Those of [`RidgeRegression::solve`].
+pub fn solve<T: Scalar>(ridge: &mut RidgeRegression<'_, T>, gamma: T, beta: &mut [T]) -> Result<(), Error> {
+    solve_target(ridge, 0, gamma, beta)
+}
+
+/// Return the squared error of any weights of the features.
+///
+/// # Errors
+/// Those of [`RidgeRegression::squared_error_of`].
+pub fn squared_error<T: Scalar>(ridge: &RidgeRegression<'_, T>, k: usize, beta: &[T]) -> Result<T, Error> {
+    ridge.squared_error_of(k, &FeatureWeights::new(&mut beta.to_vec()))
 }

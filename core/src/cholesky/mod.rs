@@ -71,6 +71,13 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         if (0..order).all(sound) { Ok(factor) } else { Err(Error::ForeignState) }
     }
 
+    /// Take over the factor of this order, which the caller knows to be in `memory`.
+    pub(crate) fn assemble(memory: FactorMemory<'a, T>, order: usize) -> Result<Self, Error> {
+        let factor = Self { order, ..Self::new(memory)? };
+        check_capacity(order, factor.stride)?;
+        Ok(factor)
+    }
+
     /// Borrow the factor under a shorter lifetime. Members that are appended to the copy count here only after
     /// [`extend`](Self::extend).
     pub(crate) fn reborrow(&mut self) -> Cholesky<'_, T> {
@@ -125,6 +132,17 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
     /// Return the working column: an entry per member.
     pub(crate) fn column_mut(&mut self) -> Result<&mut [T], Error> {
         self.column.get_mut(..self.order).known()
+    }
+
+    /// Return the entries of the factor by rows, to read them back.
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let rows = self.square.chunks_mut(self.stride.max(1)).take(self.order).enumerate();
+        rows.flat_map(|(i, row)| row.iter_mut().take(i + 1))
+    }
+
+    /// Return the first `count` numbers of the working column: the substitution that the last call has left there.
+    pub(crate) fn working(&self, count: usize) -> Result<&[T], Error> {
+        self.column.get(..count).known()
     }
 
     /// Return the rounding error of a residual, the difference of `diagonal` and a sum of `order` squares.

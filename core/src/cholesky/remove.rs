@@ -61,6 +61,19 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
+    /// Rotate features `φ = L⁻¹k` as the last [`move_to_last`](Self::move_to_last), which was that of `place`, has rotated
+    /// the rows of `L`: to those of the members in their new order.
+    pub(crate) fn rotate_features(&self, place: usize, phi: &mut [T]) -> Result<(), Error> {
+        let mut carried = *phi.get(place).known()?;
+        for k in place + 1..self.order {
+            let own = *phi.get(k).known()?;
+            let rotation = *self.rotations.get(k).known()?;
+            *phi.get_mut(k - 1).known()? = apply_givens(own, &mut carried, rotation);
+        }
+        *phi.get_mut(self.order.saturating_sub(1)).known()? = carried;
+        Ok(())
+    }
+
     /// Rotate row `k` and exchange it with the leaving row before it.
     #[must_use]
     fn pass_one(&mut self, place: usize, k: usize) -> Option<()> {

@@ -21,9 +21,11 @@
 //!
 //! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual sum of squares.
 
+mod solve;
 mod state;
 
-pub use state::{Origin, StateHeader, state_bytes, state_bytes_of};
+pub use solve::{FeatureWeights, Solution};
+pub use state::{Origin, StateHeader, state_bytes, state_bytes_forgotten, state_bytes_of};
 
 use crate::error::{Error, Known};
 use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take};
@@ -41,10 +43,9 @@ use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 /// ridge.add(&[1.0, 0.0], 2.0)?;
 /// ridge.add(&[0.0, 1.0], 3.0)?;
 /// ridge.add(&[1.0, 1.0], 5.0)?;
-/// let mut weights = [0.0; 2];
-/// ridge.solve(0.0, &mut weights)?;
-/// assert!((weights[0] - 2.0).abs() < 1e-15 && (weights[1] - 3.0).abs() < 1e-15);
-/// assert!(ridge.squared_error(&weights)? < 1e-28);
+/// let solution = ridge.solve(0.0)?;
+/// assert!(solution.weights.iter().zip([2.0, 3.0]).all(|(weight, expected)| (weight - expected).abs() < 1e-15));
+/// assert!(solution.squared_error < 1e-28);
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Debug)]
@@ -56,8 +57,10 @@ pub struct RidgeRegression<'a, T> {
     /// `Qᵀy` of the first target.
     targets: &'a mut [T],
     row: &'a mut [T],
+    /// `β` while it is computed, and of the last solution.
+    solution: &'a mut [T],
     dim: usize,
-    rows: u64,
+    counts: Counts<T>,
     /// Of the first target.
     rss: Sum<T>,
     /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
@@ -89,9 +92,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// let mut ridge = RidgeRegression::with_targets(2, 2, memory.lend(), &mut further)?;
     /// ridge.add_row(&[1.0, 0.0], &[2.0, -1.0])?;
     /// ridge.add_row(&[0.0, 1.0], &[3.0, 4.0])?;
-    /// let mut weights = [0.0; 2];
-    /// ridge.solve_target(1, 0.0, &mut weights)?;
-    /// assert_eq!(weights, [-1.0, 4.0]);
+    /// assert!(ridge.solve_target(1, 0.0)?.weights.iter().eq([-1.0, 4.0]));
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn with_targets(
@@ -100,19 +101,21 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         memory: RidgeMemory<'a, T>,
         further: &'a mut [T],
     ) -> Result<Self, Error> {
-        let RidgeMemory { square, diagonal, targets: column, row } = memory;
+        let RidgeMemory { square, diagonal, targets: column, row, solution } = memory;
         if dim == 0 || targets == 0 {
             return Err(Error::Empty);
         }
-        let have = diagonal.len().min(column.len()).min(row.len());
+        let have = diagonal.len().min(column.len()).min(row.len()).min(solution.len());
         check_capacity(dim, have)?;
         let square = take(square, dim.saturating_mul(dim))?;
         let (diagonal, column, row) = (take(diagonal, dim)?, take(column, dim)?, take(row, dim)?);
+        let solution = take(solution, dim)?;
         let further = take(further, Self::further_numbers(dim, targets))?;
         square.fill(T::ZERO);
         column.fill(T::ZERO);
         further.fill(T::ZERO);
-        Ok(Self { square, diagonal, targets: column, row, dim, rows: 0, rss: Sum::default(), further })
+        let (counts, rss) = (Counts::default(), Sum::default());
+        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, further })
     }
 
     /// Return the numbers of memory that the targets after the first need.
@@ -130,9 +133,15 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         1 + self.further.len().checked_div(block(self.dim)).unwrap_or(0)
     }
 
-    /// Return the number of rows `N` so far, those of merged accumulators included.
+    /// Return the number of rows so far, those of merged accumulators included.
     pub fn rows(&self) -> u64 {
-        self.rows
+        self.counts.rows
+    }
+
+    /// Return the effective number of rows `N`, by which γ is multiplied: that of [`rows`](Self::rows), unless rows were
+    /// discounted ([`forget`](Self::forget)).
+    pub fn effective_rows(&self) -> T {
+        self.counts.effective()
     }
 
     /// Add a row with one target: [`add_row`](Self::add_row).
@@ -161,10 +170,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             check_length(self.targets(), targets.len())?;
         }
         if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
-            let row = usize::try_from(self.rows).unwrap_or(usize::MAX);
+            let row = usize::try_from(self.counts.rows).unwrap_or(usize::MAX);
             return Err(Error::NotFinite { row, column });
         }
-        let rows = self.rows.checked_add(1).ok_or(Error::RowCount)?;
+        let rows = self.counts.rows.checked_add(1).ok_or(Error::RowCount)?;
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = feature;
         }
@@ -173,8 +182,137 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         let left = self.absorb(0, target).known()?;
         self.add_residuals(left).known()?;
-        self.rows = rows;
+        self.counts.rows = rows;
         Ok(())
+    }
+
+    /// Discount the rows so far: each counts `lambda` times what it counted before, in the weights, in the squared error
+    /// and in `N`. `c²/2` multiplications.
+    ///
+    /// A regression that forgets before each row, as recursive least squares with a forgetting factor does (Haykin,
+    /// *Adaptive Filter Theory*, §10), follows a target that drifts: `N` approaches `1/(1 - λ)` rows. Directions in which
+    /// no rows arrive lose what was learned there, and the regularisation returns them to 0.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// ridge.add(&[1.0], 0.0)?;
+    /// ridge.forget(0.25)?;
+    /// ridge.add(&[1.0], 5.0)?; // the mean of 0 and 5, weighted by 1/4 and 1
+    /// let solution = ridge.solve(0.0)?;
+    /// assert!(solution.weights.iter().all(|weight| (weight - 4.0).abs() < 1e-15));
+    /// assert_eq!(ridge.effective_rows(), 1.25);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Forgetting`] unless `0 < lambda <= 1`.
+    pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
+        if !(lambda > T::ZERO && lambda <= T::ONE) {
+            return Err(Error::Forgetting);
+        }
+        if lambda == T::ONE {
+            return Ok(());
+        }
+        let root = lambda.sqrt();
+        for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
+            row.iter_mut().skip(k).for_each(|entry| *entry *= root);
+        }
+        self.targets.iter_mut().for_each(|target| *target *= root);
+        self.rss = Sum { sum: self.rss.sum * lambda, lost: self.rss.lost * lambda };
+        for block in self.further.chunks_mut(block(self.dim)) {
+            let (targets, rest) = block.split_at_mut_checked(self.dim).known()?;
+            targets.iter_mut().for_each(|target| *target *= root);
+            rest.iter_mut().for_each(|part| *part *= lambda);
+        }
+        self.counts.discount(lambda);
+        Ok(())
+    }
+
+    /// Replace the features by linear functions of them, as if all rows had been added with `A φ` for `φ`. `map` computes
+    /// `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then unspecified.
+    pub(crate) fn map_features(&mut self, mut map: impl FnMut(&mut [T])) -> Result<(), Error> {
+        self.copy_down().known()?;
+        for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
+            row.iter_mut().skip(k).for_each(|entry| *entry = T::ZERO);
+        }
+        for (slot, target) in self.solution.iter_mut().zip(self.targets.iter_mut()) {
+            *slot = core::mem::replace(target, T::ZERO);
+        }
+        for k in 0..self.dim {
+            self.row.fill(T::ZERO);
+            *self.row.get_mut(k).known()? = *self.diagonal.get(k).known()?;
+            // Column k of the lower triangle is row k of the copy.
+            let below = self.square.chunks(self.dim.max(1));
+            for (slot, below) in self.row.iter_mut().zip(below).skip(k + 1) {
+                *slot = *below.get(k).known()?;
+            }
+            map(self.row);
+            if let Some(column) = self.row.iter().position(|entry| !entry.is_finite()) {
+                return Err(Error::NotFinite { row: self.counts.rows as usize, column });
+            }
+            let target = *self.solution.get(k).known()?;
+            let left = self.absorb(0, target).known()?;
+            self.rss.add(left * left);
+        }
+        Ok(())
+    }
+
+    /// Replace the last feature `φ_c` of all rows by `ρ φ_c + √(1 - ρ²) ψ`, with `ψ` unknown, of mean 0 and of the mean square
+    /// of `φ_c`: in expectation, `RᵀR` and `Qᵀy` are those of rows `ρ φ_c` and of one further row, of target 0. `2c`
+    /// multiply-adds.
+    pub(crate) fn replace_last(&mut self, rho: T) -> Result<(), Error> {
+        let last = self.dim.saturating_sub(1);
+        let mut squares = Sum::default();
+        for row in self.square.chunks_exact_mut(self.dim.max(1)) {
+            let entry = row.last_mut().known()?;
+            squares.add(*entry * *entry);
+            *entry *= rho;
+        }
+        let unknown = (T::ONE - rho * rho) * squares.total();
+        self.row.fill(T::ZERO);
+        *self.row.get_mut(last).known()? = if unknown > T::ZERO { unknown.sqrt() } else { T::ZERO };
+        let left = self.absorb(last, T::ZERO).known()?;
+        self.rss.add(left * left);
+        Ok(())
+    }
+
+    /// Return what [`resume`](Self::resume) needs besides the memory.
+    pub(crate) fn tally(&self) -> Tally<T> {
+        Tally { counts: self.counts, rss: self.rss }
+    }
+
+    /// Continue with one target and `dim` features on memory that still holds their state.
+    pub(crate) fn resume(dim: usize, memory: RidgeMemory<'a, T>, tally: Tally<T>) -> Result<Self, Error> {
+        let RidgeMemory { square, diagonal, targets: column, row, solution } = memory;
+        Ok(Self {
+            square: take(square, dim.saturating_mul(dim))?,
+            diagonal: take(diagonal, dim)?,
+            targets: take(column, dim)?,
+            row: take(row, dim)?,
+            solution: take(solution, dim)?,
+            dim,
+            counts: tally.counts,
+            rss: tally.rss,
+            further: &mut [],
+        })
+    }
+
+    /// Copy `R` to the lower triangle, transposed.
+    #[must_use]
+    fn copy_down(&mut self) -> Option<()> {
+        for k in 0..self.dim {
+            *self.diagonal.get_mut(k)? = *self.square.get(k * self.dim + k)?;
+            for j in k + 1..self.dim {
+                *self.square.get_mut(j * self.dim + k)? = *self.square.get(k * self.dim + j)?;
+            }
+        }
+        Some(())
     }
 
     /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first target;
@@ -219,7 +357,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
         check_length(self.targets(), other.targets())?;
-        let rows = self.rows.checked_add(other.rows).ok_or(Error::RowCount)?;
+        let counts = self.counts.merged(other.counts).ok_or(Error::RowCount)?;
         let size = block(self.dim);
         for k in 0..self.dim {
             let incoming = row(other.square, other.dim, k, other.dim).known()?;
@@ -241,13 +379,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             rss.add(more + more_lost);
             (*sum, *lost) = (rss.sum, rss.lost);
         }
-        self.rows = rows;
+        self.counts = counts;
         Ok(())
     }
 
     /// Return the state as numbers, which [`restore`](Self::restore) reads back bit for bit: the triangle `R` by rows,
     /// then for each target `Qᵀy` and the two parts of its residual sum of squares. Keep [`rows`](Self::rows) beside
-    /// them.
+    /// them. An accumulator that has forgotten also needs its effective rows: [`write_state`](Self::write_state) keeps all.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -293,12 +431,16 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
-        self.take_back(rows, &mut numbers.iter().copied()).known()
+        self.take_back(Counts::of(rows), &mut numbers.iter().copied()).known()
     }
 
     /// [`restore`](Self::restore) from the right number of finite numbers.
     #[must_use]
-    fn take_back(&mut self, rows: u64, numbers: &mut impl Iterator<Item = T>) -> Option<()> {
+    pub(crate) fn take_back(
+        &mut self,
+        counts: Counts<T>,
+        numbers: &mut impl Iterator<Item = T>,
+    ) -> Option<()> {
         let triangle = rows_of_mut(self.square, self.dim).enumerate();
         for slot in triangle.flat_map(|(k, row)| row.iter_mut().skip(k)) {
             *slot = numbers.next()?;
@@ -312,141 +454,69 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
                 *slot = numbers.next()?;
             }
         }
-        self.rows = rows;
+        self.counts = counts;
         Some(())
     }
+}
 
-    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for the first target:
-    /// [`solve_target`](Self::solve_target).
-    ///
-    /// # Errors
-    /// Those of [`solve_target`](Self::solve_target).
-    pub fn solve(&mut self, gamma: T, weights: &mut [T]) -> Result<(), Error> {
-        self.solve_target(0, gamma, weights)
+/// The number of rows, and how much of them has been forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) struct Counts<T> {
+    /// All rows.
+    pub(crate) rows: u64,
+    /// Those before the last discount.
+    pub(crate) before: u64,
+    /// The effective number of those.
+    pub(crate) discounted: T,
+}
+
+impl<T: Scalar> Counts<T> {
+    /// The zero of an accumulator without rows.
+    pub(crate) const NONE: Self = Self { rows: 0, before: 0, discounted: T::ZERO };
+
+    fn of(rows: u64) -> Self {
+        Self { rows, ..Self::NONE }
     }
 
-    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for target `k`, with γ the regularisation `gamma`. Rows can
-    /// be added afterwards. `c³/2` multiply-adds.
-    ///
-    /// # Errors
-    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::Length`] unless there is a
-    /// weight per feature, [`Error::OutOfRange`] for the target, and [`Error::NotPositive`] with the feature that the
-    /// rows and the regularisation leave undetermined: `weights` are then unspecified.
-    pub fn solve_target(&mut self, k: usize, gamma: T, weights: &mut [T]) -> Result<(), Error> {
-        check_length(self.dim, weights.len())?;
-        if self.rows == 0 {
-            return Err(Error::NoRows);
-        }
-        if !(gamma >= T::ZERO && gamma.is_finite()) {
-            return Err(Error::Ridge);
-        }
-        for (weight, &target) in weights.iter_mut().zip(self.target(k)?.0) {
-            *weight = target;
-        }
-        let penalty = (T::from_rows(self.rows) * gamma).sqrt();
-        self.copy_down().known()?;
-        self.penalise(penalty, weights).known()?;
-        // With a penalty every pivot is at least that large, whatever the rows.
-        let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
-        if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
-            return Err(Error::NotPositive { pivot });
-        }
-        for k in (0..self.dim).rev() {
-            let (before, rest) = weights.split_at_mut_checked(k).known()?;
-            let weight = rest.first_mut().known()?;
-            let entries = row(self.square, self.dim, k, k).known()?;
-            *weight /= *self.diagonal.get(k).known()?;
-            for (before, &entry) in before.iter_mut().zip(entries) {
-                *before -= entry * *weight;
-            }
-        }
-        Ok(())
+    /// Return the effective number of rows.
+    fn effective(self) -> T {
+        // Through `f64`: on 32-bit processors `usize` has no room for 2³² rows. Exact without discounts.
+        let since = T::from_f64(self.rows.wrapping_sub(self.before) as f64);
+        self.discounted + since
     }
 
-    /// Return `Qᵀy` and the residual sum of squares of target `k`.
-    fn target(&self, k: usize) -> Result<(&[T], Sum<T>), Error> {
-        if k == 0 { Ok((self.targets, self.rss)) } else { self.further_target(k) }
+    fn discount(&mut self, lambda: T) {
+        *self = Self { discounted: lambda * self.effective(), before: self.rows, rows: self.rows };
     }
 
-    #[inline(never)]
-    fn further_target(&self, k: usize) -> Result<(&[T], Sum<T>), Error> {
-        let none = Error::OutOfRange { index: k, len: self.targets() };
-        let block = rows_of(self.further, block(self.dim)).nth(k.wrapping_sub(1)).ok_or(none)?;
-        let (column, rest) = block.split_at_checked(self.dim).known()?;
-        let &[sum, lost, _] = rest.first_chunk().known()?;
-        Ok((column, Sum { sum, lost }))
+    /// Return the counts of both; none if they overflow.
+    fn merged(self, other: Self) -> Option<Self> {
+        let (rows, before) = (self.rows.checked_add(other.rows)?, self.before.checked_add(other.before)?);
+        Some(Self { rows, before, discounted: self.discounted + other.discounted })
+    }
+}
+
+/// The part of an accumulator's state that is not in its memory.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) struct Tally<T> {
+    pub(crate) counts: Counts<T>,
+    pub(crate) rss: Sum<T>,
+}
+
+impl<T: Scalar> Tally<T> {
+    /// That of an accumulator without rows.
+    pub(crate) const NONE: Self = Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO } };
+
+    /// Return the number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.counts.rows
     }
 
-    /// Return the rounding error of the copy's pivots.
-    fn rounding_of_pivots(&self) -> T {
-        let larger = |most, &pivot| if pivot > most { pivot } else { most };
-        T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
-    }
-
-    /// Copy `R` to the lower triangle, transposed.
-    #[must_use]
-    fn copy_down(&mut self) -> Option<()> {
-        for k in 0..self.dim {
-            *self.diagonal.get_mut(k)? = *self.square.get(k * self.dim + k)?;
-            for j in k + 1..self.dim {
-                *self.square.get_mut(j * self.dim + k)? = *self.square.get(k * self.dim + j)?;
-            }
-        }
-        Some(())
-    }
-
-    /// Rotate the rows `penalty · e_i` into the copy of the triangle.
-    #[must_use]
-    fn penalise(&mut self, penalty: T, targets: &mut [T]) -> Option<()> {
-        if !(penalty > T::ZERO) {
-            return Some(());
-        }
-        for i in 0..self.dim {
-            self.row.fill(T::ZERO);
-            *self.row.get_mut(i)? = penalty;
-            let mut left = T::ZERO;
-            for k in i..self.dim {
-                let (pivot, lead) = (self.diagonal.get_mut(k)?, *self.row.get(k)?);
-                let (rotation, rotated_pivot) = rotation(*pivot, lead);
-                *pivot = rotated_pivot;
-                // Column k of the lower triangle is row k of the copy.
-                let below = self.square.get_mut((k + 1) * self.dim..)?;
-                for (below, carried) in rows_of_mut(below, self.dim).zip(self.row.get_mut(k + 1..)?) {
-                    let entry = below.get_mut(k)?;
-                    *entry = apply_givens(*entry, carried, rotation);
-                }
-                let target = targets.get_mut(k)?;
-                *target = apply_givens(*target, &mut left, rotation);
-            }
-        }
-        Some(())
-    }
-
-    /// Return the squared error of the first target: [`squared_error_of`](Self::squared_error_of).
-    ///
-    /// # Errors
-    /// Those of [`squared_error_of`](Self::squared_error_of).
-    pub fn squared_error(&self, weights: &[T]) -> Result<T, Error> {
-        self.squared_error_of(0, weights)
-    }
-
-    /// Return `Σ (φ(x)ᵀβ - y)²` of target `k` over the rows added, from the accumulator alone: the training error, or
-    /// the error on a fold that was held out of another accumulator. `c²/2` multiply-adds.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless there is a weight per feature, [`Error::OutOfRange`] for the target.
-    pub fn squared_error_of(&self, k: usize, weights: &[T]) -> Result<T, Error> {
-        check_length(self.dim, weights.len())?;
-        let (targets, mut total) = self.target(k)?;
-        for (k, &target) in targets.iter().enumerate() {
-            let mut left = -target;
-            let entries = row(self.square, self.dim, k, self.dim).known()?;
-            for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
-                left += entry * weight;
-            }
-            total.add(left * left);
-        }
-        Ok(total.total())
+    /// Return the effective number of rows.
+    pub(crate) fn effective_rows(&self) -> T {
+        self.counts.effective()
     }
 }
 

@@ -14,7 +14,7 @@
 //! | 36 to 43 | rows N |
 //! | 44 on | `R` by rows, `Qᵀy`, residual sum of squares: the numbers of [`RidgeRegression::numbers`] |
 //!
-//! Version 2, for several targets or with an [`Origin`]:
+//! Version 2, for several targets, with an [`Origin`], or of an accumulator that has forgotten:
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -30,6 +30,7 @@
 //! | --- | --- |
 //! | 1 | `R` by rows: `c(c + 1)/2` numbers |
 //! | 2 | for each target `Qᵀy` and the two parts of its residual sum of squares: `c + 2` numbers |
+//! | 3 | of an accumulator that has forgotten ([`RidgeRegression::forget`]): rows before the last time (8 bytes), and their effective number (a number) |
 //! | 2³¹ and above | optional: a reader skips those it does not know |
 //!
 //! Every other section is mandatory, and a reader that does not know it refuses the state. The writer uses version 1
@@ -39,11 +40,11 @@
 //! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
 //! ([`crate::digest`]), and a reader refuses another one.
 
-use super::RidgeRegression;
+use super::{Counts, RidgeRegression};
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
 use crate::memory::check_length;
-use crate::scalar::{Scalar, to_bytes};
+use crate::scalar::{Scalar, bytes_of, from_bytes};
 
 const MAGIC: &[u8; 8] = b"dppnstat";
 /// The bytes before the numbers, of version 1.
@@ -54,6 +55,7 @@ const HEADER_2: usize = 96;
 const ENTRY: usize = 8;
 const TRIANGLE: u32 = 1;
 const TARGETS: u32 = 2;
+const FORGOTTEN: u32 = 3;
 /// The first tag of optional sections.
 const OPTIONAL: u32 = 1 << 31;
 
@@ -72,6 +74,12 @@ pub const fn state_bytes<T: Scalar>(dim: usize) -> usize {
 /// Return the length in bytes of a state with several targets, or with an [`Origin`].
 pub const fn state_bytes_of<T: Scalar>(dim: usize, targets: usize) -> usize {
     HEADER_2 + 2 * ENTRY + size_of::<T>() * RidgeRegression::<T>::numbers_kept_of(dim, targets)
+}
+
+/// Return by how many bytes the state of an accumulator that has forgotten ([`RidgeRegression::forget`]) is longer than
+/// [`state_bytes_of`].
+pub const fn state_bytes_forgotten<T: Scalar>() -> usize {
+    ENTRY + size_of::<u64>() + size_of::<T>()
 }
 
 /// The device that wrote a state, and when: a server can refuse a state that it has merged before.
@@ -111,12 +119,20 @@ impl StateHeader {
     /// # Errors
     /// [`Error::StateBytes`] with the problem.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
-        parse(bytes).map(|(header, _, _)| header).map_err(Error::StateBytes)
+        parse(bytes).map(|content| content.header).map_err(Error::StateBytes)
     }
 }
 
-/// Check the bytes of a state. Return its header, and the bytes of the triangle and of the targets.
-fn parse(bytes: &[u8]) -> Result<(StateHeader, &[u8], &[u8]), BytesProblem> {
+/// The content of a state.
+struct Content<'s> {
+    header: StateHeader,
+    triangle: &'s [u8],
+    targets: &'s [u8],
+    forgotten: Option<&'s [u8]>,
+}
+
+/// Check the bytes of a state.
+fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
     let (version, content) = frame::open(bytes, MAGIC, 1..=2, HEADER)?;
     let words = content.as_chunks::<4>().0.first_chunk::<11>().ok_or(BytesProblem::Malformed)?;
     let [_, _, _, _, _, number_bytes, dim, low, high, rows, more_rows] = words.map(u32::from_le_bytes);
@@ -132,10 +148,11 @@ fn parse(bytes: &[u8]) -> Result<(StateHeader, &[u8], &[u8]), BytesProblem> {
     if number_bytes != 4 && number_bytes != 8 {
         return Err(BytesProblem::Malformed);
     }
-    let (triangle, targets) = if version == 1 {
+    let (triangle, targets, forgotten) = if version == 1 {
         let length = triangle_bytes(&header).ok_or(BytesProblem::Malformed)?;
         let numbers = content.get(HEADER..).ok_or(BytesProblem::Malformed)?;
-        numbers.split_at_checked(length).ok_or(BytesProblem::Malformed)?
+        let (triangle, targets) = numbers.split_at_checked(length).ok_or(BytesProblem::Malformed)?;
+        (triangle, targets, None)
     } else {
         sections(content, &mut header)?
     };
@@ -148,11 +165,14 @@ fn parse(bytes: &[u8]) -> Result<(StateHeader, &[u8], &[u8]), BytesProblem> {
     if !whole || !one || header.targets == 0 || Some(triangle.len()) != triangle_bytes(&header) {
         return Err(BytesProblem::Malformed);
     }
-    Ok((header, triangle, targets))
+    Ok(Content { header, triangle, targets, forgotten })
 }
 
-/// Read what version 2 adds to the header. Return the bytes of the triangle and of the targets.
-fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<(&'a [u8], &'a [u8]), BytesProblem> {
+/// The bytes of the triangle, of the targets and of what was forgotten.
+type Sections<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>);
+
+/// Read what version 2 adds to the header. Return the sections.
+fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<Sections<'a>, BytesProblem> {
     let (fixed, rest) = content.split_first_chunk::<HEADER_2>().ok_or(BytesProblem::Malformed)?;
     let words = fixed.get(HEADER..).and_then(|words| words.as_chunks::<4>().0.first_chunk::<13>());
     let &[device, more_device, counter, more_counter, ref tag @ .., count] =
@@ -165,7 +185,7 @@ fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<(&'a [u8]
     header.tag = *tag.as_flattened().first_chunk().ok_or(BytesProblem::Malformed)?;
     let table = (word(count) as usize).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
     let (table, mut rest) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
-    let (mut triangle, mut targets) = (None, None);
+    let (mut triangle, mut targets, mut forgotten) = (None, None, None);
     for &[t0, t1, t2, t3, l0, l1, l2, l3] in table.as_chunks::<ENTRY>().0 {
         let (tag, length) = (word([t0, t1, t2, t3]), word([l0, l1, l2, l3]));
         let (section, after) = rest.split_at_checked(length as usize).ok_or(BytesProblem::Malformed)?;
@@ -173,6 +193,7 @@ fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<(&'a [u8]
         let known = match tag {
             TRIANGLE => &mut triangle,
             TARGETS => &mut targets,
+            FORGOTTEN => &mut forgotten,
             OPTIONAL.. => continue,
             _ => return Err(BytesProblem::Section(tag)),
         };
@@ -181,7 +202,7 @@ fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<(&'a [u8]
         }
     }
     match (triangle, targets) {
-        (Some(triangle), Some(targets)) if rest.is_empty() => Ok((triangle, targets)),
+        (Some(triangle), Some(targets)) if rest.is_empty() => Ok((triangle, targets, forgotten)),
         _ => Err(BytesProblem::Malformed),
     }
 }
@@ -198,7 +219,8 @@ fn long(low: u32, high: u32) -> u64 {
 
 impl<T: Scalar> RidgeRegression<'_, T> {
     /// Write the state to the start of `bytes` and return its length. `digest` is that of the landmarks
-    /// ([`crate::digest`]). The length is [`state_bytes`] for one target, otherwise [`state_bytes_of`].
+    /// ([`crate::digest`]). The length is [`state_bytes`] for one target, otherwise [`state_bytes_of`], and that of
+    /// [`state_bytes_forgotten`] more once rows were forgotten.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
@@ -230,29 +252,32 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// [`Error::Capacity`]; nothing is written then.
     pub fn write_state_from(&self, origin: Origin, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
         let (dim, targets) = (self.features(), self.targets());
-        let first = targets == 1 && origin == Origin::default();
-        let needed = if first { state_bytes::<T>(dim) } else { state_bytes_of::<T>(dim, targets) };
+        let Counts { rows, before, discounted } = self.counts;
+        let first = targets == 1 && origin == Origin::default() && before == 0;
+        let more = if before == 0 { 0 } else { state_bytes_forgotten::<T>() };
+        let needed = if first { state_bytes::<T>(dim) } else { state_bytes_of::<T>(dim, targets) + more };
         let have = bytes.len();
         let capacity = Error::Capacity { needed, have };
         let bytes = bytes.get_mut(..needed).ok_or(capacity)?;
         let length = u32::try_from(needed).map_err(|_| capacity)?;
         let version = if first { 1 } else { 2 };
         let words = [0, 0, 0, version, length, size_of::<T>() as u32, dim as u32];
-        let counts = [digest, self.rows()].into_iter().flat_map(u64::to_le_bytes);
+        let counts = [digest, rows].into_iter().flat_map(u64::to_le_bytes);
         let header = words.into_iter().flat_map(u32::to_le_bytes).chain(counts);
 
         let triangle = dim * (dim + 1) / 2 * size_of::<T>();
-        let rest = needed.saturating_sub(HEADER_2 + 2 * ENTRY + triangle);
-        let table =
-            [2, TRIANGLE, triangle as u32, TARGETS, rest as u32].into_iter().flat_map(u32::to_le_bytes);
+        let rest = needed.saturating_sub(HEADER_2 + 2 * ENTRY + triangle + more);
+        let count = if before == 0 { 2 } else { 3 };
+        let length = (8 + size_of::<T>()) as u32;
+        let table = [count, TRIANGLE, triangle as u32, TARGETS, rest as u32, FORGOTTEN, length];
+        let table = table.into_iter().take(1 + 2 * count as usize).flat_map(u32::to_le_bytes);
         let origin = [origin.device, origin.counter].into_iter().flat_map(u64::to_le_bytes);
         let second = origin.chain([0; 32]).chain(table).take(if first { 0 } else { usize::MAX });
 
-        let numbers = self.numbers().flat_map(|number| {
-            let (bytes, len) = to_bytes(number);
-            bytes.into_iter().take(len)
-        });
-        for (slot, byte) in bytes.iter_mut().zip(header.chain(second).chain(numbers)) {
+        let numbers = self.numbers().flat_map(bytes_of);
+        // Beyond the end unless rows were forgotten.
+        let forgotten = before.to_le_bytes().into_iter().chain(bytes_of(discounted));
+        for (slot, byte) in bytes.iter_mut().zip(header.chain(second).chain(numbers).chain(forgotten)) {
             *slot = byte;
         }
         frame::seal(bytes, MAGIC).known()?;
@@ -268,7 +293,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// accumulator is unchanged.
     pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
         let refuse = |problem| Err(Error::StateBytes(problem));
-        let (header, triangle, targets) = parse(bytes).map_err(Error::StateBytes)?;
+        let Content { header, triangle, targets, forgotten } = parse(bytes).map_err(Error::StateBytes)?;
         if header.number_bytes != size_of::<T>() {
             return refuse(BytesProblem::Precision);
         }
@@ -283,16 +308,19 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         if numbers.clone().any(|number| !number.is_finite()) {
             return refuse(BytesProblem::Malformed);
         }
-        self.take_back(header.rows, &mut numbers).known()
+        let counts = match forgotten {
+            None => Some(Counts::of(header.rows)),
+            Some(bytes) => forgotten_counts(header.rows, bytes),
+        };
+        let Some(counts) = counts else { return refuse(BytesProblem::Malformed) };
+        self.take_back(counts, &mut numbers).known()
     }
 }
 
-/// Return a number from its bytes, or NaN for another count of them.
-fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
-    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
-        (Ok(bytes), _) => f64::from(f32::from_le_bytes(bytes)),
-        (_, Ok(bytes)) => f64::from_le_bytes(bytes),
-        _ => f64::NAN,
-    };
-    T::from_f64(value)
+/// Read the section of what was forgotten, or return none for one that is inconsistent.
+fn forgotten_counts<T: Scalar>(rows: u64, bytes: &[u8]) -> Option<Counts<T>> {
+    let (before, discounted) = bytes.split_first_chunk()?;
+    let (before, discounted) = (u64::from_le_bytes(*before), from_bytes::<T>(discounted));
+    let sound = before <= rows && discounted.is_finite() && discounted >= T::ZERO;
+    sound.then_some(Counts { rows, before, discounted })
 }

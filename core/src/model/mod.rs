@@ -99,6 +99,58 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.predictor.landmarks()
     }
 
+    /// Return the weights of the kernel, one for each landmark.
+    pub const fn weights(&self) -> &'a [T] {
+        self.predictor.weights()
+    }
+
+    /// Return the features' means.
+    pub const fn means(&self) -> &'a [T] {
+        self.means
+    }
+
+    /// Return one over the features' standard deviations; 0 for a constant feature.
+    pub const fn scales(&self) -> &'a [T] {
+        self.scales
+    }
+
+    /// Return the target's mean.
+    pub const fn target_mean(&self) -> T {
+        self.target_mean
+    }
+
+    /// Return the target's standard deviation.
+    pub const fn target_scale(&self) -> T {
+        self.target_scale
+    }
+
+    /// Return this model with other weights of the kernel: those that a device has learned on its landmarks, from
+    /// [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Model, Parts, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// let learned = [0.0, 0.0];
+    /// assert_eq!(model.with_weights(&learned)?.predict(&[21.0], &mut [0.0])?, 5.0);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a weight for each landmark.
+    pub fn with_weights<'w>(&self, weights: &'w [T]) -> Result<Model<'w, T, K>, Error>
+    where
+        'a: 'w,
+    {
+        check_length(self.weights().len(), weights.len())?;
+        let predictor = Predictor::of_checked(self.kernel(), self.landmarks(), self.features(), weights);
+        Ok(Model { predictor, ..*self })
+    }
+
     /// Return the kernel.
     pub const fn kernel(&self) -> K {
         self.predictor.kernel()
@@ -112,21 +164,16 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         check_length(self.features(), raw.len())?;
         let have = room.len();
         let row = room.get_mut(..self.features()).ok_or(Error::Capacity { needed: self.features(), have })?;
-        let statistics = self.means.iter().zip(self.scales);
-        for (column, ((slot, &value), (&mean, &scale))) in row.iter_mut().zip(raw).zip(statistics).enumerate()
-        {
-            *slot = (value - mean) * scale;
-            if !slot.is_finite() {
-                return Err(Error::NotFinite { row: 0, column });
-            }
+        match standardise(raw, self.means, self.scales, row) {
+            None => Ok(row),
+            Some(column) => Err(Error::NotFinite { row: 0, column }),
         }
-        Ok(row)
     }
 
     /// Convert a target to the units that [`crate::RidgeRegression`] learns in, the inverse of
     /// [`predict`](Self::predict). Return 0 for a constant target.
     pub fn standard_target(&self, target: T) -> T {
-        if self.target_scale == T::ZERO { T::ZERO } else { (target - self.target_mean) / self.target_scale }
+        standard_target(target, self.target_mean, self.target_scale)
     }
 
     /// Return the digest of this model's landmarks with this factor ([`crate::digest`]). All devices of a fleet that
@@ -177,6 +224,24 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
     }
+}
+
+/// Write `z_i = (x_i - mean_i) · scale_i`. Return the first feature for which it is not finite.
+pub(crate) fn standardise<T: Scalar>(raw: &[T], means: &[T], scales: &[T], row: &mut [T]) -> Option<usize> {
+    let statistics = means.iter().zip(scales);
+    for (column, ((slot, &value), (&mean, &scale))) in row.iter_mut().zip(raw).zip(statistics).enumerate() {
+        *slot = (value - mean) * scale;
+        // `value` itself as well: an infinite constant feature is not 0.
+        if !(slot.is_finite() && value.is_finite()) {
+            return Some(column);
+        }
+    }
+    None
+}
+
+/// Return `(y - mean) / scale`, or 0 for a constant target.
+pub(crate) fn standard_target<T: Scalar>(target: T, mean: T, scale: T) -> T {
+    if scale == T::ZERO { T::ZERO } else { (target - mean) / scale }
 }
 
 /// Check that the parts of a model are consistent.

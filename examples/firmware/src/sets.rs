@@ -48,8 +48,7 @@ pub fn learn<const C: usize>(
         nystrom.features(row, weights)?;
         ridge.add(weights, 1.0)?;
     }
-    ridge.solve(1e-4, weights)?;
-    nystrom.kernel_weights(weights)
+    nystrom.kernel_weights(ridge.solve(1e-4)?.weights, weights)
 }
 
 /// Predict from landmarks that are the first rows.

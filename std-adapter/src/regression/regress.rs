@@ -15,7 +15,9 @@ use crate::regression::{
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom, Points, RidgeRegression, Scalar};
+use dpp_nystrom_core::{
+    Error as CoreError, FeatureWeights, GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solution,
+};
 use rayon::prelude::*;
 
 /// Rows between two progress updates.
@@ -200,10 +202,9 @@ pub(crate) fn solve<A: Scalar>(
     for other in others {
         whole.merge(other).map_err(regression_error)?;
     }
-    let mut weights = zeros(whole.features(), A::ZERO)?;
-    whole.solve(A::from_f64(ridge), &mut weights).map_err(regression_error)?;
-    let squared = whole.squared_error(&weights).map_err(regression_error)?.to_f64();
-    Ok((weights, Quality { ridge, train_error: root(squared), validation_error, scores }))
+    let Solution { weights, squared_error } = whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
+    let train_error = root(squared_error.to_f64());
+    Ok((weights.iter().collect(), Quality { ridge, train_error, validation_error, scores }))
 }
 
 /// [`solve`], and convert the feature weights to kernel weights.
@@ -214,8 +215,10 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let (weights, quality) = solve(parts, ridges, observer)?;
-    let mut weights: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
-    nystrom.kernel_weights(&mut weights).map_err(regression_error)?;
+    let mut of_features: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
+    let mut weights = zeros(of_features.len(), T::ZERO)?;
+    let of_features = FeatureWeights::new(&mut of_features);
+    nystrom.kernel_weights(of_features, &mut weights).map_err(regression_error)?;
     Ok(Regression { kept: nystrom.members().to_vec(), weights, quality })
 }
 
@@ -240,11 +243,12 @@ fn validate<T: Scalar>(
                     others.merge(accumulator).map_err(regression_error)?;
                 }
             }
-            let mut weights = zeros(rank, T::ZERO)?;
             let errors = ridges
                 .iter()
-                .map(|&ridge| match others.solve(T::from_f64(ridge), &mut weights) {
-                    Ok(()) => Ok(folds[held_out].squared_error(&weights).map_err(regression_error)?.to_f64()),
+                .map(|&ridge| match others.solve(T::from_f64(ridge)) {
+                    Ok(Solution { weights, .. }) => {
+                        Ok(folds[held_out].squared_error(&weights).map_err(regression_error)?.to_f64())
+                    }
                     // The ridge is too small for these rows, so it is never selected.
                     Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
                     Err(reason) => Err(regression_error(reason)),

@@ -24,7 +24,7 @@ use core::ffi::c_char;
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     Acceptance, Error, FactorMemory, Landmarks, Memory, Nystrom, Points, Predictor, Random, RidgeMemory,
-    RidgeRegression, SlotChain, start,
+    RidgeRegression, SlotChain, Solution, start,
 };
 
 type Ground<'a> = Points<'a, f32, Gaussian<f32>>;
@@ -132,11 +132,10 @@ pub unsafe extern "C" fn dpp_nystrom_learn(
             nystrom.features(row, phi)?;
             sum.add(phi, target)?;
         }
-        sum.solve(ridge, weights)?;
-        let squared = sum.squared_error(weights)? / n as f32;
-        nystrom.kernel_weights(weights)?;
+        let Solution { weights: of_features, squared_error } = sum.solve(ridge)?;
+        nystrom.kernel_weights(of_features, weights)?;
         if let Some(error) = error.first_mut() {
-            *error = squared;
+            *error = squared_error / n as f32;
         }
         Ok(())
     };
@@ -240,7 +239,8 @@ fn ridge_memory(memory: &mut [f32], c: usize) -> Result<(RidgeMemory<'_, f32>, &
     let (diagonal, rest) = split(rest, c)?;
     let (targets, rest) = split(rest, c)?;
     let (row, rest) = split(rest, c)?;
-    Ok((RidgeMemory { square, diagonal, targets, row }, rest))
+    let (solution, rest) = split(rest, c)?;
+    Ok((RidgeMemory { square, diagonal, targets, row, solution }, rest))
 }
 
 impl From<Error> for Status {

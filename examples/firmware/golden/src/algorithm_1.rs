@@ -47,9 +47,9 @@ pub fn run(memory: Memory<'_, f32>, ridge: RidgeMemory<'_, f32>) -> Result<(Weig
         ridge.add(&phi, target(ground.row(i)))?;
     }
     let mut weights = [0.0; LANDMARKS];
-    ridge.solve(RIDGE, &mut weights)?;
-    let mean_squared_error = ridge.squared_error(&weights)? / ROWS as f32;
-    nystrom.kernel_weights(&mut weights)?;
+    let solution = ridge.solve(RIDGE)?;
+    let mean_squared_error = solution.squared_error / ROWS as f32;
+    nystrom.kernel_weights(solution.weights, &mut weights)?;
     let members = chain.landmarks().members().iter().copied();
     Ok((Outcome::new(members, LABEL, weights), mean_squared_error))
 }

@@ -74,8 +74,7 @@ pub fn learn(
         ridge.add(&phi, target)?;
     }
     let mut weights = [0.0; LANDMARKS];
-    ridge.solve(RIDGE, &mut weights)?;
-    nystrom.kernel_weights(&mut weights)?;
+    nystrom.kernel_weights(ridge.solve(RIDGE)?.weights, &mut weights)?;
 
     let predictor = Predictor::new(kernel, rows, DIM, &weights)?;
     let mut squares = 0.0;

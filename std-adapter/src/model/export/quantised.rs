@@ -212,8 +212,6 @@ fn weights_of_moved(
             terms.map(|(landmark, weight)| weight * kernel.value(at(row), landmark)).sum()
         })
         .collect();
-    let nystrom = Nystrom::new(&independent);
-    nystrom.transform(&mut values)?;
-    nystrom.kernel_weights(&mut values)?;
+    independent.factor().solve(&mut values)?;
     Ok((kept, values))
 }

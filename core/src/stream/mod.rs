@@ -35,14 +35,18 @@
 //! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early, and `3(c - i)²` to open slot
 //! `i`: `O(c d + c²)` at most, independent of the number of rows before. Every `8c`-th row also computes the factor
 //! again, as in [`crate::SlotChain`]: `c³/6` multiply-adds and `c²/2` kernel entries. The memory is that of
-//! [`crate::Landmarks`] and `c + 1` rows.
+//! [`crate::Landmarks`] and `c` rows.
+
+mod state;
+
+pub use state::stream_state_bytes;
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Known};
-use crate::ground_set::Points;
+use crate::ground_set::{GroundSet, Points};
 use crate::kernel::Kernel;
-use crate::landmarks::Landmarks;
+use crate::landmarks::{Landmarks, is_factored};
 use crate::memory::{Memory, check_capacity, check_length, prefix, take};
 use crate::random::below;
 use crate::scalar::Scalar;
@@ -80,7 +84,7 @@ pub enum Offer {
 /// use rand_core::Rng;
 ///
 /// const C: usize = 4;
-/// let mut rows = [0.0; (C + 1) * 2]; // four landmarks of two features, and the row that is offered
+/// let mut rows = [0.0; C * 2]; // four landmarks of two features
 /// let mut memory = Workspace::<f32, C>::new();
 /// let mut random = Random::seeded(7);
 /// let kernel = Gaussian::new(0.7)?;
@@ -92,7 +96,7 @@ pub enum Offer {
 /// }
 /// assert_eq!((chain.len(), chain.progress().steps), (C, 500));
 ///
-/// let ground = Points::new(&rows[..C * 2], 2, kernel)?;
+/// let ground = Points::new(&rows, 2, kernel)?;
 /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
 /// start::given(&mut landmarks, &[0, 1, 2, 3])?;
 /// # Ok::<(), dpp_nystrom_core::Error>(())
@@ -104,7 +108,7 @@ pub struct StreamChain<'a, T, K> {
     /// The number of landmarks `c`.
     most: usize,
     dim: usize,
-    /// The rows of `c` landmarks, then the row that is offered.
+    /// The rows of `c` landmarks.
     rows: &'a mut [T],
     factor: Cholesky<'a, T>,
     /// The indices of the landmarks in `rows`, in the factor's order.
@@ -114,7 +118,7 @@ pub struct StreamChain<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
-    /// Create a chain of `c` landmarks of `dim` features, none of them known yet. `rows` needs `c + 1` rows.
+    /// Create a chain of `c` landmarks of `dim` features, none of them known yet. `rows` needs `c` rows.
     ///
     /// # Errors
     /// [`Error::Empty`] for no landmarks or no features, [`Error::Capacity`].
@@ -129,11 +133,65 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         if c == 0 || dim == 0 {
             return Err(Error::Empty);
         }
-        let rows = take(rows, c.saturating_add(1).saturating_mul(dim))?;
+        let rows = take(rows, c.saturating_mul(dim))?;
         let factor = Cholesky::new(memory.factor)?;
         check_capacity(c, factor.capacity())?;
         let members = take(memory.landmarks, c)?;
         Ok(Self { kernel, most: c, dim, rows, factor, members, acceptance, progress: Progress::default() })
+    }
+
+    /// Continue a chain whose rows, factor and members are still in this memory. All later results are the same bit for
+    /// bit, given the same generator.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`Error::ForeignState`] when the memory does not hold the factor of `count` of
+    /// these rows under this kernel.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "those of `new`, and the two numbers that the memory does not hold"
+    )]
+    pub fn resume(
+        kernel: K,
+        c: usize,
+        dim: usize,
+        rows: &'a mut [T],
+        memory: Memory<'a, T>,
+        acceptance: Acceptance,
+        count: usize,
+        progress: Progress,
+    ) -> Result<Self, Error> {
+        let mut chain = Self::new(kernel, c, dim, rows, memory, acceptance)?;
+        check_capacity(count, c)?;
+        chain.factor.extend(count);
+        chain.progress = progress;
+        if chain.holds_its_factor() { Ok(chain) } else { Err(Error::ForeignState) }
+    }
+
+    /// [`resume`](Self::resume) where the memory is known to hold the state.
+    pub(crate) fn assemble(
+        kernel: K,
+        dim: usize,
+        rows: &'a mut [T],
+        memory: Memory<'a, T>,
+        count: usize,
+        progress: Progress,
+    ) -> Result<Self, Error> {
+        let most = memory.landmarks.len();
+        let mut chain = Self::new(kernel, most, dim, rows, memory, Acceptance::Metropolis)?;
+        chain.factor.extend(count);
+        chain.progress = progress;
+        Ok(chain)
+    }
+
+    /// Whether the members are distinct rows and the factor is that of their kernel matrix.
+    fn holds_its_factor(&self) -> bool {
+        let ground = Points::trusted(self.rows, self.dim, self.most, &self.kernel);
+        let repeated = |at: usize, place| self.members.iter().take(at).any(|&other| other == place);
+        let distinct = |(at, &place): (usize, &usize)| place < self.len() && !repeated(at, place);
+        let sound = |place| {
+            self.factor.pivot(place) > T::ZERO && is_factored(&ground, self.members(), &self.factor, place)
+        };
+        self.members().iter().enumerate().all(distinct) && (0..self.len()).all(sound)
     }
 
     /// Offer the next row of the stream. With `c` landmarks it draws one number for the slot (rarely more) and one for
@@ -148,9 +206,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         if let Some(column) = row.iter().position(|value| !value.is_finite()) {
             return Err(self.not_finite(column));
         }
-        let last = self.most.saturating_mul(self.dim);
-        copy(self.rows, last, row)?;
-        let offer = if self.len() < self.most { self.join() } else { self.replace(random) };
+        let offer = if self.len() < self.most { self.join(row) } else { self.replace(row, random) };
         let offer = offer.map_err(|error| match error {
             Error::NotFinite { column, .. } => self.not_finite(column),
             error => error,
@@ -163,9 +219,10 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     }
 
     /// Append the offered row as a landmark, if it is independent of the present ones.
-    fn join(&mut self) -> Result<Offer, Error> {
+    fn join(&mut self, row: &[T]) -> Result<Offer, Error> {
         let place = self.len();
-        let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
+        let points = Points::trusted(self.rows, self.dim, self.most, &self.kernel);
+        let ground = Offered { points, row };
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
         match landmarks.push(self.most) {
             Ok(()) => {
@@ -178,8 +235,9 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     }
 
     /// Try the offered row at a slot.
-    fn replace<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Offer, Error> {
-        let ground = Points::trusted(self.rows, self.dim, self.most + 1, &self.kernel);
+    fn replace<R: Rng + ?Sized>(&mut self, row: &[T], random: &mut R) -> Result<Offer, Error> {
+        let points = Points::trusted(self.rows, self.dim, self.most, &self.kernel);
+        let ground = Offered { points, row };
         let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
         // Before the row is tried, so that an error does not change the landmarks.
         if self.progress.openings > 0 {
@@ -198,7 +256,9 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
 
     /// Store the offered row, which is the last member, at its place.
     fn settle(&mut self, place: usize, row: &[T]) -> Result<(), Error> {
-        copy(self.rows, place.saturating_mul(self.dim), row)?;
+        let start = place.saturating_mul(self.dim);
+        let slots = self.rows.get_mut(start..).and_then(|rows| rows.get_mut(..row.len())).known()?;
+        slots.iter_mut().zip(row).for_each(|(slot, &value)| *slot = value);
         let len = self.len();
         *self.members.get_mut(..len).and_then(<[usize]>::last_mut).known()? = place;
         Ok(())
@@ -244,11 +304,33 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     }
 }
 
-/// Write a row from `start` on.
-fn copy<T: Copy>(rows: &mut [T], start: usize, row: &[T]) -> Result<(), Error> {
-    let slots = rows.get_mut(start..).and_then(|rows| rows.get_mut(..row.len())).known()?;
-    for (slot, &value) in slots.iter_mut().zip(row) {
-        *slot = value;
+/// The rows of the landmarks, and after them the row that is offered.
+pub(crate) struct Offered<'p, T, K> {
+    pub(crate) points: Points<'p, T, K>,
+    pub(crate) row: &'p [T],
+}
+
+impl<'p, T: Scalar, K: Kernel<T>> Offered<'p, T, K> {
+    fn row(&self, i: usize) -> &'p [T] {
+        if i == self.points.len() { self.row } else { self.points.row(i) }
     }
-    Ok(())
+}
+
+impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Offered<'_, T, K> {
+    fn len(&self) -> usize {
+        self.points.len() + 1
+    }
+
+    fn entry(&self, i: usize, j: usize) -> T {
+        self.points.kernel().value(self.row(i), self.row(j))
+    }
+
+    fn diagonal(&self, i: usize) -> T {
+        self.points.kernel().diagonal(self.row(i))
+    }
+
+    /// `members` are landmarks.
+    fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
+        self.points.column_at(self.row(i), members, out);
+    }
 }

@@ -1,0 +1,209 @@
+//! The weights of the features, and the error they leave.
+//!
+//! `β` are weights of the features `φ(x)`, `w = L⁻ᵀβ` weights of the kernel values `k_C(x)`. A prediction from the wrong
+//! ones is a plausible number, so they have different types: `β` is a [`FeatureWeights`], which no predictor takes, and
+//! [`crate::Nystrom::kernel_weights`] alone makes `w`, a slice, from it:
+//!
+//! ```compile_fail,E0308
+//! use dpp_nystrom_core::{Predictor, RidgeRegression, RidgeWorkspace, kernel::Gaussian};
+//!
+//! let mut memory = RidgeWorkspace::<f32, 2>::new();
+//! let mut ridge = RidgeRegression::new(2, memory.lend())?;
+//! ridge.add(&[1.0, 0.5], 2.0)?;
+//! let solution = ridge.solve(1e-3)?;
+//! Predictor::new(Gaussian::new(1.0)?, &[0.0, 1.0], 1, solution.weights)?; // expected a slice: weights of the kernel
+//! # Ok::<(), dpp_nystrom_core::Error>(())
+//! ```
+
+use super::{RidgeRegression, block};
+use crate::error::{Error, Known};
+use crate::memory::{check_length, row};
+use crate::scalar::{Scalar, Sum, apply_givens, rotation};
+
+/// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the kernel, which
+/// predictions take, from them.
+#[derive(Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct FeatureWeights<'b, T> {
+    values: &'b mut [T],
+}
+
+impl<'b, T: Scalar> FeatureWeights<'b, T> {
+    /// Take these numbers as weights of the features, for example those of another accumulator's solution.
+    pub fn new(values: &'b mut [T]) -> Self {
+        Self { values }
+    }
+
+    /// Return the weights in the order of the features.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone {
+        self.values.iter().copied()
+    }
+
+    /// Return the number of weights.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Return the numbers, to work on.
+    pub(crate) fn into_values(self) -> &'b mut [T] {
+        self.values
+    }
+}
+
+/// The result of [`RidgeRegression::solve`].
+#[derive(Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[must_use]
+pub struct Solution<'b, T> {
+    /// The weights `β`, in the accumulator's memory.
+    pub weights: FeatureWeights<'b, T>,
+    /// `Σ (φ(x)ᵀβ - y)²` over the rows added: the training error.
+    pub squared_error: T,
+}
+
+impl<T: Scalar> RidgeRegression<'_, T> {
+    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for the first target:
+    /// [`solve_target`](Self::solve_target).
+    ///
+    /// # Errors
+    /// Those of [`solve_target`](Self::solve_target).
+    pub fn solve(&mut self, gamma: T) -> Result<Solution<'_, T>, Error> {
+        self.solve_target(0, gamma)
+    }
+
+    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for target `k`, with γ the regularisation `gamma`, and their
+    /// squared error. Rows can be added afterwards. `c³/2` multiply-adds.
+    ///
+    /// The weights are in the accumulator's own memory. So a failure leaves the weights that the caller has, and with which
+    /// a device predicts, as they were.
+    ///
+    /// # Errors
+    /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::OutOfRange`] for the target,
+    /// [`Error::NotPositive`] with the feature that the rows and the regularisation leave undetermined, and
+    /// [`Error::NotFinite`] with the feature (as its column) whose weight overflows. Rows can still be added.
+    pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
+        if self.counts.rows == 0 {
+            return Err(Error::NoRows);
+        }
+        if !(gamma >= T::ZERO && gamma.is_finite()) {
+            return Err(Error::Ridge);
+        }
+        let (targets, _) = target(self.targets, self.rss, self.further, self.dim, k)?;
+        for (weight, &target) in self.solution.iter_mut().zip(targets) {
+            *weight = target;
+        }
+        let penalty = (self.effective_rows() * gamma).sqrt();
+        self.copy_down().known()?;
+        self.penalise(penalty).known()?;
+        // With a penalty every pivot is at least that large, whatever the rows.
+        let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
+        if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
+            return Err(Error::NotPositive { pivot });
+        }
+        for k in (0..self.dim).rev() {
+            let (before, rest) = self.solution.split_at_mut_checked(k).known()?;
+            let weight = rest.first_mut().known()?;
+            let entries = row(self.square, self.dim, k, k).known()?;
+            *weight /= *self.diagonal.get(k).known()?;
+            for (before, &entry) in before.iter_mut().zip(entries) {
+                *before -= entry * *weight;
+            }
+        }
+        if let Some(column) = self.solution.iter().position(|weight| !weight.is_finite()) {
+            return Err(Error::NotFinite { row: self.counts.rows as usize, column });
+        }
+        let squared_error = self.squared_error_at(k, self.solution)?;
+        Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
+    }
+
+    /// Return the rounding error of the copy's pivots.
+    fn rounding_of_pivots(&self) -> T {
+        let larger = |most, &pivot| if pivot > most { pivot } else { most };
+        T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
+    }
+
+    /// Rotate the rows `penalty · e_i` into the copy of the triangle, and `Qᵀy` in `solution` with them.
+    #[must_use]
+    fn penalise(&mut self, penalty: T) -> Option<()> {
+        if !(penalty > T::ZERO) {
+            return Some(());
+        }
+        for i in 0..self.dim {
+            self.row.fill(T::ZERO);
+            *self.row.get_mut(i)? = penalty;
+            let mut left = T::ZERO;
+            for k in i..self.dim {
+                let (pivot, lead) = (self.diagonal.get_mut(k)?, *self.row.get(k)?);
+                let (rotation, rotated_pivot) = rotation(*pivot, lead);
+                *pivot = rotated_pivot;
+                // Column k of the lower triangle is row k of the copy.
+                for (below, carried) in
+                    self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)
+                {
+                    let entry = below.get_mut(k)?;
+                    *entry = apply_givens(*entry, carried, rotation);
+                }
+                let target = self.solution.get_mut(k)?;
+                *target = apply_givens(*target, &mut left, rotation);
+            }
+        }
+        Some(())
+    }
+
+    /// Return the squared error of the first target: [`squared_error_of`](Self::squared_error_of).
+    ///
+    /// # Errors
+    /// Those of [`squared_error_of`](Self::squared_error_of).
+    pub fn squared_error(&self, weights: &FeatureWeights<'_, T>) -> Result<T, Error> {
+        self.squared_error_of(0, weights)
+    }
+
+    /// Return `Σ (φ(x)ᵀβ - y)²` of target `k` over the rows added, from the accumulator alone: the error on a fold that was
+    /// held out of the accumulator that solved for these weights. `c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a weight per feature, [`Error::OutOfRange`] for the target.
+    pub fn squared_error_of(&self, k: usize, weights: &FeatureWeights<'_, T>) -> Result<T, Error> {
+        self.squared_error_at(k, weights.values)
+    }
+
+    fn squared_error_at(&self, k: usize, weights: &[T]) -> Result<T, Error> {
+        check_length(self.dim, weights.len())?;
+        let (targets, mut total) = target(self.targets, self.rss, self.further, self.dim, k)?;
+        for (k, &target) in targets.iter().enumerate() {
+            let mut left = -target;
+            let entries = row(self.square, self.dim, k, self.dim).known()?;
+            for (&entry, &weight) in entries.iter().zip(weights).skip(k) {
+                left += entry * weight;
+            }
+            total.add(left * left);
+        }
+        Ok(total.total())
+    }
+}
+
+/// Return `Qᵀy` and the residual sum of squares of target `k`.
+fn target<'t, T: Scalar>(
+    first: &'t [T],
+    rss: Sum<T>,
+    further: &'t [T],
+    dim: usize,
+    k: usize,
+) -> Result<(&'t [T], Sum<T>), Error> {
+    if k == 0 { Ok((first, rss)) } else { further_target(further, dim, k) }
+}
+
+#[inline(never)]
+fn further_target<T: Scalar>(further: &[T], dim: usize, k: usize) -> Result<(&[T], Sum<T>), Error> {
+    let mut blocks = further.chunks(block(dim));
+    let none = Error::OutOfRange { index: k, len: 1 + blocks.len() };
+    let block = blocks.nth(k.wrapping_sub(1)).ok_or(none)?;
+    let (column, rest) = block.split_at_checked(dim).known()?;
+    let &[sum, lost, _] = rest.first_chunk().known()?;
+    Ok((column, Sum { sum, lost }))
+}

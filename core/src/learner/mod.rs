@@ -1,0 +1,585 @@
+//! The whole of it in one value: scaling, landmarks, regression and prediction, from raw rows to raw predictions.
+//!
+//! A [`Learner`] owns all memory in arrays, and each call borrows the views that the algorithms work on ([`Landmarks`],
+//! [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a static, a field of an RTIC
+//! resource or the state of a task. No call copies the arrays or computes the factor again.
+//!
+//! # Phases
+//!
+//! | phase | calls | ended by |
+//! | --- | --- | --- |
+//! | [`Phase::Idle`] | | [`start`](Learner::start), [`start_scaled`](Learner::start_scaled), [`start_from`](Learner::start_from) |
+//! | [`Phase::Scaling`] | [`scale`](Learner::scale) | [`freeze_scaling`](Learner::freeze_scaling) |
+//! | [`Phase::Selecting`] | [`offer`](Learner::offer) | [`freeze_landmarks`](Learner::freeze_landmarks), or [`select`](Learner::select) from a table |
+//! | [`Phase::Learning`] | [`learn`](Learner::learn), [`forget`](Learner::forget), [`exchange`](Learner::exchange) | [`solve`](Learner::solve) |
+//! | [`Phase::Predicting`] | the same, and [`predict`](Learner::predict) | |
+//!
+//! A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
+//! has one type for its whole life: a learner that changed its type would have to move through the stack, and one that is
+//! read from storage has a phase that only the bytes know. Rows are arrays of `D` features: another width does not compile.
+//!
+//! # Standardisation
+//!
+//! `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`: a learned linear map of
+//! the features would take its place. The target's mean is the value that predictions return to far from all landmarks, in
+//! place of an intercept.
+//!
+//! # A prior
+//!
+//! A learner that starts from a model ([`start_from`](Learner::start_from)) learns what the model leaves: the regression is on
+//! `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it predicts as the model does, and
+//! forgetting returns it there. The residual needs no further memory than the model's weights.
+
+mod exchange;
+mod state;
+
+pub(crate) use state::state_bytes;
+
+use crate::chain::Progress;
+use crate::cholesky::Cholesky;
+use crate::error::{Error, Known, Phase};
+use crate::ground_set::{GroundSet, Points};
+use crate::kernel::{Gaussian, Kernel};
+use crate::krr::{RidgeRegression, Tally};
+use crate::landmarks::Landmarks;
+use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
+use crate::model::{Model, Parts, standard_target, standardise};
+use crate::nystrom::Nystrom;
+use crate::scalar::Scalar;
+use crate::slot_chain::SlotChain;
+use crate::start;
+use crate::stream::{Offer, StreamChain};
+use crate::swap::Acceptance;
+use rand_core::Rng;
+
+/// The tries of the open-slot chain for each landmark in [`Learner::select`]: eight sweeps of 32.
+///
+/// Enough from a uniform start: the mean of `log det K_CC`, on which the stationary law depends alone, is then within half a
+/// standard deviation of that of chains sixteen times as long, where the kernel's spectrum decays fast and where it is flat
+/// (`tests/core/learner.rs`). More tries do no harm.
+pub const TRIES_PER_LANDMARK: u64 = 256;
+
+/// The constants that standardise rows of `D` features and their target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Standard<const D: usize, T = f32> {
+    /// The features' means.
+    pub means: [T; D],
+    /// One over the features' standard deviations; 0 for a constant feature.
+    pub scales: [T; D],
+    /// The target's mean.
+    pub target_mean: T,
+    /// The target's standard deviation; 0 for a constant target.
+    pub target_scale: T,
+}
+
+/// A learner of up to `C` landmarks of `D` features, with all the memory it needs: [`crate::Bytes::learner`].
+///
+/// ```
+/// use dpp_nystrom_core::{Learner, Random, kernel::Gaussian};
+/// use rand_core::Rng;
+///
+/// let mut learner = Learner::<8, 1, Gaussian<f64>, f64>::new(); // in firmware a static
+/// let mut random = Random::seeded(7);
+/// let mut readings = Random::seeded(8);
+/// let mut read = || {
+///     let celsius = 15.0 + f64::from(readings.next_u32()) / 4e8;
+///     ([celsius], (celsius / 3.0).sin())
+/// };
+///
+/// learner.start(Gaussian::new(1.0)?);
+/// for _ in 0..100 {
+///     let (row, target) = read();
+///     learner.scale(&row, target)?;
+/// }
+/// learner.freeze_scaling()?;
+/// for _ in 0..300 {
+///     learner.offer(&read().0, &mut random)?;
+/// }
+/// learner.freeze_landmarks()?;
+/// for _ in 0..200 {
+///     let (row, target) = read();
+///     learner.learn(&row, target)?;
+/// }
+/// learner.solve(1e-9)?;
+/// assert!((learner.predict(&[20.0])? - (20.0_f64 / 3.0).sin()).abs() < 0.01);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
+    /// Their factor, and their order.
+    memory: Workspace<T, C>,
+    ridge: RidgeWorkspace<T, C>,
+    /// Standardised landmarks.
+    rows: [[T; D]; C],
+    means: [T; D],
+    /// While the scaling is measured: sums of squared deviations.
+    scales: [T; D],
+    /// Of the kernel, in the order of `rows`.
+    weights: [T; C],
+    /// The weights that the regression adds to, in the order of `rows`.
+    prior: [T; C],
+    phi: [T; C],
+    kernel: Option<K>,
+    status: Status<T>,
+}
+
+/// What is not an array. It begins as zeros, so that a static takes no room in flash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Status<T> {
+    phase: Phase,
+    /// There are weights to add to.
+    has_prior: bool,
+    /// Rows that the scaling was measured on.
+    scaled: u32,
+    /// Landmarks.
+    count: usize,
+    progress: Progress,
+    tally: Tally<T>,
+    target_mean: T,
+    /// While the scaling is measured: the sum of squared deviations.
+    target_scale: T,
+    /// Of the last solution.
+    gamma: T,
+}
+
+impl<T: Scalar> Status<T> {
+    const IDLE: Self = Self {
+        phase: Phase::Idle,
+        has_prior: false,
+        scaled: 0,
+        count: 0,
+        progress: Progress { steps: 0, proposed: 0, accepted: 0, openings: 0 },
+        tally: Tally::NONE,
+        target_mean: T::ZERO,
+        target_scale: T::ZERO,
+        gamma: T::ZERO,
+    };
+}
+
+impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
+    /// Return an idle learner. Constant and all zeros: a static of it takes RAM, no flash, and no code to initialise.
+    pub const fn new() -> Self {
+        Self {
+            memory: Workspace::new(),
+            ridge: RidgeWorkspace::new(),
+            rows: [[T::ZERO; D]; C],
+            means: [T::ZERO; D],
+            scales: [T::ZERO; D],
+            weights: [T::ZERO; C],
+            prior: [T::ZERO; C],
+            phi: [T::ZERO; C],
+            kernel: None,
+            status: Status::IDLE,
+        }
+    }
+
+    /// Return the phase.
+    pub fn phase(&self) -> Phase {
+        self.status.phase
+    }
+
+    /// Return the number of landmarks: `C`, or fewer where the rows had no further independent one.
+    pub fn landmarks(&self) -> usize {
+        self.status.count
+    }
+
+    /// Return the standardised landmarks.
+    pub fn rows(&self) -> &[[T; D]] {
+        prefix(&self.rows, self.status.count)
+    }
+
+    /// Return the counters of the selection, exchanges included.
+    pub fn progress(&self) -> Progress {
+        self.status.progress
+    }
+
+    /// Return the number of rows learned.
+    pub fn learned(&self) -> u64 {
+        self.status.tally.rows()
+    }
+
+    /// Return the effective number of rows learned: fewer than [`learned`](Self::learned) after
+    /// [`forget`](Self::forget).
+    pub fn effective_rows(&self) -> T {
+        self.status.tally.effective_rows()
+    }
+
+    /// Check that learning is possible.
+    fn check_learning(&self) -> Result<(), Error> {
+        match self.status.phase {
+            Phase::Learning | Phase::Predicting => Ok(()),
+            found => Err(Error::Phase { expected: Phase::Learning, found }),
+        }
+    }
+
+    fn check(&self, expected: Phase) -> Result<(), Error> {
+        let found = self.status.phase;
+        if found == expected { Ok(()) } else { Err(Error::Phase { expected, found }) }
+    }
+
+    /// Standardise a raw row; errors name it as the `row`-th.
+    fn standardise(&self, raw: &[T; D], row: u64) -> Result<[T; D], Error> {
+        let mut standard = [T::ZERO; D];
+        match standardise(raw, &self.means, &self.scales, &mut standard) {
+            None => Ok(standard),
+            Some(column) => Err(Error::NotFinite { row: row as usize, column }),
+        }
+    }
+}
+
+impl<const C: usize, const D: usize, K, T: Scalar> Default for Learner<C, D, K, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
+    /// Begin with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`]. What was learned
+    /// before is lost.
+    pub fn start(&mut self, kernel: K) {
+        self.restart(kernel, Phase::Scaling);
+        self.means.fill(T::ZERO);
+        self.scales.fill(T::ZERO);
+    }
+
+    /// Begin with this kernel and known constants: [`Phase::Selecting`]. What was learned before is lost.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for the target's),
+    /// [`Error::Constant`] where all scales are 0.
+    pub fn start_scaled(&mut self, kernel: K, standard: &Standard<D, T>) -> Result<(), Error> {
+        let Standard { means, scales, target_mean, target_scale } = standard;
+        for (row, (constants, of_target)) in
+            [(means, target_mean), (scales, target_scale)].into_iter().enumerate()
+        {
+            let mut constants = constants.iter().chain([of_target]);
+            if let Some(column) = constants.position(|constant| !constant.is_finite()) {
+                return Err(Error::NotFinite { row, column });
+            }
+        }
+        if scales.iter().all(|&scale| scale == T::ZERO) {
+            return Err(Error::Constant);
+        }
+        self.restart(kernel, Phase::Selecting);
+        copy(&mut self.means, means);
+        copy(&mut self.scales, scales);
+        (self.status.target_mean, self.status.target_scale) = (*target_mean, *target_scale);
+        Ok(())
+    }
+
+    /// Begin with a model: its scaling, landmarks and weights: [`Phase::Predicting`]. The rows that follow correct the
+    /// model, whose weights are the prior. `c³/6` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a model of another number of features, [`Error::Capacity`] for more than `C` landmarks,
+    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on those before it, in this
+    /// precision. After one of the last two the learner is idle.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Model, Parts, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::new(Gaussian::new(1.0_f32)?, parts)?; // in firmware from flash
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_from(&model)?;
+    /// assert_eq!(learner.predict(&[21.0])?, model.predict(&[21.0], &mut [0.0])?);
+    /// for _ in 0..100 {
+    ///     learner.learn(&[21.0], 9.0)?; // what the model does not know
+    /// }
+    /// learner.solve(1e-4)?;
+    /// assert!((learner.predict(&[21.0])? - 9.0).abs() < 0.01);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn start_from(&mut self, model: &Model<'_, T, K>) -> Result<(), Error>
+    where
+        K: Copy,
+    {
+        check_length(D, model.features())?;
+        let count = model.weights().len();
+        crate::memory::check_capacity(count, C)?;
+        self.restart(model.kernel(), Phase::Idle);
+        copy(&mut self.means, model.means());
+        copy(&mut self.scales, model.scales());
+        copy(self.rows.as_flattened_mut(), model.landmarks());
+        copy(&mut self.weights, model.weights());
+        copy(&mut self.prior, model.weights());
+        let kernel = self.kernel.as_ref().known()?;
+        let ground = Points::new(prefix(self.rows.as_flattened(), count * D), D, kernel)?;
+        let mut landmarks = Landmarks::new(&ground, self.memory.lend())?;
+        for place in 0..count {
+            landmarks.push(place)?;
+        }
+        RidgeRegression::new(count, self.ridge.lend())?;
+        let status = &mut self.status;
+        (status.target_mean, status.target_scale) = (model.target_mean(), model.target_scale());
+        (status.phase, status.has_prior, status.count) = (Phase::Predicting, true, count);
+        Ok(())
+    }
+
+    fn restart(&mut self, kernel: K, phase: Phase) {
+        self.kernel = Some(kernel);
+        self.status = Status { phase, ..Status::IDLE };
+        self.prior.fill(T::ZERO);
+    }
+
+    /// Measure the scaling with a raw row and its target.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target).
+    pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
+        self.check(Phase::Scaling)?;
+        let scaled = self.status.scaled;
+        if let Some(column) = row.iter().chain([&target]).position(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { row: scaled as usize, column });
+        }
+        let count = T::from_count(scaled as usize + 1);
+        for ((mean, squares), &value) in self.means.iter_mut().zip(&mut self.scales).zip(row) {
+            deviate(mean, squares, value, count);
+        }
+        let Status { target_mean, target_scale, .. } = &mut self.status;
+        deviate(target_mean, target_scale, target, count);
+        self.status.scaled = scaled.saturating_add(1);
+        Ok(())
+    }
+
+    /// End the scaling: it does not change any more. Go on with [`Phase::Selecting`].
+    ///
+    /// # Errors
+    /// [`Error::Phase`], [`Error::Constant`] where no feature varied, [`Error::NotFinite`] (of row 0) for one whose deviation
+    /// overflows. Measuring can go on then.
+    pub fn freeze_scaling(&mut self) -> Result<(), Error> {
+        self.check(Phase::Scaling)?;
+        let count = T::from_count(self.status.scaled.max(1) as usize);
+        let mut squares = self.scales.iter().copied().chain([self.status.target_scale]);
+        let infinite = squares.position(|squares| !squares.is_finite());
+        if let Some(column) = infinite {
+            return Err(Error::NotFinite { row: 0, column });
+        }
+        if self.scales.iter().all(|&squares| !(squares > T::ZERO)) {
+            return Err(Error::Constant);
+        }
+        for scale in &mut self.scales {
+            let deviation = (*scale / count).sqrt();
+            let inverse = T::ONE / deviation;
+            *scale = if inverse.is_finite() { inverse } else { T::ZERO };
+        }
+        self.status.target_scale = (self.status.target_scale / count).sqrt();
+        self.status.phase = Phase::Selecting;
+        Ok(())
+    }
+
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`].
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature. The landmarks are
+    /// unchanged except for their order.
+    pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T; D], random: &mut R) -> Result<Offer, Error> {
+        self.check(Phase::Selecting)?;
+        let row = self.standardise(row, self.status.progress.steps)?;
+        let Status { count, progress, .. } = self.status;
+        let (kernel, rows) = (self.kernel.as_ref().known()?, self.rows.as_flattened_mut());
+        let mut chain = StreamChain::assemble(kernel, D, rows, self.memory.lend(), count, progress)?;
+        let offer = chain.offer(&row, random)?;
+        (self.status.count, self.status.progress) = (chain.len(), chain.progress());
+        Ok(offer)
+    }
+
+    /// Select landmarks among the raw rows of a table, and freeze them: a uniform start, and [`TRIES_PER_LANDMARK`] tries of
+    /// the open-slot chain for each. Return their number: fewer than `C` where the table has no further independent row.
+    /// Rows offered before are forgotten.
+    ///
+    /// Nothing of the table's length is stored: each try standardises the rows that it reads.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], [`Error::Empty`], [`Error::NotFinite`] with the row. There are no landmarks then.
+    pub fn select<R: Rng + ?Sized>(&mut self, table: &[[T; D]], random: &mut R) -> Result<usize, Error> {
+        self.check(Phase::Selecting)?;
+        self.status.count = 0;
+        let (means, scales) = (&self.means, &self.scales);
+        let ground = Table { rows: table, means, scales, kernel: self.kernel.as_ref().known()? };
+        let mut landmarks = Landmarks::new(&ground, self.memory.lend())?;
+        start::uniform_up_to(&mut landmarks, C, random)?;
+        let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+        let tries = TRIES_PER_LANDMARK.saturating_mul(chain.landmarks().len() as u64);
+        self.status.progress = chain.run(tries, random)?;
+        let landmarks = chain.into_landmarks();
+        for (row, &member) in self.rows.iter_mut().zip(landmarks.members()) {
+            *row = ground.row(member);
+        }
+        self.status.count = landmarks.len();
+        for (place, member) in self.memory.lend().landmarks.iter_mut().enumerate() {
+            *member = place;
+        }
+        self.freeze_landmarks()?;
+        Ok(self.status.count)
+    }
+
+    /// End the selection. Go on with [`Phase::Learning`].
+    ///
+    /// # Errors
+    /// [`Error::Phase`], [`Error::Empty`] without landmarks.
+    pub fn freeze_landmarks(&mut self) -> Result<(), Error> {
+        self.check(Phase::Selecting)?;
+        RidgeRegression::new(self.status.count, self.ridge.lend())?;
+        self.status.tally = Tally::NONE;
+        self.status.phase = Phase::Learning;
+        Ok(())
+    }
+
+    /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target),
+    /// or a landmark with which the kernel overflows.
+    pub fn learn(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
+        self.check_learning()?;
+        let learned = self.learned();
+        let row = self.standardise(row, learned)?;
+        let Status { count, tally, target_mean, target_scale, has_prior, .. } = self.status;
+        let mut target = if target.is_finite() {
+            standard_target(target, target_mean, target_scale)
+        } else {
+            return Err(Error::NotFinite { row: learned as usize, column: D });
+        };
+        let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
+        let Memory { factor, landmarks } = self.memory.lend();
+        let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
+        let phi = self.phi.get_mut(..count).known()?;
+        ground.column_at(&row, landmarks.members(), phi);
+        if has_prior {
+            for (&place, &value) in landmarks.members().iter().zip(phi.iter()) {
+                target -= value * *self.prior.get(place).known()?;
+            }
+        }
+        Nystrom::new(&landmarks).features_at(learned as usize, phi)?;
+        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        ridge.add(phi, target)?;
+        self.status.tally = ridge.tally();
+        Ok(())
+    }
+
+    /// Discount the rows learned so far, as [`RidgeRegression::forget`] does. To follow a target that drifts, call it with
+    /// the same λ, such as 0.99, before every [`learn`](Self::learn).
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::Forgetting`] unless `0 < lambda <= 1`.
+    pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
+        self.check_learning()?;
+        let mut ridge = RidgeRegression::resume(self.status.count, self.ridge.lend(), self.status.tally)?;
+        ridge.forget(lambda)?;
+        self.status.tally = ridge.tally();
+        Ok(())
+    }
+
+    /// Compute the weights from the rows learned, with γ the regularisation `gamma`; go on with [`Phase::Predicting`]. Return
+    /// the root mean squared error over those rows, in the target's units. `c³/2` multiply-adds. Rows can be learned
+    /// afterwards; they count from the next solution on.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.
+    pub fn solve(&mut self, gamma: T) -> Result<T, Error> {
+        self.check_learning()?;
+        let Status { count, tally, target_scale, .. } = self.status;
+        let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
+        let Memory { factor, landmarks } = self.memory.lend();
+        let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
+        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let phi = self.phi.get_mut(..count).known()?;
+        let solution = ridge.solve(gamma)?;
+        let squared_error = solution.squared_error;
+        Nystrom::new(&landmarks).kernel_weights(solution.weights, phi)?;
+        for (&place, &weight) in landmarks.members().iter().zip(phi.iter()) {
+            *self.weights.get_mut(place).known()? = *self.prior.get(place).known()? + weight;
+        }
+        (self.status.phase, self.status.gamma) = (Phase::Predicting, gamma);
+        Ok((squared_error / tally.effective_rows()).sqrt() * target_scale)
+    }
+
+    /// Return the prediction for a raw row, in the target's units: [`Model::predict`].
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::NotFinite`] with the feature.
+    pub fn predict(&self, row: &[T; D]) -> Result<T, Error> {
+        self.model()?.predict(row, &mut [T::ZERO; D])
+    }
+
+    /// Return what was learned as a model.
+    ///
+    /// # Errors
+    /// [`Error::Phase`].
+    pub fn model(&self) -> Result<Model<'_, T, &K>, Error> {
+        self.check(Phase::Predicting)?;
+        let parts = Parts {
+            means: &self.means,
+            scales: &self.scales,
+            landmarks: self.rows().as_flattened(),
+            weights: prefix(&self.weights, self.status.count),
+            target_mean: self.status.target_mean,
+            target_scale: self.status.target_scale,
+        };
+        Model::new(self.kernel.as_ref().known()?, parts)
+    }
+}
+
+/// Add a value to a mean and to the sum of squared deviations from it (Welford 1962), as the `count`-th.
+fn deviate<T: Scalar>(mean: &mut T, squares: &mut T, value: T, count: T) {
+    let before = value - *mean;
+    *mean += before / count;
+    *squares += before * (value - *mean);
+}
+
+fn copy<T: Copy>(slots: &mut [T], values: &[T]) {
+    slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = value);
+}
+
+/// The raw rows of a table, as standardised rows.
+struct Table<'t, T, K, const D: usize> {
+    rows: &'t [[T; D]],
+    means: &'t [T; D],
+    scales: &'t [T; D],
+    kernel: &'t K,
+}
+
+impl<T: Scalar, K, const D: usize> Table<'_, T, K, D> {
+    /// Return a standardised row: NaN where the table has a number that is not finite, or no such row.
+    fn row(&self, i: usize) -> [T; D] {
+        let mut row = [T::ZERO; D];
+        let wrong =
+            self.rows.get(i).is_none_or(|raw| standardise(raw, self.means, self.scales, &mut row).is_some());
+        if wrong {
+            row.fill(T::from_f64(f64::NAN));
+        }
+        row
+    }
+}
+
+impl<T: Scalar, K: Kernel<T>, const D: usize> GroundSet<T> for Table<'_, T, K, D> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> T {
+        self.kernel.value(&self.row(i), &self.row(j))
+    }
+
+    fn diagonal(&self, i: usize) -> T {
+        let row = self.row(i);
+        // A kernel with a constant diagonal does not look at the row.
+        if row.iter().all(|value| value.is_finite()) {
+            self.kernel.diagonal(&row)
+        } else {
+            T::from_f64(f64::NAN)
+        }
+    }
+
+    fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
+        let row = self.row(i);
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = self.kernel.value(&self.row(member), &row);
+        }
+    }
+}

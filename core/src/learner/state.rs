@@ -1,0 +1,262 @@
+//! The state of a learner as bytes, to keep over a reset: all later results are the same bit for bit.
+//!
+//! The magic number is `dppnlern`, in the sections of `sections.rs`:
+//!
+//! | section | content |
+//! | --- | --- |
+//! | 1 | words: bytes of a number, C, D, phase, landmarks c, prior (0 or 1), rows scaled |
+//! | 2 | means D, scales D, the target's mean and scale, γ of the last solution: numbers |
+//! | 3 | landmarks c D: numbers |
+//! | 4 | the place of each landmark in the factor's order: c words |
+//! | 5 | the factor by rows: c(c + 1)/2 numbers |
+//! | 6 | steps, proposed, accepted, openings: 8 bytes each |
+//! | 7 | rows learned, those before the last discount: 8 bytes each; then the effective number of those: a number |
+//! | 8 | `R` by rows, `Qᵀy`, residual sum of squares: c(c + 1)/2 + c + 2 numbers |
+//! | 9 | weights c, prior c: numbers |
+//! | 10 | 16 bytes of the random generator |
+//!
+//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it.
+
+use super::{Learner, Status};
+use crate::chain::Progress;
+use crate::cholesky::Cholesky;
+use crate::error::{BytesProblem, Error, Known, Phase};
+use crate::ground_set::Points;
+use crate::kernel::Kernel;
+use crate::krr::{Counts, RidgeRegression, Tally};
+use crate::landmarks::is_factored;
+use crate::memory::{Memory, prefix};
+use crate::scalar::{Scalar, Sum, bytes_of, from_bytes};
+use crate::sections::{Sections, Writer, length};
+
+const MAGIC: &[u8; 8] = b"dppnlern";
+const SHAPE: u32 = 1;
+const SCALING: u32 = 2;
+const ROWS: u32 = 3;
+const MEMBERS: u32 = 4;
+const FACTOR: u32 = 5;
+const PROGRESS: u32 = 6;
+const COUNTS: u32 = 7;
+const REGRESSION: u32 = 8;
+const WEIGHTS: u32 = 9;
+const GENERATOR: u32 = 10;
+const SECTIONS: usize = 10;
+
+/// Return the bytes of a learner's state with `c` landmarks of `d` features.
+pub(crate) const fn state_bytes<T>(c: usize, d: usize) -> usize {
+    let number = size_of::<T>();
+    let triangle = c * (c + 1) / 2;
+    let numbers = (2 * d + 3) + c * d + triangle + 1 + (triangle + c + 2) + 2 * c;
+    length(SECTIONS, 4 * 7 + 4 * c + 8 * 4 + 8 * 2 + 16 + number * numbers)
+}
+
+impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
+    /// The most bytes of a state: [`crate::Bytes::state`].
+    pub const STATE: usize = state_bytes::<T>(C, D);
+
+    /// Write the state, in any phase, to the start of `bytes` and return its length, at most [`STATE`](Self::STATE).
+    /// `generator` are 16 bytes that the reader gets back: the state of the random generator.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; nothing is written then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, kernel::Gaussian};
+    ///
+    /// let mut learner = Learner::<4, 1>::new();
+    /// learner.start(Gaussian::new(1.0)?);
+    /// learner.scale(&[20.0], 1.0)?;
+    /// let mut bytes = [0; Learner::<4, 1>::STATE];
+    /// let length = learner.write_state([7; 16], &mut bytes)?;
+    ///
+    /// let mut resumed = Learner::<4, 1>::new();
+    /// assert_eq!(resumed.read_state(Gaussian::new(1.0)?, &bytes[..length])?, [7; 16]);
+    /// assert_eq!(resumed.phase(), learner.phase());
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn write_state(&mut self, generator: [u8; 16], bytes: &mut [u8]) -> Result<usize, Error> {
+        let Status { phase, has_prior, scaled, count, progress, tally, target_mean, target_scale, gamma } =
+            self.status;
+        let Memory { factor, landmarks } = self.memory.lend();
+        let factor = Cholesky::assemble(factor, count)?;
+        // There is none before the landmarks are frozen.
+        let learning = phase == Phase::Learning || phase == Phase::Predicting;
+        let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior), scaled as usize];
+        let Progress { steps, proposed, accepted, openings } = progress;
+        let Counts { rows, before, discounted } = tally.counts;
+        let zero_or = |number: T| if learning { number } else { T::ZERO };
+        Writer::write(bytes, MAGIC, SECTIONS, state_bytes::<T>(count, D), |writer| {
+            writer.section(SHAPE, shape.into_iter().flat_map(|word| (word as u32).to_le_bytes()))?;
+            let constants = self.means.iter().chain(&self.scales).copied();
+            writer
+                .section(SCALING, constants.chain([target_mean, target_scale, gamma]).flat_map(bytes_of))?;
+            writer
+                .section(ROWS, prefix(&self.rows, count).as_flattened().iter().copied().flat_map(bytes_of))?;
+            writer.section(
+                MEMBERS,
+                prefix(landmarks, count).iter().flat_map(|&place| (place as u32).to_le_bytes()),
+            )?;
+            writer
+                .section(FACTOR, (0..count).flat_map(|i| factor.row(i).iter().copied()).flat_map(bytes_of))?;
+            writer.section(
+                PROGRESS,
+                [steps, proposed, accepted, openings].into_iter().flat_map(u64::to_le_bytes),
+            )?;
+            writer.section(
+                COUNTS,
+                [rows, before].into_iter().flat_map(u64::to_le_bytes).chain(bytes_of(discounted)),
+            )?;
+            writer.section(REGRESSION, ridge.numbers().map(zero_or).flat_map(bytes_of))?;
+            let weights = prefix(&self.weights, count).iter().chain(prefix(&self.prior, count)).copied();
+            writer.section(WEIGHTS, weights.flat_map(bytes_of))?;
+            writer.section(GENERATOR, generator.into_iter())
+        })
+    }
+
+    /// Read a state that [`write_state`](Self::write_state) wrote, and go on with it. Return the generator's bytes. The present
+    /// state is replaced.
+    ///
+    /// # Errors
+    /// [`Error::SavedBytes`] with the problem; the learner is unchanged. [`Error::ForeignState`] for landmarks of another
+    /// kernel; the learner is then idle.
+    pub fn read_state(&mut self, kernel: K, bytes: &[u8]) -> Result<[u8; 16], Error> {
+        let state = Saved::<T>::parse::<C, D>(bytes).map_err(Error::SavedBytes)?;
+        let count = state.status.count;
+        self.kernel = Some(kernel);
+        self.status = Status::IDLE;
+        fill(self.means.iter_mut().chain(&mut self.scales), state.scaling);
+        fill(self.rows.as_flattened_mut(), state.rows);
+        self.weights.fill(T::ZERO);
+        self.prior.fill(T::ZERO);
+        let weights = self.weights.iter_mut().take(count).chain(self.prior.iter_mut().take(count));
+        fill(weights, state.weights);
+
+        let Memory { factor, landmarks } = self.memory.lend();
+        for (member, word) in landmarks.iter_mut().zip(state.members.as_chunks().0) {
+            *member = u32::from_le_bytes(*word) as usize;
+        }
+        let square = factor.square.chunks_mut(C.max(1)).take(count).enumerate();
+        fill(square.flat_map(|(i, row)| row.iter_mut().take(i + 1)), state.factor);
+        let factor = Cholesky::assemble(factor, count)?;
+        let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
+        let members = prefix(landmarks, count);
+        if !(0..count).all(|at| is_factored(&ground, members, &factor, at)) {
+            return Err(Error::ForeignState);
+        }
+        if count > 0 {
+            let mut ridge = RidgeRegression::new(count, self.ridge.lend())?;
+            ridge.take_back(state.status.tally.counts, &mut numbers(state.regression)).known()?;
+        }
+        self.status = state.status;
+        Ok(state.generator)
+    }
+}
+
+/// Write numbers into slots.
+fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
+    slots.into_iter().zip(numbers(bytes)).for_each(|(slot, number)| *slot = number);
+}
+
+fn numbers<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> {
+    bytes.chunks(size_of::<T>().max(1)).map(from_bytes)
+}
+
+/// The content of a state that was checked.
+struct Saved<'b, T> {
+    status: Status<T>,
+    scaling: &'b [u8],
+    rows: &'b [u8],
+    members: &'b [u8],
+    factor: &'b [u8],
+    regression: &'b [u8],
+    weights: &'b [u8],
+    generator: [u8; 16],
+}
+
+impl<'b, T: Scalar> Saved<'b, T> {
+    fn parse<const C: usize, const D: usize>(bytes: &'b [u8]) -> Result<Self, BytesProblem> {
+        use BytesProblem::Malformed;
+        let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
+        let [number, c, d, phase, count, prior, scaled] = sections.words::<7>(SHAPE)?;
+        let size = size_of::<T>();
+        if number as usize != size {
+            return Err(BytesProblem::Precision);
+        }
+        let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
+        let phase = *phases.get(phase as usize).ok_or(Malformed)?;
+        let count = count as usize;
+        let early = phase == Phase::Idle || phase == Phase::Scaling;
+        let late = phase == Phase::Learning || phase == Phase::Predicting;
+        if (c as usize, d as usize) != (C, D)
+            || count > C
+            || prior > 1
+            || (early && count > 0)
+            || (late && count == 0)
+        {
+            return Err(Malformed);
+        }
+        let triangle = count * (count + 1) / 2;
+        let section = |tag, numbers: usize| {
+            let bytes = sections.of_length(tag, numbers * size)?;
+            if self::numbers::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
+        };
+        let scaling = section(SCALING, 2 * D + 3)?;
+        let (rows, factor) = (section(ROWS, count * D)?, section(FACTOR, triangle)?);
+        let (regression, weights) =
+            (section(REGRESSION, triangle + count + 2)?, section(WEIGHTS, 2 * count)?);
+        let members = sections.of_length(MEMBERS, 4 * count)?;
+        let places = members.as_chunks().0;
+        let place = |word: &[u8; 4]| u32::from_le_bytes(*word) as usize;
+        let distinct = |(at, word)| !places.iter().take(at).any(|other| other == word) && place(word) < count;
+        let mut pivots = (1..=count).map(|i| numbers::<T>(factor).nth(i * (i + 1) / 2 - 1));
+        if !places.iter().enumerate().all(distinct)
+            || !pivots.all(|pivot| pivot.is_some_and(|pivot| pivot > T::ZERO))
+        {
+            return Err(Malformed);
+        }
+        let long = |bytes: &[u8], at: usize| {
+            bytes.as_chunks().0.get(at).map(|long| u64::from_le_bytes(*long)).ok_or(Malformed)
+        };
+        let progress = sections.of_length(PROGRESS, 32)?;
+        let counts = sections.of_length(COUNTS, 16 + size)?;
+        let (rows_learned, before) = (long(counts, 0)?, long(counts, 1)?);
+        let discounted: T = counts.get(16..).map(from_bytes).ok_or(Malformed)?;
+        if before > rows_learned || !(discounted >= T::ZERO && discounted.is_finite()) {
+            return Err(Malformed);
+        }
+        let last = |bytes, from_end: usize, len: usize| {
+            numbers::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
+        };
+        let terms = triangle + count + 2;
+        let tally = Tally {
+            counts: Counts { rows: rows_learned, before, discounted },
+            rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
+        };
+        Ok(Self {
+            status: Status {
+                phase,
+                has_prior: prior == 1,
+                scaled,
+                count,
+                progress: Progress {
+                    steps: long(progress, 0)?,
+                    proposed: long(progress, 1)?,
+                    accepted: long(progress, 2)?,
+                    openings: long(progress, 3)?,
+                },
+                tally,
+                target_mean: last(scaling, 3, 2 * D + 3)?,
+                target_scale: last(scaling, 2, 2 * D + 3)?,
+                gamma: last(scaling, 1, 2 * D + 3)?,
+            },
+            scaling,
+            rows,
+            members,
+            factor,
+            regression,
+            weights,
+            generator: *sections.of_length(GENERATOR, 16)?.first_chunk().ok_or(Malformed)?,
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! The state of a chain over a stream as bytes, to keep over a reset: all later results are the same bit for bit.
+//!
+//! The magic number is `dppnstrm`, in the sections of `sections.rs`:
+//!
+//! | section | content |
+//! | --- | --- |
+//! | 1 | words: bytes of a number, features d, capacity, landmarks c, acceptance (0 Barker, 1 Metropolis) |
+//! | 2 | landmarks c d: numbers |
+//! | 3 | the place of each landmark in the factor's order: c words |
+//! | 4 | the factor by rows: c(c + 1)/2 numbers |
+//! | 5 | steps, proposed, accepted, openings: 8 bytes each |
+//! | 6 | 16 bytes of the random generator |
+//!
+//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it.
+
+use super::StreamChain;
+use crate::chain::Progress;
+use crate::error::{BytesProblem, Error};
+use crate::kernel::Kernel;
+use crate::scalar::{Scalar, bytes_of, from_bytes};
+use crate::sections::{Sections, Writer, length};
+use crate::swap::Acceptance;
+
+const MAGIC: &[u8; 8] = b"dppnstrm";
+const SHAPE: u32 = 1;
+const ROWS: u32 = 2;
+const MEMBERS: u32 = 3;
+const FACTOR: u32 = 4;
+const PROGRESS: u32 = 5;
+const GENERATOR: u32 = 6;
+const SECTIONS: usize = 6;
+
+/// Return the most bytes of the state of a [`StreamChain`] with `c` landmarks of `d` features.
+pub const fn stream_state_bytes<T>(c: usize, d: usize) -> usize {
+    length(SECTIONS, 4 * 5 + 4 * c + 8 * 4 + 16 + size_of::<T>() * (c * d + c * (c + 1) / 2))
+}
+
+impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
+    /// Write the state to the start of `bytes` and return its length, at most [`stream_state_bytes`]. `generator` are 16
+    /// bytes that the reader gets back: the state of the random generator.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; nothing is written then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Random, StreamChain, Workspace, kernel::Gaussian, stream_state_bytes};
+    ///
+    /// let kernel = Gaussian::new(0.7_f32)?;
+    /// let (mut rows, mut memory) = ([0.0; 4], Workspace::<f32, 4>::new());
+    /// let mut chain = StreamChain::new(kernel, 4, 1, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+    /// let mut random = Random::seeded(7);
+    /// for reading in 0..20 {
+    ///     chain.offer(&[reading as f32 * 0.3], &mut random)?;
+    /// }
+    /// let mut bytes = [0; stream_state_bytes::<f32>(4, 1)];
+    /// chain.write_state([0; 16], &mut bytes)?;
+    ///
+    /// let (mut rows, mut memory) = ([0.0; 4], Workspace::<f32, 4>::new());
+    /// let mut resumed = StreamChain::new(kernel, 4, 1, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+    /// resumed.read_state(&bytes)?;
+    /// assert_eq!((resumed.rows(), resumed.members()), (chain.rows(), chain.members()));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn write_state(&self, generator: [u8; 16], bytes: &mut [u8]) -> Result<usize, Error> {
+        let count = self.len();
+        let shape = [
+            size_of::<T>(),
+            self.dim,
+            self.most,
+            count,
+            usize::from(self.acceptance == Acceptance::Metropolis),
+        ];
+        let Progress { steps, proposed, accepted, openings } = self.progress;
+        Writer::write(bytes, MAGIC, SECTIONS, stream_state_bytes::<T>(count, self.dim), |writer| {
+            writer.section(SHAPE, shape.into_iter().flat_map(|word| (word as u32).to_le_bytes()))?;
+            writer.section(ROWS, self.rows().iter().copied().flat_map(bytes_of))?;
+            writer.section(MEMBERS, self.members().iter().flat_map(|&place| (place as u32).to_le_bytes()))?;
+            let factor = (0..count).flat_map(|i| self.factor.row(i).iter().copied());
+            writer.section(FACTOR, factor.flat_map(bytes_of))?;
+            writer.section(
+                PROGRESS,
+                [steps, proposed, accepted, openings].into_iter().flat_map(u64::to_le_bytes),
+            )?;
+            writer.section(GENERATOR, generator.into_iter())
+        })
+    }
+
+    /// Read a state that [`write_state`](Self::write_state) wrote and go on with it. Return the generator's bytes. The
+    /// present landmarks are replaced.
+    ///
+    /// # Errors
+    /// [`Error::SavedBytes`] with the problem, [`BytesProblem::Malformed`] for other numbers of features or landmarks or another
+    /// acceptance: the chain is unchanged. [`Error::ForeignState`] for landmarks of another kernel: the chain is then without
+    /// landmarks.
+    pub fn read_state(&mut self, bytes: &[u8]) -> Result<[u8; 16], Error> {
+        self.take_back(bytes).map_err(Error::SavedBytes)?;
+        if !self.holds_its_factor() {
+            self.factor.truncate(0);
+            self.progress = Progress::default();
+            return Err(Error::ForeignState);
+        }
+        let generator =
+            Sections::open(bytes, MAGIC, SECTIONS as u32).and_then(|state| state.of_length(GENERATOR, 16));
+        let generator = generator.ok().and_then(<[u8]>::first_chunk);
+        crate::error::Known::known(generator.copied())
+    }
+
+    /// Check the bytes, and then replace the state by theirs.
+    fn take_back(&mut self, bytes: &[u8]) -> Result<(), BytesProblem> {
+        use BytesProblem::Malformed;
+        let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
+        let [number, dim, most, count, acceptance] = sections.words::<5>(SHAPE)?.map(|word| word as usize);
+        let size = size_of::<T>();
+        if number != size {
+            return Err(BytesProblem::Precision);
+        }
+        let same = usize::from(self.acceptance == Acceptance::Metropolis) == acceptance;
+        if (dim, most) != (self.dim, self.most) || !same || count > most {
+            return Err(Malformed);
+        }
+        let section = |tag, numbers: usize| {
+            let bytes = sections.of_length(tag, numbers * size)?;
+            if bytes.chunks(size.max(1)).all(|bytes| from_bytes::<T>(bytes).is_finite()) {
+                Ok(bytes)
+            } else {
+                Err(Malformed)
+            }
+        };
+        let (rows, factor) = (section(ROWS, count * dim)?, section(FACTOR, count * (count + 1) / 2)?);
+        let members = sections.of_length(MEMBERS, 4 * count)?;
+        let progress = sections.of_length(PROGRESS, 32)?.as_chunks().0.first_chunk::<4>().ok_or(Malformed)?;
+        sections.of_length(GENERATOR, 16)?;
+
+        let numbers = |bytes: &'_ [u8], slots: &mut dyn Iterator<Item = &mut T>| {
+            slots.zip(bytes.chunks(size.max(1))).for_each(|(slot, bytes)| *slot = from_bytes(bytes));
+        };
+        numbers(rows, &mut self.rows.iter_mut());
+        for (member, word) in self.members.iter_mut().zip(members.as_chunks().0) {
+            *member = u32::from_le_bytes(*word) as usize;
+        }
+        self.factor.truncate(0);
+        self.factor.extend(count);
+        numbers(factor, &mut self.factor.entries_mut());
+        let [steps, proposed, accepted, openings] = progress.map(u64::from_le_bytes);
+        self.progress = Progress { steps, proposed, accepted, openings };
+        Ok(())
+    }
+}
