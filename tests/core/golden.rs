@@ -7,7 +7,7 @@
 use dpp_nystrom::heap::{Heap, RidgeHeap};
 use dpp_nystrom_core::{RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
-use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, learn, predict, select, stream};
+use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, learn, power, predict, select, stream};
 use std::fs;
 use std::path::Path;
 
@@ -77,4 +77,17 @@ fn predictions_of_a_model_in_flash_are_golden() {
     let (outcome, error) = predict::run().unwrap();
     compare("golden/predict.txt", &outcome, &predict::DESKTOP);
     assert!(error < predict::LARGEST_ERROR, "{error}");
+}
+
+#[test]
+fn a_learner_that_loses_its_power_is_golden() {
+    let (mut learner, mut flash) = (power::Device::new(), power::Flash::new());
+    let mut state = [0; power::Device::STATE];
+    let mut run = |cut| power::run(&mut learner, &mut flash, &mut state, cut).unwrap();
+    compare("golden/power.txt", &run(None), &power::DESKTOP);
+    for save in 1..=20 {
+        for bytes in (0..5_000).step_by(271) {
+            assert_eq!(run(Some((save, bytes))), run(None), "{save} {bytes}");
+        }
+    }
 }

@@ -41,6 +41,15 @@ pub fn compare<const C: usize, const B: usize>(
     Ok(())
 }
 
+/// Log a prediction's bits, which `tests/firmware` compares with the desktop's, and end the run.
+pub fn show(prediction: Result<f32, Error>) -> ! {
+    if let Ok(value) = prediction {
+        defmt::info!("{=f32}", value);
+        defmt::info!("predictions: {=u32:08x}", value.to_bits());
+    }
+    finish(prediction.map(drop).map_err(Failure::Core))
+}
+
 /// End the run: with status 0, or with status 1 and the reason in the log.
 pub fn finish(result: Result<(), Failure>) -> ! {
     match result {

@@ -14,4 +14,10 @@ pub mod stack;
 mod transport;
 
 pub use board::entry;
-pub use compare::{Failure, compare, finish};
+pub use compare::{Failure, compare, finish, show};
+
+use dpp_nystrom_core::{Learner, bytes};
+
+// What is promised is what the static takes, on these processors as on the desktop.
+const _: () = assert!(size_of::<Learner<16, 4>>() == bytes::<f32>(16, 4).learner);
+const _: () = assert!(size_of::<Learner<7, 3>>() == bytes::<f32>(7, 3).learner);

@@ -37,6 +37,15 @@ impl Sensor {
     }
 }
 
+/// Readings without end.
+impl Iterator for Sensor {
+    type Item = Reading;
+
+    fn next(&mut self) -> Option<Reading> {
+        Some(self.read())
+    }
+}
+
 /// Return the first `N` features of the sensor from state 1, one row after the other: for rows in flash.
 pub const fn features<const N: usize>() -> [f32; N] {
     let mut features = [0.0; N];

@@ -7,6 +7,7 @@
 //! | [`select`] | landmarks by the open-slot chain among rows in flash |
 //! | [`stream`] | landmarks of a stream that is not stored |
 //! | [`learn`] | ridge regression on a stream, one row at a time |
+//! | [`power`] | a learner that is saved to flash and loses its power in the middle of a save |
 //! | [`predict`] | predictions of a model in flash |
 //!
 //! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend on a
@@ -18,6 +19,7 @@ pub mod algorithm_1;
 pub mod data;
 pub mod learn;
 mod outcome;
+pub mod power;
 pub mod predict;
 pub mod select;
 pub mod stream;

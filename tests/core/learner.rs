@@ -1,0 +1,547 @@
+//! The learner: what it computes, what it refuses, what it keeps, and what forgetting and exchanges cost.
+
+use dpp_nystrom_core::kernel::{Gaussian, Linear};
+use dpp_nystrom_core::{
+    Acceptance, BytesProblem, Error, Landmarks, Learner, Model, Nystrom, Offer, Parts, Phase, Points, Random,
+    RidgeRegression, RidgeWorkspace, SlotChain, Standard, TRIES_PER_LANDMARK, Workspace, start,
+};
+use dpp_nystrom_golden::data::Sensor;
+use rand_core::Rng;
+
+const C: usize = 16;
+const D: usize = 4;
+const SIGMA: f32 = 6.0;
+type Device = Learner<C, D>;
+
+fn kernel() -> Gaussian<f32> {
+    Gaussian::new(SIGMA).unwrap()
+}
+
+/// A learner after `scaled`, `offered` and `learned` readings of the sensor.
+fn after(sensor: &mut Sensor, scaled: usize, offered: usize, learned: usize) -> (Device, Random) {
+    let (mut learner, mut random) = (Device::new(), Random::seeded(7));
+    learner.start(kernel());
+    sensor.by_ref().take(scaled).for_each(|reading| learner.scale(&reading.row, reading.target).unwrap());
+    if offered > 0 {
+        learner.freeze_scaling().unwrap();
+        sensor
+            .by_ref()
+            .take(offered)
+            .for_each(|reading| assert!(learner.offer(&reading.row, &mut random).is_ok()));
+    }
+    if learned > 0 {
+        learner.freeze_landmarks().unwrap();
+        sensor
+            .by_ref()
+            .take(learned)
+            .for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
+    }
+    (learner, random)
+}
+
+fn test_error(learner: &Device, readings: impl Iterator<Item = ([f32; D], f32)>) -> f64 {
+    let errors: Vec<f64> =
+        readings.map(|(row, target)| f64::from(learner.predict(&row).unwrap() - target).powi(2)).collect();
+    (errors.iter().sum::<f64>() / errors.len() as f64).sqrt()
+}
+
+/// The image `learner` computes this. `tests/firmware` compares it with the same file on four targets.
+#[test]
+fn the_program_of_the_readme_predicts_the_golden_value() {
+    let mut sensor = Sensor::new(1);
+    let (mut learner, _) = after(&mut sensor, 100, 300, 500);
+    let trained = learner.solve(1e-6).unwrap();
+    let reading = sensor.read();
+    let prediction = learner.predict(&reading.row).unwrap();
+    let text = format!("predictions: {:08x}\n", prediction.to_bits());
+    println!("{text}error on the rows learned {trained}");
+    assert_eq!(text, include_str!("golden/learner.txt"));
+    let error = test_error(&learner, sensor.take(200).map(|reading| (reading.row, reading.target)));
+    // The targets' standard deviation is 0.46.
+    assert!(error < 0.05 && f64::from(trained) < 0.05, "{error} {trained}");
+}
+
+#[test]
+fn the_readme_shows_the_program_that_runs() {
+    let program = include_str!("../../examples/firmware/src/bin/learner.rs");
+    assert!(include_str!("../../README.md").contains(&format!("```rust\n{program}```")));
+    assert!(program.lines().count() <= 25);
+}
+
+/// The learner adds no arithmetic of its own: compare with the algorithms called one by one.
+#[test]
+fn it_computes_what_its_parts_compute() {
+    let mut sensor = Sensor::new(3);
+    let (mut learner, _) = after(&mut sensor, 50, 200, 0);
+    learner.freeze_landmarks().unwrap();
+    let rows: Vec<f32> = learner.rows().as_flattened().to_vec();
+    let ground = Points::new(&rows, D, kernel()).unwrap();
+    let (mut memory, mut ridge) = (Workspace::<f64, C>::new(), RidgeWorkspace::<f64, C>::new());
+    let wide: Vec<f64> = rows.iter().map(|&value| f64::from(value)).collect();
+    let wide_ground = Points::new(&wide, D, Gaussian::new(f64::from(SIGMA)).unwrap()).unwrap();
+    let mut landmarks = Landmarks::new(&wide_ground, memory.lend()).unwrap();
+    start::given(&mut landmarks, &std::array::from_fn::<usize, C, _>(|i| i)).unwrap();
+    let nystrom = Nystrom::new(&landmarks);
+    let mut ridge = RidgeRegression::new(C, ridge.lend()).unwrap();
+    let readings: Vec<_> = sensor.by_ref().take(300).collect();
+    readings.iter().for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
+    learner.solve(1e-4).unwrap();
+    let model = learner.model().unwrap();
+    for reading in &readings {
+        let mut room = [0.0; D];
+        let row = model.standardise(&reading.row, &mut room).unwrap();
+        let row: Vec<f64> = row.iter().map(|&value| f64::from(value)).collect();
+        let mut phi = [0.0; C];
+        wide_ground.column_at(&row, landmarks.members(), &mut phi);
+        nystrom.transform(&mut phi).unwrap();
+        ridge.add(&phi, f64::from(model.standard_target(reading.target))).unwrap();
+    }
+    let mut weights = [0.0; C];
+    nystrom.kernel_weights(ridge.solve(1e-4).unwrap().weights, &mut weights).unwrap();
+    for reading in sensor.take(20) {
+        let mut room = [0.0; D];
+        let row = model.standardise(&reading.row, &mut room).unwrap();
+        let mut column = [0.0; C];
+        ground.column_at(row, landmarks.members(), &mut column);
+        let expected: f64 = column.iter().zip(&weights).map(|(&k, w)| f64::from(k) * w).sum();
+        let expected = f64::from(model.target_mean()) + f64::from(model.target_scale()) * expected;
+        let found = f64::from(learner.predict(&reading.row).unwrap());
+        assert!((found - expected).abs() < 1e-3, "{found} {expected}");
+    }
+}
+
+#[test]
+fn a_call_of_another_phase_is_an_error_and_changes_nothing() {
+    let (row, mut random) = ([0.1, 0.2, 0.3, 0.4], Random::seeded(1));
+    let mut sensor = Sensor::new(1);
+    let learners = [
+        Device::new(),
+        after(&mut sensor, 10, 0, 0).0,
+        after(&mut sensor, 10, 20, 0).0,
+        after(&mut sensor, 10, 20, 5).0,
+        {
+            let mut learner = after(&mut sensor, 10, 20, 5).0;
+            learner.solve(1e-3).unwrap();
+            learner
+        },
+    ];
+    let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
+    for (at, (mut learner, found)) in learners.into_iter().zip(phases).enumerate() {
+        assert_eq!(learner.phase(), found);
+        let (mut before, mut bytes) = ([0; Device::STATE], [0; Device::STATE]);
+        learner.write_state([0; 16], &mut before).unwrap();
+        let refused = |expected| Err(Error::Phase { expected, found });
+        if at != 1 {
+            assert_eq!(learner.scale(&row, 1.0), refused(Phase::Scaling));
+            assert_eq!(learner.freeze_scaling(), refused(Phase::Scaling));
+        }
+        if at != 2 {
+            assert_eq!(learner.offer(&row, &mut random).map(drop), refused(Phase::Selecting));
+            assert_eq!(learner.select(&[row], &mut random).map(drop), refused(Phase::Selecting));
+            assert_eq!(learner.freeze_landmarks(), refused(Phase::Selecting));
+        }
+        if at < 3 {
+            assert_eq!(learner.learn(&row, 1.0), refused(Phase::Learning));
+            assert_eq!(learner.forget(0.9), refused(Phase::Learning));
+            assert_eq!(learner.exchange(&row, &mut random).map(drop), refused(Phase::Learning));
+            assert_eq!(learner.solve(1e-3).map(drop), refused(Phase::Learning));
+        }
+        if at < 4 {
+            assert_eq!(learner.predict(&row).map(drop), refused(Phase::Predicting));
+        }
+        learner.write_state([0; 16], &mut bytes).unwrap();
+        assert_eq!(before, bytes, "{found:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_an_error_and_changes_nothing() {
+    let mut sensor = Sensor::new(1);
+    let mut learner = after(&mut sensor, 3, 0, 0).0;
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        assert_eq!(learner.scale(&[0.0, bad, 0.0, 0.0], 1.0), Err(Error::NotFinite { row: 3, column: 1 }));
+        assert_eq!(learner.scale(&[0.0; D], bad), Err(Error::NotFinite { row: 3, column: D }));
+    }
+    let (mut learner, mut random) = after(&mut sensor, 20, 40, 30);
+    learner.solve(1e-3).unwrap();
+    let (mut before, mut bytes) = ([0; Device::STATE], [0; Device::STATE]);
+    learner.write_state([0; 16], &mut before).unwrap();
+    for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
+        let row = [0.0, 0.0, bad, 0.0];
+        assert_eq!(learner.learn(&row, 1.0), Err(Error::NotFinite { row: 30, column: 2 }));
+        assert_eq!(learner.predict(&row), Err(Error::NotFinite { row: 0, column: 2 }));
+        assert!(matches!(learner.exchange(&row, &mut random), Err(Error::NotFinite { row: 40, column: 2 })));
+    }
+    assert_eq!(learner.learn(&[0.0; D], f32::NAN), Err(Error::NotFinite { row: 30, column: D }));
+    assert_eq!(learner.solve(-1.0), Err(Error::Ridge));
+    learner.write_state([0; 16], &mut bytes).unwrap();
+    assert_eq!(before, bytes);
+    // No feature varies.
+    learner.start(kernel());
+    (0..5).for_each(|_| learner.scale(&[1.0; D], 2.0).unwrap());
+    assert_eq!(learner.freeze_scaling(), Err(Error::Constant));
+    let standard = Standard { means: [0.0; D], scales: [0.0; D], target_mean: 0.0, target_scale: 1.0 };
+    assert_eq!(learner.start_scaled(kernel(), &standard), Err(Error::Constant));
+    let standard = Standard { scales: [1.0, f32::NAN, 1.0, 1.0], ..standard };
+    assert_eq!(learner.start_scaled(kernel(), &standard), Err(Error::NotFinite { row: 1, column: 1 }));
+}
+
+#[test]
+fn a_start_keeps_what_it_finds_when_rank_runs_out() {
+    let table: Vec<[f32; 1]> = (0..30).map(|i| [(i % 3) as f32]).collect();
+    let mut random = Random::seeded(1);
+    let mut learner = Learner::<8, 1>::new();
+    let standard = Standard { means: [1.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    learner.start_scaled(Gaussian::new(1.0).unwrap(), &standard).unwrap();
+    assert_eq!(learner.select(&table, &mut random), Ok(3));
+    for row in &table {
+        learner.learn(row, row[0] * row[0]).unwrap();
+    }
+    learner.solve(1e-6).unwrap();
+    assert!((learner.predict(&[2.0]).unwrap() - 4.0).abs() < 1e-3);
+    let (mut bytes, mut resumed) = ([0; Learner::<8, 1>::STATE], Learner::<8, 1>::new());
+    let length = learner.write_state([0; 16], &mut bytes).unwrap();
+    assert!(length < bytes.len());
+    resumed.read_state(Gaussian::new(1.0).unwrap(), &bytes).unwrap();
+    assert_eq!(resumed.predict(&[1.5]), learner.predict(&[1.5]));
+    // As many landmarks as a linear kernel has dimensions, and none of an empty table.
+    let mut linear = Learner::<8, 1, Linear>::new();
+    linear.start_scaled(Linear, &Standard { means: [0.0], ..standard }).unwrap();
+    assert_eq!(linear.select(&[], &mut random), Err(Error::Empty));
+    assert_eq!(linear.select(&[[0.0], [0.0]], &mut random), Err(Error::Empty));
+    assert_eq!(
+        linear.select(&[[f32::NAN], [0.0]], &mut random).map(drop).unwrap_err(),
+        Error::NotFinite { row: 0, column: 0 }
+    );
+    assert_eq!(linear.select(&[[0.0], [2.0], [1.0]], &mut random), Ok(1));
+}
+
+/// The mean of `log det K_CC`, on which the stationary law depends alone, after the stated number of tries and after sixteen
+/// times as many, in standard deviations of the latter.
+#[test]
+fn the_stated_tries_suffice() {
+    const N: usize = 600;
+    const CHAINS: u64 = 100;
+    for (seed, sigma) in [(1, 0.5), (2, 1.0), (3, 3.0), (4, 6.0)] {
+        let rows: Vec<f32> = dpp_nystrom_tests::ground::normal_points(N, 5, seed);
+        let ground = Points::new(&rows, 5, Gaussian::new(sigma).unwrap()).unwrap();
+        let log_dets = |tries: u64| -> Vec<f64> {
+            let run = |chain| {
+                let (mut memory, mut random) = (Workspace::<f32, C>::new(), Random::seeded(chain));
+                let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
+                start::uniform(&mut landmarks, C, &mut random).unwrap();
+                let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+                chain.run(tries * C as u64, &mut random).unwrap();
+                f64::from(chain.log_det())
+            };
+            (0..CHAINS).map(run).collect()
+        };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let long = log_dets(16 * TRIES_PER_LANDMARK);
+        let middle = mean(&long);
+        let deviation =
+            (long.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / CHAINS as f64).sqrt();
+        let away = |tries| (mean(&log_dets(tries)) - middle) / deviation;
+        let (start, stated) = (away(0), away(TRIES_PER_LANDMARK));
+        println!(
+            "sigma {sigma}: {start:.2} standard deviations at the start, {stated:.2} after the stated tries"
+        );
+        // The standard error of the difference of two means is 0.14.
+        assert!(stated.abs() < 0.42, "{stated}");
+        // Under a narrow kernel every start is as good as another.
+        assert!(start < -1.0 || sigma < 3.0, "{start}");
+    }
+}
+
+/// Cut anywhere, in any phase, and resumed: the same bits as without the cut.
+#[test]
+fn a_saved_learner_goes_on_bit_for_bit() {
+    let run = |cut: Option<usize>| {
+        let (mut learner, mut random, mut sensor) = (Device::new(), Random::seeded(7), Sensor::new(5));
+        learner.start(kernel());
+        for step in 0..400 {
+            if cut == Some(step) {
+                let mut bytes = [0; Device::STATE];
+                let mut generator = [0; 16];
+                let (seed, drawn) = generator.split_at_mut(8);
+                seed.copy_from_slice(&random.seed().to_le_bytes());
+                drawn.copy_from_slice(&random.drawn().to_le_bytes());
+                let length = learner.write_state(generator, &mut bytes).unwrap();
+                learner = Device::new();
+                let generator = learner.read_state(kernel(), &bytes[..length]).unwrap();
+                let long = |at: usize| u64::from_le_bytes(generator[at..at + 8].try_into().unwrap());
+                random = Random::resume(long(0), long(8));
+            }
+            let reading = sensor.read();
+            match step {
+                0..20 => learner.scale(&reading.row, reading.target).unwrap(),
+                20 => learner.freeze_scaling().unwrap(),
+                21..200 => assert!(learner.offer(&reading.row, &mut random).is_ok()),
+                200 => learner.freeze_landmarks().unwrap(),
+                300 => assert!(learner.solve(1e-5).is_ok()),
+                _ if step % 7 == 0 => assert!(learner.exchange(&reading.row, &mut random).is_ok()),
+                _ => {
+                    learner.forget(0.999).unwrap();
+                    learner.learn(&reading.row, reading.target).unwrap();
+                }
+            }
+        }
+        learner.solve(1e-5).unwrap();
+        let mut bytes = vec![0; Device::STATE];
+        learner.write_state([0; 16], &mut bytes).unwrap();
+        bytes
+    };
+    let whole = run(None);
+    for cut in (0..400).step_by(3) {
+        assert_eq!(run(Some(cut)), whole, "{cut}");
+    }
+}
+
+#[test]
+fn damaged_and_foreign_states_are_refused() {
+    let (mut learner, _) = after(&mut Sensor::new(1), 20, 40, 30);
+    let mut bytes = [0; Device::STATE];
+    learner.write_state([0; 16], &mut bytes).unwrap();
+    let mut other = after(&mut Sensor::new(2), 20, 40, 30).0;
+    let (mut before, mut now) = ([0; Device::STATE], [0; Device::STATE]);
+    other.write_state([0; 16], &mut before).unwrap();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes;
+        damaged[at] ^= 1 << (at % 8);
+        assert!(matches!(other.read_state(kernel(), &damaged), Err(Error::SavedBytes(_))), "{at}");
+    }
+    assert!(matches!(
+        other.read_state(kernel(), &bytes[..99]),
+        Err(Error::SavedBytes(BytesProblem::Truncated { .. }))
+    ));
+    assert_eq!(
+        Learner::<8, D>::new().read_state(kernel(), &bytes),
+        Err(Error::SavedBytes(BytesProblem::Malformed))
+    );
+    let mut wide = Learner::<C, D, Gaussian<f64>, f64>::new();
+    assert_eq!(
+        wide.read_state(Gaussian::new(f64::from(SIGMA)).unwrap(), &bytes),
+        Err(Error::SavedBytes(BytesProblem::Precision))
+    );
+    other.write_state([0; 16], &mut now).unwrap();
+    assert_eq!(before, now);
+    assert_eq!(other.read_state(Gaussian::new(1.0).unwrap(), &bytes), Err(Error::ForeignState));
+    assert_eq!(other.phase(), Phase::Idle);
+    let needed = bytes.len();
+    assert_eq!(learner.write_state([0; 16], &mut bytes[..7]), Err(Error::Capacity { needed, have: 7 }));
+}
+
+/// A model whose landmarks a device has, but whose target has shifted: few rows correct it.
+#[test]
+fn a_model_goes_on_learning() {
+    let mut sensor = Sensor::new(1);
+    let (mut trained, mut random) = after(&mut sensor, 100, 300, 500);
+    trained.solve(1e-6).unwrap();
+    let model = trained.model().unwrap();
+    let parts = Parts {
+        means: model.means(),
+        scales: model.scales(),
+        landmarks: model.landmarks(),
+        weights: model.weights(),
+        target_mean: model.target_mean(),
+        target_scale: model.target_scale(),
+    };
+    let model = Model::new(kernel(), parts).unwrap();
+    let mut device = Device::new();
+    device.start_from(&model).unwrap();
+    let row = sensor.read().row;
+    assert_eq!(device.predict(&row), model.predict(&row, &mut [0.0; D]));
+    // Here each target is larger by a part of the first feature.
+    let shifted =
+        |reading: dpp_nystrom_golden::data::Reading| (reading.row, reading.target + 0.8 * reading.row[0]);
+    let error = |device: &Device| test_error(device, Sensor::new(77).take(300).map(shifted));
+    let before = error(&device);
+    let mut fresh = Device::new();
+    fresh
+        .start_scaled(
+            kernel(),
+            &Standard {
+                means: model.means().try_into().unwrap(),
+                scales: model.scales().try_into().unwrap(),
+                target_mean: model.target_mean(),
+                target_scale: model.target_scale(),
+            },
+        )
+        .unwrap();
+    let table: Vec<[f32; D]> = sensor.by_ref().take(300).map(|reading| reading.row).collect();
+    assert_eq!(fresh.select(&table, &mut random), Ok(C));
+    for (row, target) in sensor.by_ref().take(12).map(shifted) {
+        device.learn(&row, target).unwrap();
+        fresh.learn(&row, target).unwrap();
+    }
+    device.solve(1e-3).unwrap();
+    fresh.solve(1e-3).unwrap();
+    let few = [error(&device), error(&fresh)];
+    for (row, target) in sensor.by_ref().take(500).map(shifted) {
+        device.learn(&row, target).unwrap();
+    }
+    device.solve(1e-5).unwrap();
+    let many = error(&device);
+    println!("model {before:.4}; 12 rows {:.4}, without the model {:.4}; 512 rows {many:.4}", few[0], few[1]);
+    assert!(few[0] < 0.5 * before && few[0] < 0.7 * few[1] && many < 0.2 * before);
+    // Exchanging a landmark keeps the prior.
+    device.start_from(&model).unwrap();
+    let drawn = (0..200).filter(|_| {
+        matches!(device.exchange(&sensor.read().row, &mut random).unwrap(), Offer::Replaced { .. })
+    });
+    let exchanged = drawn.count();
+    let after = test_error(&device, Sensor::new(77).take(300).map(|reading| (reading.row, reading.target)));
+    println!("{exchanged} exchanges of a model without rows: error {after:.4}");
+    assert!(exchanged > 10 && device.phase() == Phase::Predicting && after < 0.2);
+}
+
+/// Coefficients that drift: forgetting against no forgetting, and against relearning from a window of the same memory.
+#[test]
+fn forgetting_follows_a_drift() {
+    const LAMBDA: f32 = 0.95;
+    let drifting = |time: usize, row: &[f32; D]| {
+        let angle = time as f32 * 0.004;
+        angle.cos() * row[0] * 2.0 + angle.sin() * row[1] * row[1] * 2.0 - row[2]
+    };
+    let noise = |random: &mut Random| (random.next_u32() as f32 / u32::MAX as f32 - 0.5) * 0.1;
+    let mut sensor = Sensor::new(1);
+    let (mut forgetful, _) = after(&mut sensor, 100, 300, 0);
+    forgetful.freeze_landmarks().unwrap();
+    let mut keeps = forgetful.clone();
+    let window = forgetful.clone();
+    // The rows that fit the memory of R, Qᵀy and the scratch of a solution: what a window would take instead.
+    let kept = dpp_nystrom_core::bytes::<f32>(C, D).learn / (4 * (D + 1));
+    let (mut rows, mut random) = (Vec::new(), Random::seeded(3));
+    let mut squares = [0.0_f64; 3];
+    for time in 0..3_000 {
+        let row = sensor.read().row;
+        let target = drifting(time, &row);
+        if time >= 500 && time % 10 == 0 {
+            let mut relearned = window.clone();
+            rows.iter()
+                .skip(rows.len() - kept)
+                .for_each(|(row, target)| relearned.learn(row, *target).unwrap());
+            for (squares, learner) in squares.iter_mut().zip([&mut forgetful, &mut keeps, &mut relearned]) {
+                learner.solve(1e-4).unwrap();
+                *squares += f64::from(learner.predict(&row).unwrap() - target).powi(2) / 250.0;
+            }
+        }
+        let target = target + noise(&mut random);
+        forgetful.forget(LAMBDA).unwrap();
+        forgetful.learn(&row, target).unwrap();
+        keeps.learn(&row, target).unwrap();
+        rows.push((row, target));
+    }
+    let [forgets, keeps, relearns] = squares.map(f64::sqrt);
+    println!("forgetting {forgets:.4}, none {keeps:.4}, relearned from {kept} rows {relearns:.4}");
+    assert!(forgets < 0.2 * keeps && forgets < 0.95 * relearns);
+}
+
+/// The cost of an exchange in error and in rows: landmarks from one half of the space are exchanged after 500 noisy rows. A
+/// restart on the new landmarks learns the same 20 or 100 rows that follow.
+#[test]
+fn an_exchange_keeps_most_of_what_was_learned() {
+    const SEEDS: u32 = 12;
+    const GAMMA: f32 = 1e-4;
+    let kernel = || Gaussian::new(4.0).unwrap();
+    let error = |learner: &Device| {
+        test_error(learner, Sensor::new(99).take(300).map(|reading| (reading.row, reading.target)))
+    };
+    let measured = |exchanges: usize| {
+        let mut means = [0.0; 6];
+        for seed in 1..=SEEDS {
+            let (mut sensor, mut random) = (Sensor::new(seed), Random::seeded(u64::from(seed)));
+            let mut numbers = Random::seeded(3 + u64::from(seed));
+            let mut noise = || (numbers.next_u32() as f32 / u32::MAX as f32 - 0.5) * 0.7;
+            let mut learner = Device::new();
+            learner.start(kernel());
+            for reading in sensor.by_ref().take(100) {
+                learner.scale(&reading.row, reading.target).unwrap();
+            }
+            learner.freeze_scaling().unwrap();
+            for mut reading in sensor.by_ref().take(300) {
+                reading.row[0] *= 0.5;
+                learner.offer(&reading.row, &mut random).unwrap();
+            }
+            learner.freeze_landmarks().unwrap();
+            for reading in sensor.by_ref().take(500) {
+                learner.learn(&reading.row, reading.target + noise()).unwrap();
+            }
+            learner.solve(GAMMA).unwrap();
+            let mut errors = vec![error(&learner)];
+            let mut done = 0;
+            while done < exchanges {
+                done += usize::from(
+                    learner.exchange(&sensor.read().row, &mut random).unwrap() != Offer::Declined,
+                );
+            }
+            errors.push(error(&learner));
+            let mut restarted = without_rows(&learner, kernel());
+            for at in 1..=100 {
+                let reading = sensor.read();
+                let target = reading.target + noise();
+                learner.learn(&reading.row, target).unwrap();
+                restarted.learn(&reading.row, target).unwrap();
+                if at == 20 || at == 100 {
+                    learner.solve(GAMMA).unwrap();
+                    restarted.solve(GAMMA).unwrap();
+                    errors.extend([error(&learner), error(&restarted)]);
+                }
+            }
+            means.iter_mut().zip(errors).for_each(|(mean, error)| *mean += error / f64::from(SEEDS));
+        }
+        let [before, after, twenty, restarted, hundred, restarted_hundred] = means;
+        println!(
+            "{exchanges:2} exchanged: {before:.3} before, {after:.3} after; 20 rows {twenty:.3}, restarted {restarted:.3}; \
+             100 rows {hundred:.3}, restarted {restarted_hundred:.3}"
+        );
+        means
+    };
+    let [before, after, ..] = measured(1);
+    assert!(after < 1.25 * before);
+    let [_, _, twenty, restarted, ..] = measured(4);
+    assert!(twenty < 0.4 * restarted);
+    // As many as there are landmarks: worth some 100 rows still.
+    let [_, after, .., restarted_hundred] = measured(16);
+    assert!(after < 1.3 * restarted_hundred);
+}
+
+/// A learner of the same landmarks, in the same scaling, that has learned nothing.
+fn without_rows(learner: &Device, kernel: Gaussian<f32>) -> Device {
+    let model = learner.model().unwrap();
+    let parts = Parts {
+        means: model.means(),
+        scales: model.scales(),
+        landmarks: model.landmarks(),
+        weights: &[0.0; C],
+        target_mean: model.target_mean(),
+        target_scale: model.target_scale(),
+    };
+    let mut fresh = Device::new();
+    fresh.start_from(&Model::new(kernel, parts).unwrap()).unwrap();
+    fresh
+}
+
+/// An exchange is exact where the entering row is the leaving one: the same as the order of the landmarks.
+#[test]
+fn an_exchange_for_a_copy_changes_nothing_but_the_order() {
+    let mut sensor = Sensor::new(1);
+    let (mut learner, mut random) = after(&mut sensor, 100, 300, 200);
+    learner.solve(1e-4).unwrap();
+    let rows: Vec<[f32; D]> = sensor.by_ref().take(50).map(|reading| reading.row).collect();
+    let predict =
+        |learner: &Device| -> Vec<f32> { rows.iter().map(|row| learner.predict(row).unwrap()).collect() };
+    let before = predict(&learner);
+    let mut exchanged = 0;
+    for _ in 0..2_000 {
+        let model = learner.model().unwrap();
+        let at = (random.next_u32() % C as u32) as usize;
+        let copy =
+            std::array::from_fn(|i| model.landmarks()[at * D + i] / model.scales()[i] + model.means()[i]);
+        exchanged += usize::from(learner.exchange(&copy, &mut random).unwrap() != Offer::Declined);
+    }
+    assert!(exchanged > 20, "{exchanged}");
+    for (before, after) in before.iter().zip(predict(&learner)) {
+        assert!((before - after).abs() < 0.01, "{before} {after}");
+    }
+}
