@@ -481,9 +481,14 @@ impl<T: Scalar> Counts<T> {
 
     /// Return the effective number of rows.
     fn effective(self) -> T {
-        // Through `f64`: on 32-bit processors `usize` has no room for 2³² rows. Exact without discounts.
-        let since = T::from_f64(self.rows.wrapping_sub(self.before) as f64);
-        self.discounted + since
+        let since = self.rows.wrapping_sub(self.before);
+        // In two halves: on 32-bit processors `usize` has no room for 2³² rows.
+        let (high, low) = ((since >> 32) as u32, since as u32);
+        let mut effective = T::from_count(low as usize);
+        if high > 0 {
+            effective += T::from_count(high as usize) * T::from_f64(4_294_967_296.0);
+        }
+        self.discounted + effective
     }
 
     fn discount(&mut self, lambda: T) {

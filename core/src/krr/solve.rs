@@ -87,6 +87,14 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// [`Error::NotPositive`] with the feature that the rows and the regularisation leave undetermined, and
     /// [`Error::NotFinite`] with the feature (as its column) whose weight overflows. Rows can still be added.
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
+        self.find(k, gamma)?;
+        let squared_error = self.squared_error_at(k, self.solution)?;
+        Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
+    }
+
+    /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
+    #[inline(never)]
+    fn find(&mut self, k: usize, gamma: T) -> Result<(), Error> {
         if self.counts.rows == 0 {
             return Err(Error::NoRows);
         }
@@ -117,8 +125,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         if let Some(column) = self.solution.iter().position(|weight| !weight.is_finite()) {
             return Err(Error::NotFinite { row: self.counts.rows as usize, column });
         }
-        let squared_error = self.squared_error_at(k, self.solution)?;
-        Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
+        Ok(())
     }
 
     /// Return the rounding error of the copy's pivots.
@@ -172,6 +179,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         self.squared_error_at(k, weights.values)
     }
 
+    #[inline(never)]
     fn squared_error_at(&self, k: usize, weights: &[T]) -> Result<T, Error> {
         check_length(self.dim, weights.len())?;
         let (targets, mut total) = target(self.targets, self.rss, self.further, self.dim, k)?;
