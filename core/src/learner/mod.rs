@@ -106,6 +106,7 @@ pub struct Standard<const D: usize, T = f32> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
     /// Their factor, and their order.
     memory: Workspace<T, C>,
@@ -126,6 +127,7 @@ pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
 
 /// What is not an array. It begins as zeros, so that a static takes no room in flash.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Status<T> {
     phase: Phase,
     /// There are weights to add to.
