@@ -178,6 +178,17 @@ pub(crate) fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
     T::from_f64(value)
 }
 
+/// Return the numbers in these bytes, up to the last whole one. Not by `chunks` of a run-time size: at some optimisation levels
+/// a `zip` over those links a panic.
+pub(crate) fn numbers_of<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> {
+    let mut rest = bytes;
+    core::iter::from_fn(move || {
+        let (number, after) = rest.split_at_checked(size_of::<T>())?;
+        rest = after;
+        Some(from_bytes(number))
+    })
+}
+
 /// Return `Σ x_i y_i` over the shorter length: four interleaved partial sums `(s0 + s1) + (s2 + s3)`, then the
 /// remainder. The order is part of the result. Four sums use the SIMD lanes of a desktop and hide the latency of
 /// a microcontroller.

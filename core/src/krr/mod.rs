@@ -248,9 +248,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             self.row.fill(T::ZERO);
             *self.row.get_mut(k).known()? = *self.diagonal.get(k).known()?;
             // Column k of the lower triangle is row k of the copy.
-            let below = self.square.chunks(self.dim.max(1));
-            for (slot, below) in self.row.iter_mut().zip(below).skip(k + 1) {
-                *slot = *below.get(k).known()?;
+            for (j, slot) in self.row.iter_mut().enumerate().skip(k + 1) {
+                *slot = *self.square.get(j * self.dim + k).known()?;
             }
             map(self.row);
             if let Some(column) = self.row.iter().position(|entry| !entry.is_finite()) {

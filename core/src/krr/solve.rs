@@ -149,10 +149,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
                 let (rotation, rotated_pivot) = rotation(*pivot, lead);
                 *pivot = rotated_pivot;
                 // Column k of the lower triangle is row k of the copy.
-                for (below, carried) in
-                    self.square.chunks_mut(self.dim.max(1)).zip(self.row.iter_mut()).skip(k + 1)
-                {
-                    let entry = below.get_mut(k)?;
+                for (j, carried) in self.row.iter_mut().enumerate().skip(k + 1) {
+                    let entry = self.square.get_mut(j * self.dim + k)?;
                     *entry = apply_givens(*entry, carried, rotation);
                 }
                 let target = self.solution.get_mut(k)?;

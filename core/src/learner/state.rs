@@ -26,7 +26,7 @@ use crate::kernel::Kernel;
 use crate::krr::{Counts, RidgeRegression, Tally};
 use crate::landmarks::is_factored;
 use crate::memory::{Memory, prefix};
-use crate::scalar::{Scalar, Sum, bytes_of, from_bytes};
+use crate::scalar::{Scalar, Sum, bytes_of, from_bytes, numbers_of};
 use crate::sections::{Sections, Writer, length};
 
 const MAGIC: &[u8; 8] = b"dppnlern";
@@ -146,7 +146,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         }
         if count > 0 {
             let mut ridge = RidgeRegression::new(count, self.ridge.lend())?;
-            ridge.take_back(state.status.tally.counts, &mut numbers(state.regression)).known()?;
+            ridge.take_back(state.status.tally.counts, &mut numbers_of(state.regression)).known()?;
         }
         self.status = state.status;
         Ok(state.generator)
@@ -155,11 +155,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
 
 /// Write numbers into slots.
 fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
-    slots.into_iter().zip(numbers(bytes)).for_each(|(slot, number)| *slot = number);
-}
-
-fn numbers<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> {
-    bytes.chunks(size_of::<T>().max(1)).map(from_bytes)
+    slots.into_iter().zip(numbers_of(bytes)).for_each(|(slot, number)| *slot = number);
 }
 
 /// The content of a state that was checked.
@@ -199,7 +195,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let triangle = count * (count + 1) / 2;
         let section = |tag, numbers: usize| {
             let bytes = sections.of_length(tag, numbers * size)?;
-            if self::numbers::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
+            if numbers_of::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
         };
         let scaling = section(SCALING, 2 * D + 3)?;
         let (rows, factor) = (section(ROWS, count * D)?, section(FACTOR, triangle)?);
@@ -209,7 +205,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let places = members.as_chunks().0;
         let place = |word: &[u8; 4]| u32::from_le_bytes(*word) as usize;
         let distinct = |(at, word)| !places.iter().take(at).any(|other| other == word) && place(word) < count;
-        let mut pivots = (1..=count).map(|i| numbers::<T>(factor).nth(i * (i + 1) / 2 - 1));
+        let mut pivots = (1..=count).map(|i| numbers_of::<T>(factor).nth(i * (i + 1) / 2 - 1));
         if !places.iter().enumerate().all(distinct)
             || !pivots.all(|pivot| pivot.is_some_and(|pivot| pivot > T::ZERO))
         {
@@ -226,7 +222,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
             return Err(Malformed);
         }
         let last = |bytes, from_end: usize, len: usize| {
-            numbers::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
+            numbers_of::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
         };
         let terms = triangle + count + 2;
         let tally = Tally {

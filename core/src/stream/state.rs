@@ -17,7 +17,7 @@ use super::StreamChain;
 use crate::chain::Progress;
 use crate::error::{BytesProblem, Error};
 use crate::kernel::Kernel;
-use crate::scalar::{Scalar, bytes_of, from_bytes};
+use crate::scalar::{Scalar, bytes_of, numbers_of};
 use crate::sections::{Sections, Writer, length};
 use crate::swap::Acceptance;
 
@@ -120,27 +120,20 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         }
         let section = |tag, numbers: usize| {
             let bytes = sections.of_length(tag, numbers * size)?;
-            if bytes.chunks(size.max(1)).all(|bytes| from_bytes::<T>(bytes).is_finite()) {
-                Ok(bytes)
-            } else {
-                Err(Malformed)
-            }
+            if numbers_of::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
         };
         let (rows, factor) = (section(ROWS, count * dim)?, section(FACTOR, count * (count + 1) / 2)?);
         let members = sections.of_length(MEMBERS, 4 * count)?;
         let progress = sections.of_length(PROGRESS, 32)?.as_chunks().0.first_chunk::<4>().ok_or(Malformed)?;
         sections.of_length(GENERATOR, 16)?;
 
-        let numbers = |bytes: &'_ [u8], slots: &mut dyn Iterator<Item = &mut T>| {
-            slots.zip(bytes.chunks(size.max(1))).for_each(|(slot, bytes)| *slot = from_bytes(bytes));
-        };
-        numbers(rows, &mut self.rows.iter_mut());
+        self.rows.iter_mut().zip(numbers_of(rows)).for_each(|(slot, number)| *slot = number);
         for (member, word) in self.members.iter_mut().zip(members.as_chunks().0) {
             *member = u32::from_le_bytes(*word) as usize;
         }
         self.factor.truncate(0);
         self.factor.extend(count);
-        numbers(factor, &mut self.factor.entries_mut());
+        self.factor.entries_mut().zip(numbers_of(factor)).for_each(|(slot, number)| *slot = number);
         let [steps, proposed, accepted, openings] = progress.map(u64::from_le_bytes);
         self.progress = Progress { steps, proposed, accepted, openings };
         Ok(())
