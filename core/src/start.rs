@@ -60,7 +60,7 @@ pub fn uniform_up_to<T, G, R>(
 ) -> Result<usize, Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
     check_capacity(c, landmarks.factor().capacity())?;
@@ -82,7 +82,7 @@ where
 fn push_uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
-    G: GroundSet<T> + ?Sized,
+    G: TryGroundSet<T> + ?Sized,
     R: Rng + ?Sized,
 {
     for _ in 0..DRAWS {

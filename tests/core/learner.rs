@@ -92,7 +92,7 @@ fn it_computes_what_its_parts_compute() {
         let row = model.standardise(&reading.row, &mut room).unwrap();
         let row: Vec<f64> = row.iter().map(|&value| f64::from(value)).collect();
         let mut phi = [0.0; C];
-        wide_ground.column_at(&row, landmarks.members(), &mut phi);
+        wide_ground.column_at(&row, landmarks.members(), &mut phi).unwrap();
         nystrom.transform(&mut phi).unwrap();
         ridge.add(&phi, f64::from(model.standard_target(reading.target))).unwrap();
     }
@@ -102,7 +102,7 @@ fn it_computes_what_its_parts_compute() {
         let mut room = [0.0; D];
         let row = model.standardise(&reading.row, &mut room).unwrap();
         let mut column = [0.0; C];
-        ground.column_at(row, landmarks.members(), &mut column);
+        ground.column_at(row, landmarks.members(), &mut column).unwrap();
         let expected: f64 = column.iter().zip(&weights).map(|(&k, w)| f64::from(k) * w).sum();
         let expected = f64::from(model.target_mean()) + f64::from(model.target_scale()) * expected;
         let found = f64::from(learner.predict(&reading.row).unwrap());
@@ -262,15 +262,9 @@ fn a_saved_learner_goes_on_bit_for_bit() {
         for step in 0..400 {
             if cut == Some(step) {
                 let mut bytes = [0; Device::STATE];
-                let mut generator = [0; 16];
-                let (seed, drawn) = generator.split_at_mut(8);
-                seed.copy_from_slice(&random.seed().to_le_bytes());
-                drawn.copy_from_slice(&random.drawn().to_le_bytes());
-                let length = learner.write_state(generator, &mut bytes).unwrap();
+                let length = learner.write_state(random.state(), &mut bytes).unwrap();
                 learner = Device::new();
-                let generator = learner.read_state(kernel(), &bytes[..length]).unwrap();
-                let long = |at: usize| u64::from_le_bytes(generator[at..at + 8].try_into().unwrap());
-                random = Random::resume(long(0), long(8));
+                random = Random::resume(learner.read_state(kernel(), &bytes[..length]).unwrap());
             }
             let reading = sensor.read();
             match step {

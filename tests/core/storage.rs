@@ -296,12 +296,8 @@ fn a_learner_that_loses_its_power_in_mid_save_ends_the_same() {
             }
             at += 1;
             if at % 20 == 0 {
-                // The next reading, and the generator's position.
-                let mut generator = [0; 16];
-                generator[..8].copy_from_slice(&random.drawn().to_le_bytes());
-                generator[8..].copy_from_slice(&(at as u64).to_le_bytes());
                 let mut bytes = [0; Device::STATE];
-                let length = learner.write_state(generator, &mut bytes).unwrap();
+                let length = learner.write_state(random.state(), &mut bytes).unwrap();
                 let mut chip = slots.into_flash();
                 chip.spent = 0;
                 chip.power = cut.filter(|&(save, _)| save == at / 20).map(|(_, power)| power);
@@ -314,10 +310,8 @@ fn a_learner_that_loses_its_power_in_mid_save_ends_the_same() {
                     (learner, random, at) = (Device::new(), Random::seeded(1), 0);
                     learner.start(kernel());
                     if let Some(state) = slots.load(&mut bytes).unwrap() {
-                        let generator = learner.read_state(kernel(), state).unwrap();
-                        let long =
-                            |from: usize| u64::from_le_bytes(generator[from..from + 8].try_into().unwrap());
-                        (random, at) = (Random::resume(1, long(0)), long(8) as usize);
+                        random = Random::resume(learner.read_state(kernel(), state).unwrap());
+                        at = slots.sequence() as usize * 20;
                     }
                 }
             }

@@ -42,17 +42,14 @@ fn run<T: Scalar>(stop: Stop, acceptance: Acceptance) -> (Vec<u64>, Vec<usize>, 
     }
     let (count, progress) = (chain.len(), chain.progress());
     let mut bytes = vec![0; stream_state_bytes::<T>(C, D)];
-    let mut generator = [0; 16];
-    generator[..8].copy_from_slice(&random.drawn().to_le_bytes());
-    let length = chain.write_state(generator, &mut bytes).unwrap();
+    let length = chain.write_state(random.state(), &mut bytes).unwrap();
     let mut chain = if in_memory {
         StreamChain::resume(kernel::<T>(), C, D, &mut rows, memory.lend(), acceptance, count, progress)
             .unwrap()
     } else {
         let mut chain =
             StreamChain::new(kernel::<T>(), C, D, &mut other_rows, other.lend(), acceptance).unwrap();
-        let generator = chain.read_state(&bytes[..length]).unwrap();
-        random = Random::resume(7, u64::from_le_bytes(generator[..8].try_into().unwrap()));
+        random = Random::resume(chain.read_state(&bytes[..length]).unwrap());
         chain
     };
     for row in source.chunks(D).skip(at) {

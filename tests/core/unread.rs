@@ -236,9 +236,8 @@ fn counts_of_rows_beyond_32_bits_count() {
     let mut ridge = RidgeRegression::new(1, memory.lend()).unwrap();
     // One feature of 65536 and a target of 65536.
     ridge.restore(1 << 32, &[65_536.0, 65_536.0, 0.0, 0.0]).unwrap();
-    let mut weights = [0.0];
-    ridge.solve(1.0, &mut weights).unwrap();
-    assert!((weights[0] - 0.5).abs() < 1e-6, "{weights:?}");
+    let weight = ridge.solve(1.0).unwrap().weights.iter().next().unwrap();
+    assert!((weight - 0.5).abs() < 1e-6, "{weight}");
 
     let mut other = RidgeWorkspace::<f32, 1>::new();
     let mut forged = RidgeRegression::new(1, other.lend()).unwrap();

@@ -451,7 +451,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let Memory { factor, landmarks } = self.memory.lend();
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
         let phi = self.phi.get_mut(..count).known()?;
-        ground.column_at(&row, landmarks.members(), phi);
+        ground.column_at(&row, landmarks.members(), phi)?;
         if has_prior {
             for (&place, &value) in landmarks.members().iter().zip(phi.iter()) {
                 target -= value * *self.prior.get(place).known()?;

@@ -141,7 +141,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let factor = Cholesky::assemble(factor, count)?;
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let members = prefix(landmarks, count);
-        if !(0..count).all(|at| is_factored(&ground, members, &factor, at)) {
+        if !(0..count).all(|at| is_factored(&ground, members, &factor, at) == Ok(true)) {
             return Err(Error::ForeignState);
         }
         if count > 0 {

@@ -189,7 +189,8 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         let repeated = |at: usize, place| self.members.iter().take(at).any(|&other| other == place);
         let distinct = |(at, &place): (usize, &usize)| place < self.len() && !repeated(at, place);
         let sound = |place| {
-            self.factor.pivot(place) > T::ZERO && is_factored(&ground, self.members(), &self.factor, place)
+            self.factor.pivot(place) > T::ZERO
+                && is_factored(&ground, self.members(), &self.factor, place) == Ok(true)
         };
         self.members().iter().enumerate().all(distinct) && (0..self.len()).all(sound)
     }
@@ -331,6 +332,10 @@ impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Offered<'_, T, K> {
 
     /// `members` are landmarks.
     fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
-        self.points.column_at(self.row(i), members, out);
+        if self.points.column_at(self.row(i), members, out).is_err() {
+            debug_assert!(false, "members are landmarks, one for each entry");
+            // The algorithms refuse it.
+            out.fill(T::from_f64(f64::NAN));
+        }
     }
 }

@@ -140,10 +140,7 @@ pub fn run(
         if at % BETWEEN != 0 {
             continue;
         }
-        let mut kept = [0; 16];
-        let words = [random.drawn(), at as u64].into_iter().flat_map(u64::to_le_bytes);
-        kept.iter_mut().zip(words).for_each(|(slot, byte)| *slot = byte);
-        let length = learner.write_state(kept, state)?;
+        let length = learner.write_state(random.state(), state)?;
         flash.power = match cut {
             Some((save, bytes)) if save * BETWEEN == at => bytes,
             _ => usize::MAX,
@@ -159,13 +156,10 @@ pub fn run(
             (sensor, random, at) = start(learner)?;
             let mut slots = Slots::open(&mut *flash, 0, FLASH).map_err(|_| Error::Internal)?;
             if let Some(bytes) = slots.load(state).map_err(|_| Error::Internal)? {
-                let kept = learner.read_state(Gaussian::new(6.0)?, bytes)?;
-                let [drawn, read] = [kept.first_chunk(), kept.last_chunk()]
-                    .map(|bytes| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes)));
-                random = Random::resume(SEED, drawn);
-                at = read as usize;
+                random = Random::resume(learner.read_state(Gaussian::new(6.0)?, bytes)?);
+                at = slots.sequence() as usize * BETWEEN;
                 // The sensor repeats what was read before.
-                (0..read).for_each(|_| {
+                (0..at).for_each(|_| {
                     sensor.read();
                 });
             }

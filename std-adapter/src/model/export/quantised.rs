@@ -14,7 +14,7 @@ use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
 use crate::model::export::single::single;
 use crate::model::trained::{Coefficients, Model};
-use dpp_nystrom_core::{self as core, Level, Nystrom, Points, kernel::Kernel};
+use dpp_nystrom_core::{self as core, Level, Points, kernel::Kernel};
 use std::f64::consts::LOG2_E;
 
 /// Levels on either side of the mean.
