@@ -121,6 +121,8 @@ pub fn run(
     let end = scaled + offered + LEARNED;
     let (mut sensor, mut random, mut at) = start(learner)?;
     let mut cut = cut;
+    // No save is there yet, so that their number tells how many readings the newest has.
+    flash.bytes.fill(0);
     while at < end {
         if at == scaled {
             learner.freeze_scaling()?;
