@@ -28,7 +28,7 @@ impl<'m> Fleet<'m> {
     /// Create the fleet of devices that hold this model in single precision.
     ///
     /// # Errors
-    /// Those of [`Exported::of`].
+    /// Those of [`Exported::of`](crate::model::export::Exported::of).
     pub fn of(model: &'m Model) -> Result<Self, Error> {
         Ok(Self { model, single: Single::of(model)? })
     }
