@@ -110,6 +110,6 @@ int main(void)
            DPP_NYSTROM_STATUS_OVERLAP);
     expect("a negative bandwidth",
            dpp_nystrom_select(rows, ROWS, DIM, -sigma, LANDMARKS, TRIES, 7, memory, numbers, landmarks),
-           DPP_NYSTROM_STATUS_BANDDIM);
+           DPP_NYSTROM_STATUS_BANDWIDTH);
     return failures == 0 ? 0 : 1;
 }
