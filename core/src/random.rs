@@ -1,10 +1,10 @@
 //! Random numbers in 32-bit draws, so that a seed gives the same sequence on every target.
 
 use core::convert::Infallible;
-use rand_core::{Rng, SeedableRng, TryRng};
-use rand_xoshiro::Xoshiro128PlusPlus;
+use rand_core::{Rng, TryRng};
 
-/// The default generator: xoshiro128++ of `rand_xoshiro`, 32-bit throughout.
+/// The default generator: xoshiro128++ (Blackman and Vigna 2021), seeded by SplitMix64, 32-bit throughout. The sequence of a
+/// seed is that of `rand_xoshiro`, which is not used itself, since at `opt-level = "z"` it links a panic.
 ///
 /// The seed is a plain `u64`, so that entropy from any source fits. Its state is 16 bytes: a device stores them and
 /// continues where it stopped ([`Random::resume`]). Any other generator that implements `rand_core`'s `Rng` can be used
@@ -19,18 +19,23 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Saved", into = "Saved"))]
 pub struct Random {
-    generator: Xoshiro128PlusPlus,
+    state: [u32; 4],
 }
 
 impl Random {
     /// Return the generator of this seed.
     pub fn seeded(seed: u64) -> Self {
-        Self { generator: Xoshiro128PlusPlus::seed_from_u64(seed) }
+        let (first, second) = (split_mix(seed, 1), split_mix(seed, 2));
+        Self { state: [first as u32, (first >> 32) as u32, second as u32, (second >> 32) as u32] }
     }
 
     /// Return the state, to [`resume`](Self::resume) from.
     pub fn state(&self) -> [u8; 16] {
-        self.generator.state()
+        let mut bytes = [0; 16];
+        for (slot, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.state) {
+            *slot = word.to_le_bytes();
+        }
+        bytes
     }
 
     /// Return the generator of a state: at once, however many numbers were drawn before it. Sixteen zeros, which
@@ -46,8 +51,23 @@ impl Random {
     /// assert_eq!(Random::resume(state), random);
     /// ```
     pub fn resume(state: [u8; 16]) -> Self {
-        Self { generator: Xoshiro128PlusPlus::from_seed(state) }
+        if state == [0; 16] {
+            return Self::seeded(0);
+        }
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(state.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        Self { state: words }
     }
+}
+
+/// Return the `i`-th number, from 1, of SplitMix64 (Steele, Lea and Flood 2014).
+fn split_mix(seed: u64, i: u64) -> u64 {
+    let z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 #[cfg(feature = "defmt")]
@@ -104,7 +124,16 @@ impl TryRng for Random {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.generator.try_next_u32()
+        let [a, b, c, d] = &mut self.state;
+        let drawn = a.wrapping_add(*d).rotate_left(7).wrapping_add(*a);
+        let shifted = *b << 9;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(11);
+        Ok(drawn)
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
@@ -112,7 +141,11 @@ impl TryRng for Random {
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        rand_core::utils::fill_bytes_via_next_word(bytes, || self.try_next_u32())
+        for chunk in bytes.chunks_mut(4) {
+            let word = self.next_u32().to_le_bytes();
+            chunk.iter_mut().zip(word).for_each(|(slot, byte)| *slot = byte);
+        }
+        Ok(())
     }
 }
 

@@ -248,7 +248,26 @@ fn counts_of_rows_beyond_32_bits_count() {
     assert_eq!((forged.rows(), forged.numbers().collect::<Vec<_>>()), (u64::MAX, before));
 }
 
-/// What was saved before the state was is still read, unless it would hang.
+/// The core writes the generator out. Compare with the crate that it was taken from.
+#[test]
+fn the_default_generator_is_xoshiro() {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro128PlusPlus;
+    for seed in [0, 1, 7, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
+        let (mut own, mut theirs) = (Random::seeded(seed), Xoshiro128PlusPlus::seed_from_u64(seed));
+        let (mut filled, mut expected) = ([0; 7], [0; 7]);
+        for _ in 0..1_000 {
+            assert_eq!((own.next_u32(), own.next_u64()), (theirs.next_u32(), theirs.next_u64()));
+            own.fill_bytes(&mut filled);
+            theirs.fill_bytes(&mut expected);
+            assert_eq!((filled, own.state()), (expected, theirs.state()));
+        }
+        assert_eq!(Random::resume(theirs.state()), own);
+    }
+    assert_eq!(Random::resume([0; 16]).state(), Xoshiro128PlusPlus::from_seed([0; 16]).state());
+}
+
+/// Generators that were saved as a seed and a count are still read, unless it would take hours.
 #[test]
 fn generators_saved_as_counts_are_read() {
     use rand_core::Rng;
