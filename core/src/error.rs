@@ -109,7 +109,8 @@ pub enum Error {
 /// What a [`crate::Learner`] does at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[repr(u8)]
+// As wide as the other fields of an `Error`: with a field of one byte, errors are copied byte by byte, in kilobytes of code.
+#[repr(u32)]
 pub enum Phase {
     /// Nothing: it has no kernel yet.
     #[default]
@@ -195,6 +196,11 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Return the number by which an error names the row after this many others: the largest `usize` for one that it cannot hold.
+pub(crate) fn row_number(rows: u64) -> usize {
+    usize::try_from(rows).unwrap_or(usize::MAX)
+}
 
 /// Why a [`crate::TryGroundSet`] has no entry: a row could not be read. It becomes [`Error::Read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,12 @@ use crate::checksum::crc32;
 use crate::error::BytesProblem;
 
 /// The first byte that the checksum covers.
-const CHECKED: usize = 12;
+pub(crate) const CHECKED: usize = 12;
+
+/// Return a stored word as a length or an index: the largest `usize` for one that 16 bits cannot hold.
+pub(crate) fn index(word: u32) -> usize {
+    usize::try_from(word).unwrap_or(usize::MAX)
+}
 
 /// Check the frame of a format whose header, in every version, has at least `header` bytes. Return the version and
 /// the bytes up to the length.
@@ -33,7 +38,7 @@ pub(crate) fn open<'a>(
     if !versions.contains(&version) {
         return Err(BytesProblem::Version(version));
     }
-    let bytes = bytes.get(..length as usize).ok_or(truncated(length as usize))?;
+    let bytes = bytes.get(..index(length)).ok_or(truncated(index(length)))?;
     match bytes.get(CHECKED..) {
         Some(checked) if crc32(checked) == checksum => Ok((version, bytes)),
         _ => Err(BytesProblem::Corrupt),

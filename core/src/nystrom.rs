@@ -84,6 +84,8 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
+    // Out of line, so that its stack is not added to the caller's.
+    #[inline(never)]
     pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
         check_length(self.rank(), column.len())?;
         if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {

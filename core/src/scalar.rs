@@ -180,7 +180,7 @@ pub(crate) fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
 
 /// Return the numbers in these bytes, up to the last whole one. Not by `chunks` of a run-time size: at some optimisation levels
 /// a `zip` over those links a panic.
-pub(crate) fn numbers_of<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> {
+pub(crate) fn numbers_of<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> + Clone {
     let mut rest = bytes;
     core::iter::from_fn(move || {
         let (number, after) = rest.split_at_checked(size_of::<T>())?;

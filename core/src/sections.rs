@@ -88,8 +88,9 @@ impl<'b> Sections<'b> {
     pub(crate) fn open(bytes: &'b [u8], magic: &[u8; 8], last: u32) -> Result<Self, BytesProblem> {
         let (_, bytes) = frame::open(bytes, magic, 1..=1, HEADER)?;
         let (header, rest) = bytes.split_at_checked(HEADER).ok_or(BytesProblem::Malformed)?;
-        let count = header.last_chunk().map(|count| u32::from_le_bytes(*count)).unwrap_or(0);
-        let table = (count as usize).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
+        let count =
+            header.last_chunk().map(|count| u32::from_le_bytes(*count)).ok_or(BytesProblem::Malformed)?;
+        let table = frame::index(count).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
         let (table, content) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
         let sections = Self { table: table.as_chunks().0, content };
         let mut end = 0_usize;
@@ -105,7 +106,7 @@ impl<'b> Sections<'b> {
 
     fn entries(self) -> impl Iterator<Item = (u32, usize)> {
         self.table.iter().map(|&[t0, t1, t2, t3, l0, l1, l2, l3]| {
-            (u32::from_le_bytes([t0, t1, t2, t3]), u32::from_le_bytes([l0, l1, l2, l3]) as usize)
+            (u32::from_le_bytes([t0, t1, t2, t3]), frame::index(u32::from_le_bytes([l0, l1, l2, l3])))
         })
     }
 

@@ -18,6 +18,7 @@
 //! flash implement; it is a feature, `embedded-storage`, and nothing else in this crate depends on it.
 
 use crate::checksum::Crc32;
+use crate::frame::{CHECKED, index};
 use embedded_storage::nor_flash::NorFlash;
 
 /// Bytes that are read or written at a time, on the stack.
@@ -121,11 +122,11 @@ impl<F: NorFlash> Slots<F> {
             );
         }
         let half = length / 2;
-        let end = (start as usize).checked_add(length).ok_or(StorageError::Region)?;
+        let end = index(start).checked_add(length).ok_or(StorageError::Region)?;
         let whole = |bytes: usize| bytes.checked_rem(F::ERASE_SIZE) == Some(0);
         if half < HEADER
             || length != 2 * half
-            || !whole(start as usize)
+            || !whole(index(start))
             || !whole(half)
             || end > flash.capacity()
         {
@@ -241,7 +242,7 @@ impl<F: NorFlash> Slots<F> {
         header.iter_mut().zip(part.iter()).for_each(|(slot, &byte)| *slot = byte);
         let [m0, m1, checksum, version, length, low, high, _] = words(&header);
         let magic = [m0, m1].map(u32::to_le_bytes);
-        let length = length as usize;
+        let length = index(length);
         if magic.as_flattened() != MAGIC || version != VERSION || !(HEADER..=self.half).contains(&length) {
             return Ok(None);
         }
@@ -266,7 +267,7 @@ impl<F: NorFlash> Slots<F> {
             let offset = self.offset(second, at);
             self.flash.read(offset, part).map_err(StorageError::Flash)?;
             for (place, &byte) in (at..length).zip(part.iter()) {
-                if place >= 12 {
+                if place >= CHECKED {
                     checksum.update(byte);
                 }
                 each(place, byte);

@@ -27,7 +27,7 @@ mod state;
 pub use solve::{FeatureWeights, Solution};
 pub use state::{Origin, StateHeader, state_bytes, state_bytes_forgotten, state_bytes_of};
 
-use crate::error::{Error, Known};
+use crate::error::{Error, Known, row_number};
 use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
@@ -170,8 +170,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             check_length(self.targets(), targets.len())?;
         }
         if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
-            let row = usize::try_from(self.counts.rows).unwrap_or(usize::MAX);
-            return Err(Error::NotFinite { row, column });
+            return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
         let rows = self.counts.rows.checked_add(1).ok_or(Error::RowCount)?;
         for (slot, &feature) in self.row.iter_mut().zip(features) {
@@ -222,7 +221,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         self.targets.iter_mut().for_each(|target| *target *= root);
         self.rss = Sum { sum: self.rss.sum * lambda, lost: self.rss.lost * lambda };
-        for block in self.further.chunks_mut(block(self.dim)) {
+        for block in rows_of_mut(self.further, block(self.dim)) {
             let (targets, rest) = block.split_at_mut_checked(self.dim).known()?;
             targets.iter_mut().for_each(|target| *target *= root);
             rest.iter_mut().for_each(|part| *part *= lambda);
@@ -253,7 +252,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             }
             map(self.row);
             if let Some(column) = self.row.iter().position(|entry| !entry.is_finite()) {
-                return Err(Error::NotFinite { row: self.counts.rows as usize, column });
+                return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
             }
             let target = *self.solution.get(k).known()?;
             let left = self.absorb(0, target).known()?;
@@ -480,14 +479,7 @@ impl<T: Scalar> Counts<T> {
 
     /// Return the effective number of rows.
     fn effective(self) -> T {
-        let since = self.rows.wrapping_sub(self.before);
-        // In two halves: on 32-bit processors `usize` has no room for 2³² rows.
-        let (high, low) = ((since >> 32) as u32, since as u32);
-        let mut effective = T::from_count(low as usize);
-        if high > 0 {
-            effective += T::from_count(high as usize) * T::from_f64(4_294_967_296.0);
-        }
-        self.discounted + effective
+        self.discounted + T::from_rows(self.rows.wrapping_sub(self.before))
     }
 
     fn discount(&mut self, lambda: T) {

@@ -16,8 +16,8 @@
 //! ```
 
 use super::{RidgeRegression, block};
-use crate::error::{Error, Known};
-use crate::memory::{check_length, row};
+use crate::error::{Error, Known, row_number};
+use crate::memory::{check_length, row, rows_of};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
 /// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the kernel, which
@@ -123,7 +123,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             }
         }
         if let Some(column) = self.solution.iter().position(|weight| !weight.is_finite()) {
-            return Err(Error::NotFinite { row: self.counts.rows as usize, column });
+            return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
         Ok(())
     }
@@ -206,9 +206,8 @@ fn target<'t, T: Scalar>(
 
 #[inline(never)]
 fn further_target<T: Scalar>(further: &[T], dim: usize, k: usize) -> Result<(&[T], Sum<T>), Error> {
-    let mut blocks = further.chunks(block(dim));
-    let none = Error::OutOfRange { index: k, len: 1 + blocks.len() };
-    let block = blocks.nth(k.wrapping_sub(1)).ok_or(none)?;
+    let none = Error::OutOfRange { index: k, len: 1 + further.len().checked_div(block(dim)).unwrap_or(0) };
+    let block = rows_of(further, block(dim)).nth(k.wrapping_sub(1)).ok_or(none)?;
     let (column, rest) = block.split_at_checked(dim).known()?;
     let &[sum, lost, _] = rest.first_chunk().known()?;
     Ok((column, Sum { sum, lost }))

@@ -44,7 +44,7 @@ use super::{Counts, RidgeRegression};
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
 use crate::memory::check_length;
-use crate::scalar::{Scalar, bytes_of, from_bytes};
+use crate::scalar::{Scalar, bytes_of, from_bytes, numbers_of};
 
 const MAGIC: &[u8; 8] = b"dppnstat";
 /// The bytes before the numbers, of version 1.
@@ -137,8 +137,8 @@ fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
     let words = content.as_chunks::<4>().0.first_chunk::<11>().ok_or(BytesProblem::Malformed)?;
     let [_, _, _, _, _, number_bytes, dim, low, high, rows, more_rows] = words.map(u32::from_le_bytes);
     let mut header = StateHeader {
-        number_bytes: number_bytes as usize,
-        features: dim as usize,
+        number_bytes: frame::index(number_bytes),
+        features: frame::index(dim),
         targets: 1,
         digest: long(low, high),
         rows: long(rows, more_rows),
@@ -183,12 +183,12 @@ fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<Sections<
         counter: long(word(counter), word(more_counter)),
     };
     header.tag = *tag.as_flattened().first_chunk().ok_or(BytesProblem::Malformed)?;
-    let table = (word(count) as usize).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
+    let table = frame::index(word(count)).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
     let (table, mut rest) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
     let (mut triangle, mut targets, mut forgotten) = (None, None, None);
     for &[t0, t1, t2, t3, l0, l1, l2, l3] in table.as_chunks::<ENTRY>().0 {
         let (tag, length) = (word([t0, t1, t2, t3]), word([l0, l1, l2, l3]));
-        let (section, after) = rest.split_at_checked(length as usize).ok_or(BytesProblem::Malformed)?;
+        let (section, after) = rest.split_at_checked(frame::index(length)).ok_or(BytesProblem::Malformed)?;
         rest = after;
         let known = match tag {
             TRIANGLE => &mut triangle,
@@ -267,10 +267,10 @@ impl<T: Scalar> RidgeRegression<'_, T> {
 
         let triangle = dim * (dim + 1) / 2 * size_of::<T>();
         let rest = needed.saturating_sub(HEADER_2 + 2 * ENTRY + triangle + more);
-        let count = if before == 0 { 2 } else { 3 };
+        let count = if before == 0 { 2_u8 } else { 3 };
         let length = (8 + size_of::<T>()) as u32;
-        let table = [count, TRIANGLE, triangle as u32, TARGETS, rest as u32, FORGOTTEN, length];
-        let table = table.into_iter().take(1 + 2 * count as usize).flat_map(u32::to_le_bytes);
+        let table = [u32::from(count), TRIANGLE, triangle as u32, TARGETS, rest as u32, FORGOTTEN, length];
+        let table = table.into_iter().take(1 + 2 * usize::from(count)).flat_map(u32::to_le_bytes);
         let origin = [origin.device, origin.counter].into_iter().flat_map(u64::to_le_bytes);
         let second = origin.chain([0; 32]).chain(table).take(if first { 0 } else { usize::MAX });
 
@@ -303,8 +303,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         if header.digest != digest {
             return refuse(BytesProblem::OtherLandmarks);
         }
-        let numbers = [triangle, targets].into_iter().flat_map(|bytes| bytes.chunks_exact(size_of::<T>()));
-        let mut numbers = numbers.map(from_bytes::<T>);
+        let mut numbers = [triangle, targets].into_iter().flat_map(numbers_of::<T>);
         if numbers.clone().any(|number| !number.is_finite()) {
             return refuse(BytesProblem::Malformed);
         }

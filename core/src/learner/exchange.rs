@@ -5,8 +5,8 @@
 //! - The landmarks in another order, `x_i` last, have features that are an orthogonal transform of the present ones. So
 //!   `R` in those is exact: the Givens rotations that move `x_i` to the last place, applied to the columns of `R`.
 //! - The other `c - 1` features do not depend on the last landmark.
-//! - The last feature is `(k_z(x) - z-part)/√s_z`, where before it was that of `x_i`. The rows that were learned are gone, and
-//!   with them `k_z(x)`. Its best estimate from the old features is `ρ φ_c(x)`, with `ρ` the correlation of `z` and `x_i`
+//! - The last feature is `(k_z(x) - Σ_j l_zj φ_j(x))/√s_z`, with the sum over the others, where before it was that of `x_i`. The
+//!   rows that were learned are gone, and with them `k_z(x)`. Its best estimate from the old features is `ρ φ_c(x)`, with `ρ` the correlation of `z` and `x_i`
 //!   given the others: `ρ = (k(z, x_i) - l_z·l_i)/√(s_z s_i)`, at most 1 in magnitude. (It is the projection of `k_z` onto the
 //!   span of the old landmarks, or the conditional expectation of a Gaussian process.) The rest, `√(1 - ρ²) ψ(x)`, is unknown.
 //!   Its mean square is taken to be that of `φ_c`, so that the sum of the squares of the last feature stays. Without this term
@@ -105,8 +105,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             self.status.phase = Phase::Learning;
             if self.learned() == 0 {
                 // The prior alone.
-                let prior = self.prior;
-                super::copy(&mut self.weights, &prior);
+                super::copy(&mut self.weights, &self.prior);
                 self.status.phase = Phase::Predicting;
             } else {
                 self.solve(self.status.gamma)?;

@@ -37,7 +37,7 @@ pub(crate) use state::state_bytes;
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
-use crate::error::{Error, Known, Phase};
+use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
 use crate::krr::{RidgeRegression, Tally};
@@ -225,7 +225,7 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
         let mut standard = [T::ZERO; D];
         match standardise(raw, &self.means, &self.scales, &mut standard) {
             None => Ok(standard),
-            Some(column) => Err(Error::NotFinite { row: row as usize, column }),
+            Some(column) => Err(Error::NotFinite { row: row_number(row), column }),
         }
     }
 }
@@ -334,17 +334,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target).
     pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
-        let scaled = self.status.scaled;
+        let scaled = u64::from(self.status.scaled);
         if let Some(column) = row.iter().chain([&target]).position(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { row: scaled as usize, column });
+            return Err(Error::NotFinite { row: row_number(scaled), column });
         }
-        let count = T::from_count(scaled as usize + 1);
+        let count = T::from_rows(scaled + 1);
         for ((mean, squares), &value) in self.means.iter_mut().zip(&mut self.scales).zip(row) {
             deviate(mean, squares, value, count);
         }
         let Status { target_mean, target_scale, .. } = &mut self.status;
         deviate(target_mean, target_scale, target, count);
-        self.status.scaled = scaled.saturating_add(1);
+        self.status.scaled = self.status.scaled.saturating_add(1);
         Ok(())
     }
 
@@ -355,7 +355,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// overflows. Measuring can go on then.
     pub fn freeze_scaling(&mut self) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
-        let count = T::from_count(self.status.scaled.max(1) as usize);
+        let count = T::from_rows(u64::from(self.status.scaled.max(1)));
         let mut squares = self.scales.iter().copied().chain([self.status.target_scale]);
         let infinite = squares.position(|squares| !squares.is_finite());
         if let Some(column) = infinite {
@@ -394,13 +394,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// the open-slot chain for each. Return their number: fewer than `C` where the table has no further independent row.
     /// Rows offered before are forgotten.
     ///
-    /// Nothing of the table's length is stored: each try standardises the rows that it reads.
+    /// Nothing of the table's length is stored: it is read once as a check, and each try standardises the rows that it reads.
     ///
     /// # Errors
-    /// [`Error::Phase`], [`Error::Empty`], [`Error::NotFinite`] with the row. There are no landmarks then.
+    /// [`Error::Phase`], [`Error::Empty`], and [`Error::NotFinite`] with the row and the feature, or with two rows for which the
+    /// kernel is not finite. There are no landmarks then.
     pub fn select<R: Rng + ?Sized>(&mut self, table: &[[T; D]], random: &mut R) -> Result<usize, Error> {
         self.check(Phase::Selecting)?;
         self.status.count = 0;
+        for (row, raw) in table.iter().enumerate() {
+            self.standardise(raw, row as u64)?;
+        }
         let (means, scales) = (&self.means, &self.scales);
         let ground = Table { rows: table, means, scales, kernel: self.kernel.as_ref().known()? };
         let mut landmarks = Landmarks::new(&ground, self.memory.lend())?;
@@ -442,11 +446,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let learned = self.learned();
         let row = self.standardise(row, learned)?;
         let Status { count, tally, target_mean, target_scale, has_prior, .. } = self.status;
-        let mut target = if target.is_finite() {
-            standard_target(target, target_mean, target_scale)
-        } else {
-            return Err(Error::NotFinite { row: learned as usize, column: D });
-        };
+        let mut left = standard_target(target, target_mean, target_scale);
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let Memory { factor, landmarks } = self.memory.lend();
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
@@ -454,12 +454,16 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         ground.column_at(&row, landmarks.members(), phi)?;
         if has_prior {
             for (&place, &value) in landmarks.members().iter().zip(phi.iter()) {
-                target -= value * *self.prior.get(place).known()?;
+                left -= value * *self.prior.get(place).known()?;
             }
         }
-        Nystrom::new(&landmarks).features_at(learned as usize, phi)?;
+        // The target itself as well: a constant one is 0 in its units.
+        if !(target.is_finite() && left.is_finite()) {
+            return Err(Error::NotFinite { row: row_number(learned), column: D });
+        }
+        Nystrom::new(&landmarks).features_at(row_number(learned), phi)?;
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
-        ridge.add(phi, target)?;
+        ridge.add(phi, left)?;
         self.status.tally = ridge.tally();
         Ok(())
     }
@@ -538,7 +542,7 @@ fn copy<T: Copy>(slots: &mut [T], values: &[T]) {
     slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = value);
 }
 
-/// The raw rows of a table, as standardised rows.
+/// The raw rows of a table that was checked, as standardised rows.
 struct Table<'t, T, K, const D: usize> {
     rows: &'t [[T; D]],
     means: &'t [T; D],
@@ -547,13 +551,13 @@ struct Table<'t, T, K, const D: usize> {
 }
 
 impl<T: Scalar, K, const D: usize> Table<'_, T, K, D> {
-    /// Return a standardised row: NaN where the table has a number that is not finite, or no such row.
     fn row(&self, i: usize) -> [T; D] {
         let mut row = [T::ZERO; D];
-        let wrong =
-            self.rows.get(i).is_none_or(|raw| standardise(raw, self.means, self.scales, &mut row).is_some());
-        if wrong {
-            row.fill(T::from_f64(f64::NAN));
+        let raw = self.rows.get(i);
+        let found = raw.is_some_and(|raw| standardise(raw, self.means, self.scales, &mut row).is_none());
+        debug_assert!(found, "a row of the table, all of whose numbers are finite");
+        if !found {
+            row.fill(T::NAN);
         }
         row
     }
@@ -569,13 +573,7 @@ impl<T: Scalar, K: Kernel<T>, const D: usize> GroundSet<T> for Table<'_, T, K, D
     }
 
     fn diagonal(&self, i: usize) -> T {
-        let row = self.row(i);
-        // A kernel with a constant diagonal does not look at the row.
-        if row.iter().all(|value| value.is_finite()) {
-            self.kernel.diagonal(&row)
-        } else {
-            T::from_f64(f64::NAN)
-        }
+        self.kernel.diagonal(&self.row(i))
     }
 
     fn column(&self, i: usize, members: &[usize], out: &mut [T]) {

@@ -21,6 +21,7 @@ use super::{Learner, Status};
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
 use crate::error::{BytesProblem, Error, Known, Phase};
+use crate::frame::index;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::krr::{Counts, RidgeRegression, Tally};
@@ -82,12 +83,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         // There is none before the landmarks are frozen.
         let learning = phase == Phase::Learning || phase == Phase::Predicting;
         let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
-        let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior), scaled as usize];
+        let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior)];
         let Progress { steps, proposed, accepted, openings } = progress;
         let Counts { rows, before, discounted } = tally.counts;
         let zero_or = |number: T| if learning { number } else { T::ZERO };
         Writer::write(bytes, MAGIC, SECTIONS, state_bytes::<T>(count, D), |writer| {
-            writer.section(SHAPE, shape.into_iter().flat_map(|word| (word as u32).to_le_bytes()))?;
+            let shape = shape.into_iter().map(|word| word as u32).chain([scaled]);
+            writer.section(SHAPE, shape.flat_map(u32::to_le_bytes))?;
             let constants = self.means.iter().chain(&self.scales).copied();
             writer
                 .section(SCALING, constants.chain([target_mean, target_scale, gamma]).flat_map(bytes_of))?;
@@ -134,11 +136,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
 
         let Memory { factor, landmarks } = self.memory.lend();
         for (member, word) in landmarks.iter_mut().zip(state.members.as_chunks().0) {
-            *member = u32::from_le_bytes(*word) as usize;
+            *member = index(u32::from_le_bytes(*word));
         }
-        let square = factor.square.chunks_mut(C.max(1)).take(count).enumerate();
-        fill(square.flat_map(|(i, row)| row.iter_mut().take(i + 1)), state.factor);
-        let factor = Cholesky::assemble(factor, count)?;
+        let mut factor = Cholesky::assemble(factor, count)?;
+        fill(factor.entries_mut(), state.factor);
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let members = prefix(landmarks, count);
         if !(0..count).all(|at| is_factored(&ground, members, &factor, at) == Ok(true)) {
@@ -176,15 +177,15 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
         let [number, c, d, phase, count, prior, scaled] = sections.words::<7>(SHAPE)?;
         let size = size_of::<T>();
-        if number as usize != size {
+        if index(number) != size {
             return Err(BytesProblem::Precision);
         }
         let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
-        let phase = *phases.get(phase as usize).ok_or(Malformed)?;
-        let count = count as usize;
+        let phase = *phases.get(index(phase)).ok_or(Malformed)?;
+        let count = index(count);
         let early = phase == Phase::Idle || phase == Phase::Scaling;
         let late = phase == Phase::Learning || phase == Phase::Predicting;
-        if (c as usize, d as usize) != (C, D)
+        if (index(c), index(d)) != (C, D)
             || count > C
             || prior > 1
             || (early && count > 0)
@@ -203,7 +204,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
             (section(REGRESSION, triangle + count + 2)?, section(WEIGHTS, 2 * count)?);
         let members = sections.of_length(MEMBERS, 4 * count)?;
         let places = members.as_chunks().0;
-        let place = |word: &[u8; 4]| u32::from_le_bytes(*word) as usize;
+        let place = |word: &[u8; 4]| index(u32::from_le_bytes(*word));
         let distinct = |(at, word)| !places.iter().take(at).any(|other| other == word) && place(word) < count;
         let mut pivots = (1..=count).map(|i| numbers_of::<T>(factor).nth(i * (i + 1) / 2 - 1));
         if !places.iter().enumerate().all(distinct)

@@ -43,7 +43,7 @@ pub use state::stream_state_bytes;
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
-use crate::error::{Error, Known};
+use crate::error::{Error, Known, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::Kernel;
 use crate::landmarks::{Landmarks, is_factored};
@@ -266,7 +266,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     }
 
     fn not_finite(&self, column: usize) -> Error {
-        Error::NotFinite { row: self.progress.steps as usize, column }
+        Error::NotFinite { row: row_number(self.progress.steps), column }
     }
 
     /// Return the rows that are landmarks, one after the other.

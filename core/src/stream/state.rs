@@ -15,7 +15,8 @@
 
 use super::StreamChain;
 use crate::chain::Progress;
-use crate::error::{BytesProblem, Error};
+use crate::error::{BytesProblem, Error, Known};
+use crate::frame::index;
 use crate::kernel::Kernel;
 use crate::scalar::{Scalar, bytes_of, numbers_of};
 use crate::sections::{Sections, Writer, length};
@@ -102,14 +103,14 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         let generator =
             Sections::open(bytes, MAGIC, SECTIONS as u32).and_then(|state| state.of_length(GENERATOR, 16));
         let generator = generator.ok().and_then(<[u8]>::first_chunk);
-        crate::error::Known::known(generator.copied())
+        generator.copied().known()
     }
 
     /// Check the bytes, and then replace the state by theirs.
     fn take_back(&mut self, bytes: &[u8]) -> Result<(), BytesProblem> {
         use BytesProblem::Malformed;
         let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
-        let [number, dim, most, count, acceptance] = sections.words::<5>(SHAPE)?.map(|word| word as usize);
+        let [number, dim, most, count, acceptance] = sections.words::<5>(SHAPE)?.map(index);
         let size = size_of::<T>();
         if number != size {
             return Err(BytesProblem::Precision);
@@ -129,7 +130,7 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
 
         self.rows.iter_mut().zip(numbers_of(rows)).for_each(|(slot, number)| *slot = number);
         for (member, word) in self.members.iter_mut().zip(members.as_chunks().0) {
-            *member = u32::from_le_bytes(*word) as usize;
+            *member = index(u32::from_le_bytes(*word));
         }
         self.factor.truncate(0);
         self.factor.extend(count);
