@@ -1,7 +1,7 @@
 //! The chains of a c-DPP and their starts, on any ground set: those of the core crate, on the engines of
 //! [`crate::simd`].
 
-use crate::approximation::features::push_independent;
+use crate::approximation::features::push_some;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::Precision;
@@ -94,7 +94,7 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
     let mut progress = Progress::default();
     let mut converged = None;
     match *procedure {
-        Procedure::Given(ref rows) => push_independent(&mut landmarks, rows)?,
+        Procedure::Given(ref rows) => push_some(&mut landmarks, rows)?,
         Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine, observer)?,
         Procedure::Kdpp { start, chain, steps } => {
             first_of_chain(&mut landmarks, c, start, &mut random, &engine, observer)?;
