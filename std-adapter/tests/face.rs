@@ -210,7 +210,7 @@ fn what_needs_a_built_in_kernel_says_so() {
     both(&ColumnNorm, &data, &matrix);
     let exchanged = Exchanged::new(Box::new(Uniform), Refinement::default());
     let found = Nystroem::params(5).selector(exchanged).custom_kernel(Own(SIGMA)).fit(&data);
-    needs_a_built_in_kernel(found, "the method uniform");
+    needs_a_built_in_kernel(found, "refinement");
 
     let own = Nystroem::params(5).selector(Uniform).custom_kernel(Own(SIGMA));
     needs_a_built_in_kernel(own.fit(&matrix), "a kernel matrix");
@@ -280,9 +280,14 @@ fn refused<A: std::fmt::Debug>(found: Result<A, Error>, reason: CoreError) {
     }
 }
 
+/// Check that a result is an error of this message.
+#[track_caller]
+fn message<A: std::fmt::Debug>(found: Result<A, Error>, text: &str) {
+    assert_eq!(found.unwrap_err().to_string(), text);
+}
+
 #[test]
 fn numbers_and_shapes_that_are_none_are_refused() {
-    let length = |expected, found| CoreError::Length { expected, found };
     let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut wrong = x;
@@ -298,16 +303,21 @@ fn numbers_and_shapes_that_are_none_are_refused() {
         let data = || Dataset::from_rows(&x, 2).unwrap();
         refused(data().with_target(&target), CoreError::NotFinite { row: 2, column: 2 });
     }
-    refused(Dataset::from_rows(&x[..5], 2), length(6, 5));
-    refused(Dataset::from_owned(x[..5].to_vec(), 2), length(6, 5));
+    let ragged = "5 values do not form whole rows of 2 features";
+    message(Dataset::from_rows(&x[..5], 2), ragged);
+    message(Dataset::from_owned(x[..5].to_vec(), 2), ragged);
     refused(Dataset::from_rows(&x, 0), CoreError::Empty);
     refused(Dataset::from_rows::<f64>(&[], 2), CoreError::Empty);
-    refused(Dataset::from_gram(&x, 2), length(4, 6));
+    message(Dataset::from_gram(&x, 2), "values of the kernel matrix: expected 4, found 6");
+    message(
+        Dataset::from_gram(&x, usize::MAX),
+        &format!("values of the kernel matrix: expected {}, found 6", usize::MAX),
+    );
     refused(Dataset::from_gram::<f64>(&[], 0), CoreError::Empty);
     let data = || Dataset::from_rows(&x, 2).unwrap();
-    refused(data().with_target(&[1.0, 2.0]), length(3, 2));
-    refused(data().with_target(&[1.0, 2.0, 3.0, 4.0]), length(3, 4));
-    refused(data().with_names(&["a"], "y"), length(2, 1));
+    message(data().with_target(&[1.0, 2.0]), "targets: expected 3, found 2");
+    message(data().with_target(&[1.0, 2.0, 3.0, 4.0]), "targets: expected 3, found 4");
+    message(data().with_names(&["a"], "y"), "names of features: expected 2, found 1");
 }
 
 #[test]
@@ -319,11 +329,11 @@ fn rows_of_another_width_are_refused() {
     let own = params().custom_kernel(Own(SIGMA)).fit(&data).unwrap();
     let model = KernelRidge::params(&map).fit(&data).unwrap();
     let features = KernelRidge::params(&own).fit_features(&data).unwrap();
-    let length = CoreError::Length { expected: 9, found: 7 };
-    refused(map.transform(&x[..7]), length);
-    refused(own.transform(&x[..7]), length);
-    refused(model.predict(&x[..7]), length);
-    refused(features.predict(&x[..7]), length);
+    let ragged = "7 values do not form whole rows of 3 features";
+    message(map.transform(&x[..7]), ragged);
+    message(own.transform(&x[..7]), ragged);
+    message(model.predict(&x[..7]), ragged);
+    message(features.predict(&x[..7]), ragged);
     assert_eq!(map.transform(&[]).unwrap(), []);
     assert_eq!(model.predict(&[]).unwrap(), []);
 
@@ -331,20 +341,20 @@ fn rows_of_another_width_are_refused() {
     for width in [1, 2, 5] {
         let targets = vec![1.0; x.len() / width - 1].into_iter().chain([2.0]).collect::<Vec<f64>>();
         let other = Dataset::from_rows(&x, width).unwrap().with_target(&targets).unwrap();
-        let length = CoreError::Length { expected: FEATURES, found: width };
-        refused(map.trace_error(&other), length);
-        refused(own.trace_error(&other), length);
-        refused(KernelRidge::params(&map).fit(&other), length);
-        refused(KernelRidge::params(&own).fit_features(&other), length);
+        let length = format!("features: expected {FEATURES}, found {width}");
+        message(map.trace_error(&other), &length);
+        message(own.trace_error(&other), &length);
+        message(KernelRidge::params(&map).fit(&other), &length);
+        message(KernelRidge::params(&own).fit_features(&other), &length);
     }
     let k = gram(&standardised(&x), Own(SIGMA));
     let matrix = Dataset::from_gram(&k, 60).unwrap();
     let map = params().fit(&matrix).unwrap();
-    refused(map.transform(&k[..90]), CoreError::Length { expected: 120, found: 90 });
+    message(map.transform(&k[..90]), "90 values do not form whole rows of 60 features");
     // The kernel of each point with itself is not known where there are more points than rows of the matrix.
     let twice = [&k[..], &k[..]].concat();
     let more = Dataset::from_rows(&twice, 60).unwrap();
-    refused(map.trace_error(&more), CoreError::Length { expected: 60, found: 120 });
+    message(map.trace_error(&more), "rows of the kernel matrix: expected 60, found 120");
 
     // Rows that hold NaN.
     let mut bad = x[..6].to_vec();

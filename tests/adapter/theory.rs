@@ -2,6 +2,7 @@
 //! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are nearly
 //! singular.
 
+use dpp_nystrom::approximation::Norms;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
@@ -10,7 +11,6 @@ use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::theory::bounds;
-use dpp_nystrom::theory::bounds::Norms;
 use dpp_nystrom::theory::contraction::{contraction, enumerated, step_factor, theorem_3, unconditional};
 use dpp_nystrom::theory::risk;
 use dpp_nystrom::theory::risk::{Noise, Risk};
@@ -106,7 +106,7 @@ fn lemma_1_theorem_1_and_corollary_1_hold() {
                         ratio <= lemma * (1.0 + off) + 1e-13 * values[0],
                         "{name}, {n}, {c}, {k}: {ratio} {lemma}"
                     );
-                    let best = bounds::best(&values, k);
+                    let best = Norms::best(&values, k);
                     if best.spectral < 1e-12 * values[0] {
                         continue;
                     }
@@ -129,7 +129,7 @@ fn lemma_1_theorem_1_and_corollary_1_hold() {
 }
 
 fn corollary_1_holds(values: &[f64], c: usize, k: usize, law: &Law, errors: &[Norms]) {
-    let (best, trivial) = (bounds::best(values, k), bounds::corollary_1_trivial(values, k));
+    let (best, trivial) = (Norms::best(values, k), bounds::corollary_1_trivial(values, k));
     for delta in [0.01, 0.5, 0.95, 0.999] {
         let bound = bounds::corollary_1(values, c, k, delta);
         let over = |exceeds: &dyn Fn(&Norms) -> bool| {

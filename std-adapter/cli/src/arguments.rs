@@ -1,5 +1,6 @@
 //! What can be asked for, and its defaults.
 
+use crate::output::note;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::data::table::Target;
@@ -100,6 +101,12 @@ pub(crate) struct KernelArguments {
 impl KernelArguments {
     /// The kernel, and how its bandwidth is chosen.
     pub(crate) fn params(&self) -> KernelParams {
-        KernelParams { kind: self.kind.kind(), sigma: self.sigma }
+        let kind = self.kind.kind();
+        if !kind.has_bandwidth() && self.sigma != Sigma::Median(1.0) {
+            note(
+                "warning: --sigma is not used by the kernels linear and polynomial, which have no bandwidth",
+            );
+        }
+        KernelParams { kind, sigma: self.sigma }
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
         .map_err(|source| LibraryError::Write { path: arguments.out.clone(), source })?;
     print_line(&format!(
         "{} red wines, {} measurements each; the target is their quality.\n\n\
-         1. Landmarks: a c-DPP's against uniform ones, {SEEDS} seeds each, {HELD_OUT} wines held out.\n",
+         1. Landmarks: a c-DPP's against uniform ones, {SEEDS} seeds each, {HELD_OUT} wines held out.\n   \
+         fro_rel, spec_rel: Frobenius and spectral error / that of the best rank c; trace_fraction: trace error / trace;\n   \
+         nrmse: root mean squared error / standard deviation of the training target.\n",
         table.rows(),
         table.dim
     ))?;
@@ -103,7 +105,7 @@ fn verdict(trials: &[Trial]) -> String {
     let change = 100.0 * (1.0 - kdpp / uniform);
     if change > 10.0 {
         format!(
-            "Here the choice matters: at c = {MODEL_LANDMARKS} the c-DPP's landmarks leave {change:.0} % less of \
+            "Here the choice matters to the approximation: at c = {MODEL_LANDMARKS} the c-DPP's landmarks leave {change:.0} % less of \
              the trace than uniform ones."
         )
     } else {

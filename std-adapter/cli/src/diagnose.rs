@@ -154,28 +154,16 @@ fn shown(ranks: &[TargetRank]) -> Vec<&TargetRank> {
 fn target_ranks(found: &Diagnosis) -> String {
     let ratio = found.expected_trace_error / (found.landmarks + 1) as f64;
     let head = ["k", "e_(c+1)/e_c", "Lemma 1", "norm", "measured", "Theorem 1", "Corollary 1", "trivial"];
+    let line = |first: [String; 3], norm: &str, measured: Interval, bounds: [f64; 3]| -> Vec<String> {
+        first.into_iter().chain([norm.to_owned(), with_error(measured)]).chain(bounds.map(short)).collect()
+    };
     let mut rows = Vec::new();
     for rank in shown(&found.target_ranks) {
-        rows.push(vec![
-            rank.k.to_string(),
-            short(ratio),
-            short(rank.lemma_1),
-            "Frobenius".to_owned(),
-            with_error(rank.frobenius),
-            short(rank.frobenius_bound),
-            short(rank.frobenius_corollary),
-            short(rank.frobenius_trivial),
-        ]);
-        rows.push(vec![
-            String::new(),
-            String::new(),
-            String::new(),
-            "spectral".to_owned(),
-            with_error(rank.spectral),
-            short(rank.spectral_bound),
-            short(rank.spectral_corollary),
-            short(rank.spectral_trivial),
-        ]);
+        let first = [rank.k.to_string(), short(ratio), short(rank.lemma_1)];
+        let bounds = [rank.frobenius_bound, rank.frobenius_corollary, rank.frobenius_trivial];
+        rows.push(line(first, "Frobenius", rank.frobenius, bounds));
+        let bounds = [rank.spectral_bound, rank.spectral_corollary, rank.spectral_trivial];
+        rows.push(line(Default::default(), "spectral", rank.spectral, bounds));
     }
     let vacuous = if found.corollaries_vacuous { "; it is weaker than the trivial bound" } else { "" };
     aligned(&head, &rows)

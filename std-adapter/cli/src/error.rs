@@ -30,8 +30,11 @@ pub(crate) enum Error {
     )]
     StoredTarget { path: PathBuf, own: String },
     /// An invalid accumulator state.
-    #[error("{}: {reason}", path.display())]
+    #[error("{}: {reason}; give states that devices with this model wrote", path.display())]
     State { path: PathBuf, reason: CoreError },
+    /// A state of a fleet given twice.
+    #[error("{}: the same state is given twice; give that of each device once", .0.display())]
+    SameState(PathBuf),
     /// A chart that could not be drawn.
     #[error("cannot draw the chart: {0}")]
     Picture(String),
@@ -56,7 +59,9 @@ fn advice(error: &LibraryError) -> Option<String> {
         LibraryError::NoRows { .. } => "(omit --refine)",
         LibraryError::Tolerance { .. } => "(--tolerance, --max-landmarks, --sigma, --method)",
         LibraryError::OutOfRange { option, .. } => return Some(format!(" (--{option})")),
-        LibraryError::Model { problem: ModelProblem::Foreign, .. } => "with `dpp-nystrom fit --model`",
+        LibraryError::Model { problem: ModelProblem::Foreign, .. } => {
+            "with `dpp-nystrom fit --model` (what export writes is read by predict alone)"
+        }
         LibraryError::Store { problem: StoreProblem::Foreign, .. } => "with `dpp-nystrom convert`",
         LibraryError::Export(ExportProblem::Kernel { .. }) => "(fit --kernel gaussian, or omit --quantise)",
         LibraryError::Export(ExportProblem::Spread { .. }) => "(omit --quantise)",

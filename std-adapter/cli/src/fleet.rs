@@ -104,6 +104,11 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let fleet = Fleet::of(&model)?;
     let states: Vec<Accumulator<f32>> =
         arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
+    for (at, path) in arguments.states.iter().enumerate() {
+        if states[at].rows() > 0 && states[..at].contains(&states[at]) {
+            return Err(Error::SameState(path.clone()));
+        }
+    }
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
     let merged = fleet.merge(&states, ridge, &Bar::default())?;
     merged.model.save(&arguments.model)?;

@@ -94,8 +94,9 @@ Examples:
   dpp-nystrom evaluate rows.csv --methods given,kdpp --given mine.csv --landmarks 30 --json
   dpp-nystrom evaluate rows.csv --methods lev,kmeans --landmarks 30 --approximation modified
 
-Each seed draws its own rows. fro_rel and spec_rel are relative to the best approximation of rank c,
-nrmse to the standard deviation of the training target.")]
+Each seed draws its own rows. fro_rel and spec_rel are the Frobenius and the spectral error relative to those of
+the best rank c, trace_fraction is the trace error relative to the trace, and nrmse the root mean squared error
+relative to the standard deviation of the training target.")]
     Evaluate(evaluate::Evaluate),
     /// The paper's figures on a folder of data sets: tables, pictures and a page
     #[command(after_help = "\

@@ -67,7 +67,7 @@ struct Report<'a> {
     curve: Option<Curve>,
     /// What exchanges lowered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    objective: Option<&'static str>,
+    objective: Option<Objective>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refinement: Option<RefinementReport>,
     seconds: f64,
@@ -179,19 +179,12 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         converged: selection.converged,
         plan: selection.plan.clone().map(PlanReport::from),
         curve,
-        objective: selection.refinement.map(|refinement| objective(refinement.objective)),
+        objective: selection.refinement.map(|refinement| refinement.objective),
         refinement: selection.refinement.map(|refinement| RefinementReport::new(refinement, candidates)),
         seconds: selection.seconds,
         seed,
     };
     print_report(arguments.json, &report, |report| text(report, arguments.out.is_none()))
-}
-
-fn objective(objective: Objective) -> &'static str {
-    match objective {
-        Objective::Trace => "trace",
-        Objective::Ridge => "ridge",
-    }
 }
 
 fn text(report: &Report<'_>, list: bool) -> String {

@@ -90,9 +90,7 @@ pub(crate) fn read(source: &Source) -> Result<Table, Error> {
 /// Tell which column was taken as the target, if none was named.
 pub(crate) fn tell_target(asked: &Target, found: Option<&str>) {
     if let (Target::Last, Some(name)) = (asked, found) {
-        note(&format!(
-            "target: column {name:?}, the last, is left out of the features (--target none keeps it)"
-        ));
+        note(&format!("target: column {name:?}, the last, is not a feature; name another with --target"));
     }
 }
 
@@ -179,7 +177,9 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
         let value = table.row(entry)[column];
         let refuse = |problem| Error::Given { path: path.to_owned(), entry: entry + 1, value, problem };
         if !(value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX)) {
-            return Err(refuse("is not a row number; rows count from 0"));
+            return Err(refuse(
+                "is not a row number; rows count from 0, and points, as kmeans selects them, cannot be given",
+            ));
         }
         if rows.contains(&(value as usize)) {
             return Err(refuse("is there twice; remove one"));

@@ -160,5 +160,5 @@ fn text(report: &Report<'_>) -> String {
         })
         .collect();
     aligned(&["bandwidth", "in medians", "best ridge", "10-fold error", ""], &rows)
-        + &format!("\n--sigma {} --ridge {}\n", report.sigma, report.ridge)
+        + &format!("\n--sigma {} --ridge {:e}\n", report.sigma, report.ridge)
 }

@@ -20,7 +20,7 @@ pub(crate) fn columns<'a>(
             return Err(inside(Error::Kind { name: name(), kind: array.data_type().to_string() }));
         };
         if values.null_count() > 0 {
-            return Err(inside(Error::Null { name: name() }));
+            return Err(inside(Error::Null(name())));
         }
         let values = &values.values()[..];
         if let Some(&value) = values.iter().find(|value| !value.is_finite()) {

@@ -16,37 +16,25 @@ pub enum Error {
     /// A scheduler or an executor failed.
     #[error("{0}")]
     Role(Box<ballista_core::error::BallistaError>),
-    /// A scheduler that does not have this program's functions.
+    /// The scheduler at this address does not have this program's functions.
     #[error(
-        "the scheduler at {url} does not have the functions of this program; start scheduler and executors with \
+        "the scheduler at {0} does not have the functions of this program; start scheduler and executors with \
          dpp-nystrom-cluster of this version, not with Ballista's own programs"
     )]
-    StockScheduler {
-        /// The scheduler.
-        url: String,
-    },
-    /// An invalid table.
+    StockScheduler(String),
+    /// A table that is not a name and a place.
     #[error(
-        "invalid table {text:?}: expected a name and a place, as rows=FILE.parquet or rows='s3://bucket/part-*.parquet'"
+        "invalid table {0:?}: expected a name and a place, as rows=FILE.parquet or rows='s3://bucket/part-*.parquet'"
     )]
-    TableSource {
-        /// The text given.
-        text: String,
-    },
-    /// An unknown format.
+    TableSource(String),
+    /// A path of unknown format.
     #[error(
-        "{path}: unknown format: expected a name in .parquet, .csv, .tsv or .json (one object a line), the texts also in .gz"
+        "{0}: unknown format: expected a name in .parquet, .csv, .tsv or .json (one object a line), the texts also in .gz"
     )]
-    Format {
-        /// The path given.
-        path: String,
-    },
-    /// No query, and not exactly one table.
-    #[error("{tables} tables and no query; name the rows with --sql, as 'select * from t'")]
-    Query {
-        /// The number of tables.
-        tables: usize,
-    },
+    Format(String),
+    /// No query, and this number of tables instead of one.
+    #[error("{0} tables and no query; name the rows with --sql, as 'select * from t'")]
+    Query(usize),
     /// A missing column.
     #[error("there is no column {name:?}; there are {}", there.join(", "))]
     Column {
@@ -55,12 +43,9 @@ pub enum Error {
         /// The columns that exist.
         there: Vec<String>,
     },
-    /// Two columns of one name.
-    #[error("there are two columns {name:?}; rename one with 'as' in --sql")]
-    Twice {
-        /// Their name.
-        name: String,
-    },
+    /// Two columns of this name.
+    #[error("there are two columns {0:?}; rename one with 'as' in --sql")]
+    Twice(String),
     /// A column that is not numeric.
     #[error("the column {name:?} holds {kind}: expected numbers; leave it out with --sql, or cast it there")]
     Kind {
@@ -72,14 +57,9 @@ pub enum Error {
     /// No features.
     #[error("there is no column besides the target; name features in --sql")]
     NoFeatures,
-    /// A null.
-    #[error(
-        "the column {name:?} holds nulls; leave these rows out with --sql, as 'where {name} is not null'"
-    )]
-    Null {
-        /// The column.
-        name: String,
-    },
+    /// A null in this column.
+    #[error("the column {0:?} holds nulls; leave these rows out with --sql, as 'where {0} is not null'")]
+    Null(String),
     /// A value that is not finite.
     #[error("the column {name:?} holds {value}: expected finite numbers; leave these rows out with --sql")]
     NotFinite {
@@ -107,13 +87,11 @@ pub enum Error {
     },
     /// An invalid address to listen at.
     #[error(
-        "{host}:{port} is not an address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
+        "{address} is not an address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
     )]
     Address {
-        /// The host.
-        host: String,
-        /// The port.
-        port: u16,
+        /// The address given, as `HOST:PORT`.
+        address: String,
         /// The reason.
         reason: String,
     },

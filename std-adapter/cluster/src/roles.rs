@@ -91,11 +91,10 @@ impl FromStr for HostPort {
 }
 
 fn address(host: &str, port: u16) -> Result<SocketAddr, Error> {
-    format!("{host}:{port}").parse().map_err(|error: std::net::AddrParseError| Error::Address {
-        host: host.to_owned(),
-        port,
-        reason: error.to_string(),
-    })
+    let address = format!("{host}:{port}");
+    address
+        .parse()
+        .map_err(|error: std::net::AddrParseError| Error::Address { reason: error.to_string(), address })
 }
 
 impl Scheduler {

@@ -121,7 +121,7 @@ impl Session {
         match (sql, self.tables.as_slice()) {
             (Some(sql), _) => Ok(self.context.sql(sql).await?),
             (None, [table]) => Ok(self.context.table(table.as_str()).await?),
-            (None, tables) => Err(Error::Query { tables: tables.len() }),
+            (None, tables) => Err(Error::Query(tables.len())),
         }
     }
 
@@ -147,7 +147,7 @@ fn numeric(frame: &DataFrame) -> Result<Vec<String>, Error> {
             return Err(Error::Kind { name, kind: field.data_type().to_string() });
         }
         if names.contains(&name) {
-            return Err(Error::Twice { name });
+            return Err(Error::Twice(name));
         }
         names.push(name);
     }
@@ -192,7 +192,7 @@ impl Rows<'_> {
     /// [`Error::Twice`] where the rows have a column of that name; the engine's.
     pub async fn predict(&self, model: &Model, name: &str) -> Result<Predictions, Error> {
         if self.frame.schema().fields().iter().any(|field| field.name() == name) {
-            return Err(Error::Twice { name: name.to_owned() });
+            return Err(Error::Twice(name.to_owned()));
         }
         let function = Predict::function(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);
@@ -224,7 +224,7 @@ impl Rows<'_> {
     fn translated(&self, error: DataFusionError) -> Error {
         match &self.session.cluster {
             Some(url) if error.to_string().contains("ExtensionCodec is not provided") => {
-                Error::StockScheduler { url: url.clone() }
+                Error::StockScheduler(url.clone())
             }
             _ => error.into(),
         }

@@ -31,7 +31,7 @@ impl FromStr for TableSource {
             Some((name, path)) if !name.is_empty() && !path.is_empty() => {
                 Ok(Self { name: name.to_owned(), path: path.to_owned() })
             }
-            _ => Err(Error::TableSource { text: text.to_owned() }),
+            _ => Err(Error::TableSource(text.to_owned())),
         }
     }
 }
@@ -75,7 +75,7 @@ impl TableSource {
                     JsonReadOptions::default().file_extension(&end).file_compression_type(compression);
                 context.register_json(&self.name, path, options).await?;
             }
-            _ => return Err(Error::Format { path: path.to_owned() }),
+            _ => return Err(Error::Format(path.to_owned())),
         }
         Ok(())
     }

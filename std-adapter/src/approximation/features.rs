@@ -25,8 +25,20 @@ pub(crate) fn independent<'a, T: Scalar, G: GroundSet<T> + ?Sized>(
     memory: &'a mut Heap<T>,
 ) -> Result<Landmarks<'a, T, G>, Error> {
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
-    push_independent(&mut landmarks, rows)?;
+    push_some(&mut landmarks, rows)?;
     Ok(landmarks)
+}
+
+/// [`push_independent`] to an empty set, at least one of them.
+pub(crate) fn push_some<T: Scalar, G: GroundSet<T> + ?Sized>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    rows: &[usize],
+) -> Result<(), Error> {
+    push_independent(landmarks, rows)?;
+    if landmarks.is_empty() {
+        return Err(landmarks_error(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
+    }
+    Ok(())
 }
 
 /// Append the rows that are independent of the landmarks and of the rows before them.
@@ -39,9 +51,6 @@ pub(crate) fn push_independent<T: Scalar, G: GroundSet<T> + ?Sized>(
             Ok(()) | Err(CoreError::NotPositive { .. }) => {}
             Err(reason) => return Err(landmarks_error(reason)),
         }
-    }
-    if landmarks.is_empty() {
-        return Err(landmarks_error(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use crate::approximation::{
     errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::Ground,
-    features::features_of_points, features::kernel_matrix, landmark_set::LandmarkSet,
-    spectrum::RelativeError, spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
+    features::features_of_points, features::kernel_matrix, landmark_set::LandmarkSet, spectrum::Norms,
+    spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
 };
 use crate::data::prepared::Prepared;
 use crate::error::Error;
@@ -130,7 +130,7 @@ impl<'a> Gram<'a> {
         &self,
         spectrum: &Spectrum,
         landmarks: &LandmarkSet,
-    ) -> Result<Option<RelativeError>, Error> {
+    ) -> Result<Option<Norms>, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
             LandmarkSet::Points(points) => spectrum.relative_error_of(landmarks.count(self.data.dim), || {

@@ -13,5 +13,5 @@ pub use errors::{TraceError, trace_error, trace_error_of_points};
 pub use features::Ground;
 pub use gram::Gram;
 pub use landmark_set::LandmarkSet;
-pub use spectrum::{RelativeError, SPECTRUM_ROWS, Spectrum};
+pub use spectrum::{Norms, SPECTRUM_ROWS, Spectrum};
 pub use variants::Approximation;

@@ -15,13 +15,30 @@ pub struct Spectrum {
     eigenvalues: Vec<f64>,
 }
 
-/// Errors relative to the best approximation of the same rank.
+/// The norms of an error matrix, or their ratios to those of another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RelativeError {
-    /// `‖K - K̃‖_F / ‖K - K_k‖_F`.
+pub struct Norms {
+    /// In the Frobenius norm.
     pub frobenius: f64,
-    /// `‖K - K̃‖_2 / ‖K - K_k‖_2`.
+    /// In the spectral norm.
     pub spectral: f64,
+}
+
+impl Norms {
+    /// Return `‖K - K_k‖`, the error of the best rank `k`, from the eigenvalues of `K` in descending order; for `k = 0`,
+    /// `‖K‖`.
+    pub fn best(eigenvalues: &[f64], k: usize) -> Self {
+        let tail = eigenvalues.get(k..).unwrap_or(&[]);
+        Self {
+            frobenius: tail.iter().map(|value| value * value).sum::<f64>().sqrt(),
+            spectral: tail.first().copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Divide each norm by that of `other`.
+    pub fn relative_to(self, other: Self) -> Self {
+        Self { frobenius: self.frobenius / other.frobenius, spectral: self.spectral / other.spectral }
+    }
 }
 
 impl Spectrum {
@@ -47,17 +64,13 @@ impl Spectrum {
         &self.eigenvalues
     }
 
-    /// Measure the errors of these landmarks relative to the best rank `k = c`.
+    /// Measure `‖K - K̃‖ / ‖K - K_c‖`, the errors of these `c` landmarks relative to the best rank `c`.
     ///
-    /// Returns `None` if `K` has no higher rank up to rounding, `σ_{c+1} <= n ε σ_1`, where the ratio would be 0/0.
+    /// Returns `None` if `K` has no higher rank up to rounding, `λ_{c+1} <= n ε λ_1`, where the ratio would be 0/0.
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
-    pub fn relative_error(
-        &self,
-        ground: &Ground<'_>,
-        landmarks: &[usize],
-    ) -> Result<Option<RelativeError>, Error> {
+    pub fn relative_error(&self, ground: &Ground<'_>, landmarks: &[usize]) -> Result<Option<Norms>, Error> {
         self.relative_error_of(landmarks.len(), || features_of(ground, landmarks))
     }
 
@@ -66,38 +79,22 @@ impl Spectrum {
         &self,
         c: usize,
         features: impl FnOnce() -> Result<Mat<f64>, Error>,
-    ) -> Result<Option<RelativeError>, Error> {
-        let Some(best) = self.best(c) else { return Ok(None) };
+    ) -> Result<Option<Norms>, Error> {
+        if rank(&self.eigenvalues) <= c {
+            return Ok(None);
+        }
         let norms = residual_norms(&self.matrix, &features()?)?;
-        Ok(Some(RelativeError {
-            frobenius: norms.frobenius / best.frobenius,
-            spectral: norms.spectral / best.spectral,
-        }))
+        Ok(Some(norms.relative_to(Norms::best(&self.eigenvalues, c))))
     }
-
-    /// Return the Frobenius and spectral error of the best rank `c`; `None` if `K` has no higher rank.
-    fn best(&self, c: usize) -> Option<ResidualNorms> {
-        let tail = self.eigenvalues.get(c..).unwrap_or(&[]);
-        let spectral = tail.first().copied().unwrap_or(0.0);
-        let frobenius = tail.iter().map(|value| value * value).sum::<f64>().sqrt();
-        (rank(&self.eigenvalues) > c).then_some(ResidualNorms { frobenius, spectral })
-    }
-}
-
-/// `‖K - K̃‖_F` and `‖K - K̃‖_2`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ResidualNorms {
-    pub(crate) frobenius: f64,
-    pub(crate) spectral: f64,
 }
 
 /// Compute the norms of `K - ΦᵀΦ`: `n² c` multiply-adds, and `n²` numbers.
-pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<ResidualNorms, Error> {
+pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<Norms, Error> {
     let mut residual = matrix.clone();
     matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
     // Rounding can make a zero error slightly negative.
     let spectral = largest_eigenvalue(&residual)?.max(0.0);
-    Ok(ResidualNorms { frobenius: residual.norm_l2(), spectral })
+    Ok(Norms { frobenius: residual.norm_l2(), spectral })
 }
 
 /// The maximum number of training rows for which the kernel matrix and its eigenvalues are computed.

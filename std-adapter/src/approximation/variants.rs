@@ -14,8 +14,8 @@
 //! Each is `FᵀF` for features `F`, so one formula measures all errors.
 
 use crate::approximation::{
-    errors::TraceError, features::features_of_points, gram::Gram, landmark_set::LandmarkSet,
-    spectrum::RelativeError, spectrum::Spectrum,
+    errors::TraceError, features::features_of_points, gram::Gram, landmark_set::LandmarkSet, spectrum::Norms,
+    spectrum::Spectrum,
 };
 use crate::error::Error;
 use crate::linalg::{eigen::Eigen, eigen::eigen, eigen::product, gram_schmidt::Basis};
@@ -65,7 +65,7 @@ impl Approximation {
         spectrum: Option<&Spectrum>,
         landmarks: &LandmarkSet,
         seed: u64,
-    ) -> Result<(TraceError, Option<RelativeError>), Error> {
+    ) -> Result<(TraceError, Option<Norms>), Error> {
         let features = match self {
             Self::Nystrom => {
                 let relative =

@@ -4,7 +4,7 @@ use crate::data::table::input::{Table, Target};
 use crate::data::{
     prepared::Prepared, scaler::Scaler, source::RowSource, store::open::Store, table::reader::read,
 };
-use crate::error::Error;
+use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use dpp_nystrom_core::{Error as CoreError, Scalar};
 use faer::MatRef;
@@ -108,21 +108,20 @@ impl<'a> Dataset<'a> {
     /// Borrow rows of `features` features, row-major, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Core`]: no rows, a length that `features` does not divide, NaN or infinity with its row and column.
+    /// [`Error::Ragged`] for a length that `features` does not divide; [`Error::Core`] for no rows, and for NaN or infinity with
+    /// its row and column.
     pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
         Self::of(T::values(rows), features, Rows::Memory)
     }
 
-    /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major: row `i` holds the kernel of row `i` with all
+    /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major, of which the diagonal and the part below it are read: row `i` holds the kernel of row `i` with all
     /// `n` rows. What is fitted to it takes the kernel of a point with these `n` rows in place of features. k-means++ then
     /// measures distances in feature space, `k_ii + k_jj - 2 k_ij`.
     ///
     /// # Errors
-    /// As [`from_rows`](Self::from_rows); [`Error::Core`] for a matrix that is not square.
+    /// As [`from_rows`](Self::from_rows); [`Error::Length`] for a matrix that is not square.
     pub fn from_gram<T: Value>(matrix: &'a [T], n: usize) -> Result<Self, Error> {
-        if n.checked_mul(n) != Some(matrix.len()) {
-            return Err(CoreError::Length { expected: n.saturating_mul(n), found: matrix.len() }.into());
-        }
+        check_length("values of the kernel matrix", n.saturating_mul(n), matrix.len())?;
         Self::of(T::values(matrix), n, Rows::Gram)
     }
 
@@ -148,10 +147,7 @@ impl<'a> Dataset<'a> {
         if len == 0 || features == 0 {
             return Err(CoreError::Empty.into());
         }
-        if !len.is_multiple_of(features) {
-            let expected = len.next_multiple_of(features);
-            return Err(CoreError::Length { expected, found: len }.into());
-        }
+        check_rows(len, features)?;
         if let Some(at) = values.not_finite() {
             return Err(CoreError::NotFinite { row: at / features, column: at % features }.into());
         }
@@ -162,14 +158,11 @@ impl<'a> Dataset<'a> {
     /// Add a target for each row, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is one for each row and all are finite, [`Error::StoreColumns`] for a row store, which
+    /// [`Error::Length`] unless there is one for each row, [`Error::Core`] unless all are finite, [`Error::StoreColumns`] for a row store, which
     /// has its own.
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
         self.refuse_store()?;
-        let expected = self.len();
-        if target.len() != expected {
-            return Err(CoreError::Length { expected, found: target.len() }.into());
-        }
+        check_length("targets", self.len(), target.len())?;
         let values = T::values(target);
         if let Some(row) = values.not_finite() {
             return Err(CoreError::NotFinite { row, column: self.features() }.into());
@@ -180,12 +173,10 @@ impl<'a> Dataset<'a> {
     /// Name the features, and the target if there is one: models, exports and messages use the names.
     ///
     /// # Errors
-    /// [`Error::Core`] unless there is a name for each feature, [`Error::StoreColumns`] for a row store, which has its own.
+    /// [`Error::Length`] unless there is a name for each feature, [`Error::StoreColumns`] for a row store, which has its own.
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
         self.refuse_store()?;
-        if features.len() != self.features() {
-            return Err(CoreError::Length { expected: self.features(), found: features.len() }.into());
-        }
+        check_length("names of features", self.features(), features.len())?;
         let feature_names = features.iter().map(|&name| name.to_owned()).collect();
         let target = self.target.map(|(_, values)| (target.to_owned(), values));
         Ok(Self { feature_names, target, ..self })
@@ -274,13 +265,10 @@ impl<'a> Dataset<'a> {
     /// set or if it does not fit into memory; otherwise its rows are read into memory.
     ///
     /// # Errors
-    /// [`Error::Core`] for another number of features, [`Error::Memory`], [`Error::OtherScale`] for a row store that does
+    /// [`Error::Length`] for another number of features, [`Error::Memory`], [`Error::OtherScale`] for a row store that does
     /// not fit into memory, and its own.
     pub(crate) fn source_by(&self, scaler: &Scaler, in_place: bool) -> Result<Source<'_>, Error> {
-        let (expected, found) = (scaler.means.len(), self.features());
-        if found != expected {
-            return Err(CoreError::Length { expected, found }.into());
-        }
+        check_length("features", scaler.means.len(), self.features())?;
         match &self.rows {
             Rows::Memory(values) | Rows::Gram(values) => {
                 Prepared::scaled_by(self.table(values)?, scaler.clone()).map(Source::memory)

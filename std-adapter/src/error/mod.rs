@@ -52,6 +52,24 @@ pub enum Error {
     /// Another error of the core.
     #[error("{0}")]
     Core(#[from] CoreError),
+    /// Values that do not form whole rows.
+    #[error("{values} values do not form whole rows of {features} features")]
+    Ragged {
+        /// The number of values.
+        values: usize,
+        /// The number of features of a row.
+        features: usize,
+    },
+    /// Another number of things than expected.
+    #[error("{what}: expected {expected}, found {found}")]
+    Length {
+        /// What there are too few or too many of.
+        what: &'static str,
+        /// The number expected.
+        expected: usize,
+        /// The number found.
+        found: usize,
+    },
     /// A bandwidth out of range.
     #[error(
         "invalid bandwidth {sigma:?}: expected a positive number whose square and its inverse are finite"
@@ -174,13 +192,13 @@ pub enum Error {
         "the row store is scaled by other means and deviations; fit to this store, or give its rows in their own units"
     )]
     OtherScale,
-    /// Something that works with the kernels of this crate alone.
-    #[error(
-        "{what} works with a kernel of this crate on rows of features alone; give one, or a selector that reads pairs of rows: Kdpp, Uniform, KmeansPlusPlus, RpCholesky, Greedy or Given"
-    )]
+    /// Something that requires a kernel of this crate on rows of features.
+    #[error("{problem}; {instead}")]
     BuiltInKernel {
-        /// What: a selector, a kind of data.
-        what: String,
+        /// What does not work with a user-defined kernel or a kernel matrix.
+        problem: String,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// An error of a source of rows outside this crate.
     #[error("{0}")]
@@ -265,6 +283,16 @@ pub enum Error {
 /// Wrap the core's reason why landmarks cannot be selected.
 pub(crate) fn landmarks_error(reason: CoreError) -> Error {
     Error::Landmarks { reason }
+}
+
+/// Check that values form whole rows.
+pub(crate) fn check_rows(values: usize, features: usize) -> Result<(), Error> {
+    if values.is_multiple_of(features.max(1)) { Ok(()) } else { Err(Error::Ragged { values, features }) }
+}
+
+/// Check that there are as many as expected.
+pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }
 
 /// Wrap the core's reason why a regression cannot be solved.

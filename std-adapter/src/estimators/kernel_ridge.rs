@@ -82,7 +82,8 @@ impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
     /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Fitted, Error> {
         let (Input::Points { all, .. }, Some(kernel)) = (&self.map.input, self.map.spec) else {
-            return Err(Error::BuiltInKernel { what: "a model of a kernel matrix".to_owned() });
+            let problem = "a model of a kernel matrix cannot be saved".to_owned();
+            return Err(Error::BuiltInKernel { problem, instead: "fit with fit_features" });
         };
         let source = self.map.source(data)?;
         let params = FitParams { kernel, ridge: self.ridge, precision: self.precision, seed: self.seed };

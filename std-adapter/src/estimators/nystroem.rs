@@ -8,7 +8,7 @@ use crate::approximation::{errors::trace_over, features::independent_points, lan
 use crate::data::{
     columns::Columns, dataset::Dataset, dataset::Rows, dataset::Scale, dataset::Source, source::RowSource,
 };
-use crate::error::{Error, landmarks_error};
+use crate::error::{Error, check_length, check_rows, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
 use crate::landmarks::{chain::select, methods::auto::Auto, selection::Selection, selector::Selector};
@@ -193,10 +193,12 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem<K>, Error> {
         let Source::Memory(rows) = data.source(self.settings.scale)? else {
-            return Err(Error::BuiltInKernel { what: "a row store".to_owned() });
+            let problem = "a row store does not work with a custom kernel".to_owned();
+            return Err(Error::BuiltInKernel { problem, instead: "give the rows in memory" });
         };
         if let Rows::Gram(_) = data.rows {
-            return Err(Error::BuiltInKernel { what: "a kernel matrix".to_owned() });
+            let problem = "a kernel matrix does not work with a custom kernel".to_owned();
+            return Err(Error::BuiltInKernel { problem, instead: "fit to it without custom_kernel" });
         }
         let kernel = self.kernel.0.clone();
         let ground = Points::new(&rows.rows, rows.dim, kernel.clone())?;
@@ -260,7 +262,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// of a kernel matrix, a row holds the kernel of a point with all rows of that matrix.
     ///
     /// # Errors
-    /// [`Error::Core`] if the length of `rows` is not a multiple of the number of features or a kernel value is not
+    /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Core`] if a kernel value is not
     /// finite; [`Error::Memory`].
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, |row| self.columns.scaler.apply_row(row))
@@ -273,11 +275,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         scale: impl Fn(&mut [f64]) + Sync,
     ) -> Result<Vec<f64>, Error> {
         let dim = self.columns.features();
-        if !rows.len().is_multiple_of(dim) {
-            return Err(
-                CoreError::Length { expected: rows.len().next_multiple_of(dim), found: rows.len() }.into()
-            );
-        }
+        check_rows(rows.len(), dim)?;
         let rank = self.rank();
         let mut features = zeros((rows.len() / dim).saturating_mul(rank), 0.0)?;
         self.on_factor(|nystrom| {
@@ -304,14 +302,14 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// For a row store, it is measured on 65,536 rows drawn at random.
     ///
     /// # Errors
-    /// [`Error::Core`] for other features or non-finite values, and for a map of a kernel matrix unless there are as many
-    /// rows as features; [`Error::Memory`], errors of the data set.
+    /// [`Error::Length`] for other features, and for a map of a kernel matrix unless there are as many rows as features;
+    /// [`Error::Core`] for non-finite values; [`Error::Memory`], errors of the data set.
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
         let dim = self.columns.features();
-        if matches!(self.input, Input::Gram) && rows.len() != dim {
-            return Err(CoreError::Length { expected: dim, found: rows.len() }.into());
+        if matches!(self.input, Input::Gram) {
+            check_length("rows of the kernel matrix", dim, rows.len())?;
         }
         let features = |row: usize| &rows.rows[row * dim..(row + 1) * dim];
         let diagonal = |row: usize| match &self.input {

@@ -1,7 +1,7 @@
 //! Conversions from and to arrays of `ndarray` 0.16. Arrays in standard layout are borrowed, others are copied.
 
 use crate::data::dataset::Dataset;
-use crate::error::Error;
+use crate::error::{Error, check_length};
 use crate::estimators::nystroem::Nystroem;
 use crate::model::trained::Model;
 use dpp_nystrom_core::Error as CoreError;
@@ -14,13 +14,6 @@ pub(crate) fn row_major<D: Data<Elem = f64>>(rows: &ArrayBase<D, Ix2>) -> Cow<'_
     match rows.as_slice() {
         Some(values) => Cow::Borrowed(values),
         None => Cow::Owned(rows.iter().copied().collect()),
-    }
-}
-
-fn check_columns(rows: &ArrayView2<'_, f64>, expected: usize) -> Result<(), Error> {
-    match rows.ncols() {
-        found if found == expected => Ok(()),
-        found => Err(CoreError::Length { expected, found }.into()),
     }
 }
 
@@ -51,12 +44,11 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// [`transform`](Self::transform) an array's rows into an array of [`rank`](Self::rank) columns.
     ///
     /// # Errors
-    /// [`Error::Core`] for a different number of columns; those of [`transform`](Self::transform).
+    /// [`Error::Length`] for a different number of columns; those of [`transform`](Self::transform).
     pub fn transform_array(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
-        check_columns(&rows, self.columns.features())?;
+        check_length("columns", self.columns.features(), rows.ncols())?;
         let features = self.transform(&row_major(&rows))?;
-        Array2::from_shape_vec((rows.nrows(), self.rank()), features)
-            .map_err(|_| CoreError::Length { expected: rows.nrows(), found: 0 }.into())
+        Array2::from_shape_vec((rows.nrows(), self.rank()), features).map_err(|_| CoreError::Internal.into())
     }
 }
 
@@ -64,9 +56,9 @@ impl Model {
     /// [`predict`](Self::predict) the targets of an array's rows.
     ///
     /// # Errors
-    /// [`Error::Core`] for a different number of columns; those of [`predict`](Self::predict).
+    /// [`Error::Length`] for a different number of columns; those of [`predict`](Self::predict).
     pub fn predict_array(&self, rows: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
-        check_columns(&rows, self.feature_names.len())?;
+        check_length("columns", self.feature_names.len(), rows.ncols())?;
         Ok(self.predict(&row_major(&rows))?.into())
     }
 }

@@ -1,7 +1,7 @@
 //! The chains of a c-DPP and their starts, on any ground set: those of the core crate, on the engines of
 //! [`crate::simd`].
 
-use crate::approximation::features::push_independent;
+use crate::approximation::features::push_some;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::Precision;
@@ -69,7 +69,10 @@ pub fn select<T: Scalar, G: GroundSet<T> + ?Sized>(
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     let Some(procedure) = selector.on_ground() else {
-        return Err(Error::BuiltInKernel { what: format!("the method {}", selector.name()) });
+        return Err(Error::BuiltInKernel {
+            problem: format!("{} does not work with a custom kernel or a kernel matrix", selector.reader()),
+            instead: "set the selector to Kdpp, Uniform, KmeansPlusPlus, RpCholesky, Greedy or Given",
+        });
     };
     Ok(select_with(ground, c, &procedure, seed, observer, || Ok(OneByOne))?.1)
 }
@@ -94,11 +97,13 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
     let mut progress = Progress::default();
     let mut converged = None;
     match *procedure {
-        Procedure::Given(ref rows) => push_independent(&mut landmarks, rows)?,
+        Procedure::Given(ref rows) => push_some(&mut landmarks, rows)?,
         Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine, observer)?,
         Procedure::Kdpp { start, chain, steps } => {
             first_of_chain(&mut landmarks, c, start, &mut random, &engine, observer)?;
             match (chain, steps) {
+                // There is no other row to exchange one for.
+                _ if c == ground.len() => {}
                 (ChainKind::Swap(rule), _) => {
                     let mut chain = Chain::new(landmarks, rule);
                     let steps = if let Steps::Count(count) = steps { count } else { PAPER_STEPS };

@@ -15,6 +15,7 @@
 //! column held out. Exchanging until no exchange reduces the error is local search, as in combinatorial column
 //! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
+use crate::approximation::features::push_independent;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
@@ -22,6 +23,7 @@ use crate::simd::{Lanes, lane::Ground, subset::Subset};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
 use rand::seq::index;
 use rand_core::Rng;
+use serde::Serialize;
 use std::time::{Duration, Instant};
 
 #[cfg(test)]
@@ -34,7 +36,8 @@ pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 pub(crate) const WIDER: usize = 2;
 
 /// The error that exchanges of landmarks reduce.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Objective {
     /// The trace error `tr(K - K̃)`.
     #[default]
@@ -111,12 +114,7 @@ pub(crate) fn refine(
     let mut memory = Heap::new(c)?;
     let mut residuals = zeros(measured.map_or(n, <[usize]>::len), 0.0)?;
     let mut set = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
-    for &row in landmarks {
-        match set.push(row) {
-            Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(landmarks_error(reason)),
-        }
-    }
+    push_independent(&mut set, landmarks)?;
     lanes.residuals(&set, measured, &mut residuals)?;
     let before: f64 = residuals.iter().sum();
     complete(&lanes, &mut set, c, measured, &mut residuals)?;

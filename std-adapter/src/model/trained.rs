@@ -2,10 +2,10 @@
 
 use crate::data::columns::{Columns, TargetColumn};
 use crate::data::{scaler::Scaler, table::input::Table};
-use crate::error::Error;
+use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
-use dpp_nystrom_core::{Error as CoreError, Predictor, Scalar};
+use dpp_nystrom_core::{Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -99,14 +99,11 @@ impl Model {
     /// has, in their order and units. On all threads; `c d` multiply-adds and `c` kernel values a row.
     ///
     /// # Errors
-    /// [`Error::Core`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
+    /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
     /// whose prediction is not finite, because it overflows or the row holds NaN.
     pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
-        if !rows.len().is_multiple_of(dim.max(1)) {
-            let expected = rows.len().next_multiple_of(dim.max(1));
-            return Err(CoreError::Length { expected, found: rows.len() }.into());
-        }
+        check_rows(rows.len(), dim)?;
         match &self.coefficients {
             AnyCoefficients::F32(coefficients) => self.predict_in(coefficients, rows),
             AnyCoefficients::F64(coefficients) => self.predict_in(coefficients, rows),
@@ -116,12 +113,9 @@ impl Model {
     /// Predict the target for each row of a table with the model's features.
     ///
     /// # Errors
-    /// [`Error::Core`] for another number of features; those of [`predict`](Self::predict).
+    /// [`Error::Length`] for another number of features; those of [`predict`](Self::predict).
     pub fn predict_table(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let expected = self.feature_names.len();
-        if table.dim != expected {
-            return Err(CoreError::Length { expected, found: table.dim }.into());
-        }
+        check_length("features", self.feature_names.len(), table.dim)?;
         self.predict(&table.features)
     }
 

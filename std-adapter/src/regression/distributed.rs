@@ -41,7 +41,7 @@
 
 use crate::approximation::features::{Ground, independent_points};
 use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
-use crate::error::{Error, regression_error};
+use crate::error::{Error, check_length, regression_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::spec::KernelSpec;
 use crate::model::trained::AnyCoefficients;
@@ -225,7 +225,7 @@ impl FitSpec {
     /// multiply-adds): pass thousands of rows at a time.
     ///
     /// # Errors
-    /// [`Error::Core`] with [`CoreError::Length`] unless there is a column for each feature and all are of one length;
+    /// [`Error::Length`] unless there is a column for each feature and all are of one length;
     /// [`Error::Regression`] with the row and column of a value that is not finite, the target being the last column, and
     /// for accumulators of another number of folds. `accumulated` is then unchanged.
     pub fn accumulate(
@@ -238,11 +238,9 @@ impl FitSpec {
         if accumulated.0.len() != folds {
             return Err(regression_error(CoreError::Length { expected: folds, found: accumulated.0.len() }));
         }
-        if columns.len() != self.features() {
-            return Err(CoreError::Length { expected: self.features(), found: columns.len() }.into());
-        }
-        if let Some(other) = columns.iter().find(|column| column.len() != targets.len()) {
-            return Err(CoreError::Length { expected: targets.len(), found: other.len() }.into());
+        check_length("columns of features", self.features(), columns.len())?;
+        for column in columns {
+            check_length("values of a column", targets.len(), column.len())?;
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
             if let Some(row) = column.iter().position(|value| !value.is_finite()) {

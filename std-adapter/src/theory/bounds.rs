@@ -3,14 +3,7 @@
 //! Eigenvalues are given in descending order, `λ_1 >= λ_2 >= …`; `c >= k >= 1` landmarks are drawn from the
 //! c-DPP.
 
-/// A bound in two norms.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Norms {
-    /// In the Frobenius norm.
-    pub frobenius: f64,
-    /// In the spectral norm.
-    pub spectral: f64,
-}
+use crate::approximation::Norms;
 
 /// Return Lemma 1's bound (Guruswami and Sinop 2012): `e_{c+1}/e_c <= Σ_{i>k} λ_i / (c + 1 - k)` for
 /// `1 <= k <= c`.
@@ -24,15 +17,6 @@ pub fn theorem_1(rows: usize, c: usize, k: usize) -> Norms {
     let factor = (c + 1) as f64 / (c + 1 - k) as f64;
     let left = (rows - k) as f64;
     Norms { frobenius: factor * left.sqrt(), spectral: factor * left }
-}
-
-/// Return `‖K - K_k‖`; for `k = 0`, `‖K‖`.
-pub fn best(eigenvalues: &[f64], k: usize) -> Norms {
-    let tail = eigenvalues.get(k..).unwrap_or(&[]);
-    Norms {
-        frobenius: tail.iter().map(|value| value * value).sum::<f64>().sqrt(),
-        spectral: tail.first().copied().unwrap_or(0.0),
-    }
 }
 
 /// Return Corollary 1's bound: with probability at least `1 - δ` the errors are at most Theorem 1's bounds plus
@@ -49,8 +33,7 @@ pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms
 
 /// Return the trivial bound `‖K‖ / ‖K - K_k‖`, which holds for every landmark set, since `0 ⪯ K - K̃ ⪯ K`.
 pub fn corollary_1_trivial(eigenvalues: &[f64], k: usize) -> Norms {
-    let (all, best) = (best(eigenvalues, 0), best(eigenvalues, k));
-    Norms { frobenius: all.frobenius / best.frobenius, spectral: all.spectral / best.spectral }
+    Norms::best(eigenvalues, 0).relative_to(Norms::best(eigenvalues, k))
 }
 
 /// Return `√(8 c log 1/δ)`: a 1-Lipschitz function of a c-DPP exceeds its mean by this much with probability
@@ -66,14 +49,14 @@ pub fn is_vacuous(c: usize, delta: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Norms, best, corollary_1, corollary_1_trivial, is_vacuous, lemma_1, theorem_1};
+    use super::{Norms, corollary_1, corollary_1_trivial, is_vacuous, lemma_1, theorem_1};
 
     #[test]
     fn bounds_at_a_point_computed_by_hand() {
         let eigenvalues = [6.0, 4.0, 3.0, 0.0];
         assert_eq!(lemma_1(&eigenvalues, 3, 2), 1.5);
         assert_eq!(theorem_1(11, 3, 2), Norms { frobenius: 6.0, spectral: 18.0 });
-        assert_eq!(best(&eigenvalues, 1), Norms { frobenius: 5.0, spectral: 4.0 });
+        assert_eq!(Norms::best(&eigenvalues, 1), Norms { frobenius: 5.0, spectral: 4.0 });
         let trivial = corollary_1_trivial(&eigenvalues, 1);
         assert_eq!(trivial, Norms { frobenius: 61.0_f64.sqrt() / 5.0, spectral: 1.5 });
         // 8 · 2 · log(1/δ) = 4.

@@ -1,7 +1,7 @@
 //! The theory's bounds for prepared rows, beside measurements on exact samples and on chains.
 
 use crate::approximation::{
-    Ground, LandmarkSet, features::features_of, features::kernel_matrix, spectrum::check_rows,
+    Ground, LandmarkSet, Norms, features::features_of, features::kernel_matrix, spectrum::check_rows,
     spectrum::residual_norms, trace_error,
 };
 use crate::data::Prepared;
@@ -239,7 +239,7 @@ struct Measured {
     samples: Vec<Vec<usize>>,
     traces: Vec<f64>,
     log_dets: Vec<f64>,
-    norms: Vec<bounds::Norms>,
+    norms: Vec<Norms>,
 }
 
 impl<'a> Diagnostics<'a> {
@@ -337,8 +337,8 @@ impl<'a> Diagnostics<'a> {
             let landmarks = sized.sample(&mut random);
             measured.traces.push(trace_error(&self.ground, &landmarks)?.error);
             measured.log_dets.push(log_det(&self.ground, &landmarks)?);
-            let norms = residual_norms(&self.matrix, &features_of(&self.ground, &landmarks)?)?;
-            measured.norms.push(bounds::Norms { frobenius: norms.frobenius, spectral: norms.spectral });
+            let features = features_of(&self.ground, &landmarks)?;
+            measured.norms.push(residual_norms(&self.matrix, &features)?);
             measured.samples.push(landmarks);
             observer.advance(1);
         }
@@ -354,9 +354,9 @@ impl<'a> Diagnostics<'a> {
                 let bound = bounds::theorem_1(values.len(), c, k);
                 let corollary = bounds::corollary_1(values, c, k, delta);
                 let trivial = bounds::corollary_1_trivial(values, k);
-                let best = bounds::best(values, k);
-                let relative = |of: fn(&bounds::Norms) -> f64| {
-                    Interval::of(measured.norms.iter().map(|norms| of(norms) / of(&best)))
+                let best = Norms::best(values, k);
+                let relative = |of: fn(Norms) -> f64| {
+                    Interval::of(measured.norms.iter().map(|norms| of(norms.relative_to(best))))
                 };
                 TargetRank {
                     k,
@@ -383,10 +383,7 @@ impl<'a> Diagnostics<'a> {
         measured: &Measured,
         observer: &dyn Observer,
     ) -> Result<Regression, Error> {
-        let target = self.data.target()?;
-        if !(target.deviation > 0.0) {
-            return Err(Error::ConstantTarget { name: target.name.clone() });
-        }
+        let target = self.data.learnable()?;
         let ridge = match ridge {
             Ridge::Value(ridge) => ridge,
             Ridge::CrossValidated => {

@@ -140,7 +140,7 @@ fn rows_of_another_width_are_refused() {
     for dim in [1, 2, 4, 40] {
         let refused = model.predict_table(&table(30, dim));
         assert!(
-            matches!(refused, Err(Error::Core(CoreError::Length { expected: 3, found })) if found == dim),
+            matches!(refused, Err(Error::Length { expected: 3, found, .. }) if found == dim),
             "{refused:?}"
         );
     }

@@ -9,7 +9,7 @@ use std::fs;
 
 const ROWS: usize = 120;
 const LEFT_OUT: &str =
-    "target: column \"y\", the last, is left out of the features (--target none keeps it)\n";
+    "target: column \"y\", the last, is not a feature; name another with --target\n";
 
 fn folder() -> (Folder, Sample) {
     let sample = Sample::new(ROWS, 3);

@@ -60,7 +60,7 @@ async fn invalid_queries_say_why() {
     parquet(&file, 0..100);
     let mut session = Session::in_process(None).unwrap();
     let none = session.rows(None, None).await.err().unwrap();
-    assert!(matches!(none, Error::Query { tables: 0 }), "{none}");
+    assert!(matches!(none, Error::Query(0)), "{none}");
     let format = session.add(&table("rows.xls")).await.unwrap_err();
     assert!(format.to_string().contains(".parquet"), "{format}");
     assert!(session.add(&table(path(&folder, "absent.parquet").display())).await.is_err());

@@ -61,7 +61,7 @@ async fn a_stock_scheduler_is_reported() {
     session.add(&table(&glob)).await.unwrap();
     let rows = session.rows(None, None).await.unwrap();
     let error = rows.survey(10, 0).await.unwrap_err();
-    assert!(matches!(error, Error::StockScheduler { .. }), "{error}");
+    assert!(matches!(error, Error::StockScheduler(_)), "{error}");
     assert!(error.to_string().contains(&format!("df://127.0.0.1:{port}")), "{error}");
     stock.abort();
 }
