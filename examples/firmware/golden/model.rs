@@ -2,7 +2,7 @@
 //
 // Predicts target from a raw row of 4 features, in the target's own units.
 // Trained on 1000 rows of readings in double precision; here in single precision.
-// 16 landmarks, gaussian kernel: 352 bytes of constants, 16 bytes of RAM on the stack.
+// 16 landmarks, gaussian kernel: 352 bytes of constants, 16 bytes of RAM for the row.
 //
 // Features, in order:
 //     0  a

@@ -1,6 +1,7 @@
 //! `dpp-nystrom export`.
 
 use crate::arguments::{Choice, one_of};
+use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, note, print_report, row, short};
 use clap::Args;
@@ -17,7 +18,8 @@ Examples:
 
 rust: a static that the core uses in place. c: a C99 header with one function. bytes: for a separate part of the
 flash, validated by the core at start-up. All predict from raw rows, in single precision or, with --quantise, in
-integers. --data measures the loss of accuracy relative to predict on rows of your choice.";
+integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
+installed, a C header is compiled for a Cortex-M4F at -Os to report its flash and stack.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -58,6 +60,7 @@ struct Report<'a> {
     numbers: &'static str,
     flash_bytes: usize,
     ram_bytes: usize,
+    compiled: Option<Compiled>,
     measured_on: &'static str,
     rows: usize,
     largest_difference: f64,
@@ -106,6 +109,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         },
         flash_bytes: exported.flash_bytes(),
         ram_bytes: exported.ram_bytes(),
+        compiled: (arguments.to == Form::C).then(|| compiled(&content, &name)).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
         rows: cost.rows,
         largest_difference: cost.largest,
@@ -136,20 +140,24 @@ fn text(report: &Report<'_>) -> String {
         row("features", report.features),
         row("landmarks", report.landmarks),
         row("format", report.numbers),
-        row("bytes of flash", report.flash_bytes),
-        row("bytes of RAM", report.ram_bytes),
+        row("bytes of constants", report.flash_bytes),
+        row("bytes of RAM for the row", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
         row("largest difference", short(report.largest_difference)),
         row("rms difference", short(report.rms_difference)),
     ];
     if let Some(share) = report.rms_difference_share {
-        rows.push(row("in deviations", short(share)));
+        rows.push(row("the same in standard deviations of the target", short(share)));
     }
     if let (Some(own), Some(exported)) = (report.rmse_of_model, report.rmse_of_export) {
-        rows.push(row("error of predict", short(own)));
-        rows.push(row("error exported", short(exported)));
+        rows.push(row("root mean squared error of the model", short(own)));
+        rows.push(row("root mean squared error of the export", short(exported)));
+    }
+    if let Some(compiled) = &report.compiled {
+        rows.push(row("bytes of flash, code and constants, on a Cortex-M4F", compiled.flash_bytes));
+        rows.push(row("bytes of stack on a Cortex-M4F, at most", compiled.stack_bytes));
     }
     let out = report.out.display().to_string();
     aligned(&["file", &out], &rows)
-        + "\nDifferences are relative to predict, in the target's units. Bytes are constant data, without code.\n"
+        + "\nDifferences are those of the export from the model, in the target's units.\n"
 }

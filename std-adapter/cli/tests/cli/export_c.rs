@@ -1,31 +1,35 @@
 //! Exported C headers, compiled by the machine's own C compiler.
 
-use crate::command::Folder;
+use crate::command::{Folder, number};
 use crate::export::{KERNELS, folder, made_up, single};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::export::{Bits, Exported, Form, Name};
-use dpp_nystrom::model::{AnyCoefficients, Model};
-use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::kernel::Kernel;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Compile a program that includes these headers with strict warnings; return its output, or none without a compiler.
+/// Compile a program that includes these headers with strict warnings, by the standard's rules and with all that a compiler does
+/// by default; return its output, which is the same, or none without a compiler.
 pub(crate) fn compiled(folder: &Folder, program: &str) -> Option<String> {
     if Command::new("cc").arg("--version").output().is_err() {
         println!("skipped: no C compiler `cc`");
         return None;
     }
     folder.write("main.c", program);
-    let flags = "-std=c99 -pedantic -Wall -Wextra -Werror -Wconversion -Wshadow -O2 main.c -o main -lm";
-    let arguments: Vec<&str> = flags.split(' ').collect();
-    let output = folder.program(Path::new("cc"), &arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = folder.program(&folder.path("main"), &[] as &[&str]).output().unwrap();
-    assert!(output.status.success());
-    Some(String::from_utf8(output.stdout).unwrap())
+    let printed = ["-std=c99 -O2", "-std=gnu99 -O3 -march=native"].map(|mode| {
+        let flags = format!(
+            "{mode} -pedantic -Wall -Wextra -Werror -Wconversion -Wshadow -Wfloat-equal main.c -o main -lm"
+        );
+        let arguments: Vec<&str> = flags.split(' ').collect();
+        let output = folder.program(Path::new("cc"), &arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = folder.program(&folder.path("main"), &[] as &[&str]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    });
+    assert_eq!(printed[0], printed[1]);
+    printed.into_iter().next()
 }
 
 /// Return the predictions of the header `name.h` for these rows.
@@ -48,34 +52,6 @@ pub(crate) fn predictions(folder: &Folder, name: &str, rows: &[Vec<f32>]) -> Opt
     Some(printed.lines().map(|line| f32::from_bits(line.parse().unwrap())).collect())
 }
 
-/// Bound the rounding error of a prediction: some units in the last place of the sum of the terms' magnitudes.
-pub(crate) fn tolerance(model: &Model, row: &[f32]) -> f64 {
-    let (landmarks, weights): (Vec<f64>, Vec<f64>) = match &model.coefficients {
-        AnyCoefficients::F64(numbers) => (numbers.landmarks.clone(), numbers.weights.clone()),
-        AnyCoefficients::F32(numbers) => (
-            numbers.landmarks.iter().copied().map(f64::from).collect(),
-            numbers.weights.iter().copied().map(f64::from).collect(),
-        ),
-    };
-    let mut standard: Vec<f64> = row.iter().copied().map(f64::from).collect();
-    model.scaler.apply_row(&mut standard);
-    let kernel: ChosenKernel<f64> = model.kernel.build().unwrap();
-    let size = |values: &[f64]| values.iter().map(|value| value.abs()).collect::<Vec<f64>>();
-    let terms = landmarks.chunks(row.len()).zip(&weights).map(|(landmark, weight)| {
-        let most = match model.kernel.kind {
-            // Products may cancel; differences do not.
-            KernelKind::Linear | KernelKind::Polynomial { .. } => {
-                kernel.value(&size(landmark), &size(&standard))
-            }
-            _ => 1.0,
-        };
-        weight.abs() * most
-    });
-    let units = (weights.len() + row.len() + 16) as f64;
-    let sum: f64 = terms.sum();
-    units * f64::from(f32::EPSILON) / 2.0 * (model.target_mean.abs() + model.target_deviation * sum)
-}
-
 /// Return the rows of a table, and some far from all of them.
 pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
     let mut raw: Vec<Vec<f32>> = (0..rows.rows()).map(|row| single(rows.row(row))).collect();
@@ -86,7 +62,7 @@ pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn headers_predict_what_the_core_does() {
+fn headers_predict_the_same_bits() {
     for kernel in KERNELS {
         let (folder, model, rows) = folder(kernel, "f64");
         folder.run("export m --to c --out m.h").good();
@@ -96,8 +72,11 @@ fn headers_predict_what_the_core_does() {
         assert_eq!(found.len(), raw.len());
         for (row, found) in raw.iter().zip(found) {
             let expected = exported.predict_row(row).unwrap();
-            let off = f64::from(found - expected).abs();
-            assert!(off <= tolerance(&model, row), "{kernel}: {found} is not {expected} for {row:?}");
+            assert_eq!(
+                found.to_bits(),
+                expected.to_bits(),
+                "{kernel}: {found} is not {expected} for {row:?}"
+            );
         }
     }
 }
@@ -119,14 +98,54 @@ fn quantised_headers_predict_the_same_bits() {
     }
 }
 
-/// A NaN feature gives a NaN prediction: the C function has no error to return.
+/// A feature that is NaN or infinite gives a NaN prediction: the C function has no error to return.
 #[test]
-fn a_nan_feature_gives_a_nan_prediction() {
-    for kernel in KERNELS {
+fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
+    let rows = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| vec![1.0, bad, 2.0]);
+    let exports = KERNELS.map(|kernel| (kernel, "")).into_iter();
+    for (kernel, options) in exports.chain([("gaussian", "--quantise i16"), ("gaussian", "--quantise i8")]) {
         let (folder, ..) = folder(kernel, "f32");
-        folder.run("export m --to c --out m.h").good();
-        let Some(found) = predictions(&folder, "m", &[vec![1.0, f32::NAN, 2.0]]) else { return };
-        assert!(found[0].is_nan(), "{kernel}: {}", found[0]);
+        folder.run(&format!("export m --to c --out m.h {options}")).good();
+        let Some(found) = predictions(&folder, "m", &rows) else { return };
+        assert!(found.iter().all(|value| value.is_nan()), "{kernel} {options}: {found:?}");
+    }
+}
+
+/// What the summary says of a header is what a compiler makes of it.
+#[test]
+fn the_sizes_of_a_header_are_those_of_its_compiler() {
+    let (folder, ..) = folder("gaussian", "f32");
+    let installed = Command::new("arm-none-eabi-gcc").arg("--version").output().is_ok();
+    for options in ["", "--quantise i16", "--quantise i8"] {
+        let report = folder.run(&format!("export m --to c --out m.h --json {options}")).good().json();
+        let header = folder.text("m.h");
+        let constants = number(&report, "flash_bytes");
+        let stated = format!("{constants} bytes of constants, {} bytes of RAM", number(&report, "ram_bytes"));
+        assert!(header.contains(&stated), "{stated}");
+        if !installed {
+            println!("skipped: no arm-none-eabi-gcc");
+            assert!(report["compiled"].is_null());
+            continue;
+        }
+        // The constants alone, as the symbols of an object file that keeps them all.
+        let arrays = header.replace("static const ", "const __attribute__((used)) ");
+        folder.write("arrays.c", &arrays);
+        let arguments = ["-std=c99", "-mcpu=cortex-m4", "-mthumb", "-fdata-sections", "-c", "arrays.c"];
+        assert!(folder.program(Path::new("arm-none-eabi-gcc"), &arguments).status().unwrap().success());
+        let symbols = folder.program(Path::new("arm-none-eabi-nm"), &["-S", "arrays.o"]).output().unwrap();
+        let sizes = String::from_utf8(symbols.stdout).unwrap();
+        let total: usize = sizes
+            .lines()
+            .filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                [_, size, "R", _] => usize::from_str_radix(size, 16).ok(),
+                _ => None,
+            })
+            .sum();
+        assert_eq!(total as f64, constants, "{options}");
+        let compiled = &report["compiled"];
+        let [flash, stack] = [number(compiled, "flash_bytes"), number(compiled, "stack_bytes")];
+        assert!(flash > constants && flash < constants + 2_000.0, "{flash} {constants}");
+        assert!(stack >= number(&report, "ram_bytes") && stack < 1_000.0, "{stack}");
     }
 }
 

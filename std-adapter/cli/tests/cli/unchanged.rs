@@ -13,8 +13,8 @@ use std::path::Path;
 /// JSON keys as recorded, and as they are now.
 const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
-/// Keys that are not compared: times, and text for the user.
-const IGNORED: [&str; 4] = ["seconds", "select_seconds", "fit_seconds", "reason"];
+/// Keys that are not compared: times, text for the user, and what depends on the compilers that are installed.
+const IGNORED: [&str; 5] = ["seconds", "select_seconds", "fit_seconds", "reason", "compiled"];
 
 /// Options that name an output file.
 const WRITES: [&str; 2] = ["--out", "--model"];

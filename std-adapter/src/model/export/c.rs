@@ -1,7 +1,8 @@
-//! A model in single precision as a C99 header: one function and constant data; its only dependency is `expf`.
+//! A model in single precision as a C99 header: functions and constant data. The Matérn kernels need `sqrtf`.
 //!
-//! Sums have the order of the core's, except in the inner-product kernels. `expf` is the C library's, and a
-//! compiler may fuse multiply-adds if allowed to. So a prediction differs from the core's by rounding.
+//! The arithmetic is that of the core step by step: the order of sums, the core's own exponential, and no fused
+//! multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is computed in single
+//! precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
 
 use crate::model::export::numbers::{about, lines};
 use crate::model::{export::exported::Exported, export::name::Name, export::single::Single, trained::Model};
@@ -11,9 +12,8 @@ use std::fmt::{Debug, Write};
 /// Return the header's text.
 pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &Name) -> String {
     let includes = match single.kernel {
-        ChosenKernel::Gaussian(_) | ChosenKernel::Laplace(_) => "#include <math.h>\n\n",
         ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
-        ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
+        _ => "#include <stdint.h>\n\n",
     };
     let mut text = head(exported, model, name, includes);
     for (array, values) in [
@@ -29,11 +29,11 @@ pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &N
         .replace("KERNEL", &kernel(single.kernel))
         .replace("MEAN", &float(single.target_mean))
         .replace("SCALE", &float(single.target_scale));
-    if matches!(single.kernel, ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_)) {
-        text.push_str(&named(ROOT, name));
-    }
-    text.push_str(&named(&body, name));
-    text
+    let exponential = match single.kernel {
+        ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
+        _ => EXPONENTIAL,
+    };
+    text + &named(&[EXACT, FLOATS, exponential, &body].concat(), name)
 }
 
 /// Replace `NAME` and `name` in a template.
@@ -67,13 +67,12 @@ fn kernel(kernel: ChosenKernel<f32>) -> String {
     };
     let zero = "        float total = 0.0f;\n";
     let squares = format!("{DIFFERENCE}            total += difference * difference;\n");
-    let products = "            total += landmark[i] * row[i];\n";
     let sum = |value: String| format!("        sum += name_weights[a] * {value};\n");
     let matern = |rate: f32, polynomial: &str| {
         let declarations = format!("        float scaled, decay;\n{zero}");
         let decay = format!(
-            "        scaled = name_root(total) * {};\n        decay = expf(-scaled);\n\
-             \x20       /* Zero times the infinite polynomial of a far row is no number. */\n",
+            "        scaled = sqrtf(total) * {};\n        decay = name_exp(-scaled);\n\
+             \x20       /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */\n",
             float(rate)
         );
         let value = format!("(decay > 0.0f ? ({polynomial}) * decay : decay)");
@@ -81,30 +80,110 @@ fn kernel(kernel: ChosenKernel<f32>) -> String {
     };
     match kernel {
         ChosenKernel::Gaussian(kernel) => {
-            total(zero, &squares) + &sum(format!("expf(total * {})", float(kernel.exponent())))
+            total(zero, &squares) + &sum(format!("name_exp(total * {})", float(kernel.exponent())))
         }
         ChosenKernel::Laplace(kernel) => {
             let size = "            total += difference < 0.0f ? -difference : difference;\n";
-            let value = format!("expf(-total * {})", float(kernel.rate()));
+            let value = format!("name_exp(-total * {})", float(kernel.rate()));
             total(zero, &format!("{DIFFERENCE}{size}")) + &sum(value)
         }
         ChosenKernel::Matern32(kernel) => matern(kernel.rate(), "1.0f + scaled"),
         ChosenKernel::Matern52(kernel) => matern(kernel.rate(), "1.0f + scaled + scaled * scaled / 3.0f"),
         ChosenKernel::Polynomial(kernel) => {
             let left = format!("        unsigned long left = {}ul;\n", kernel.degree());
-            let declarations = format!("{zero}        float power = 1.0f;\n{left}");
+            let declarations = format!("        float power = 1.0f;\n{left}");
             let power = POWER.replace("OFFSET", &float(kernel.offset()));
-            total(&declarations, products) + &power + &sum("power".to_owned())
+            declarations + DOT + &power + &sum("power".to_owned())
         }
-        ChosenKernel::Linear(_) => total(zero, products) + &sum("total".to_owned()),
+        ChosenKernel::Linear(_) => DOT.to_owned() + &sum("total".to_owned()),
     }
 }
 
+/// The attribute and the pragma that keep a compiler from fusing multiply-adds: gcc ignores the standard pragma, and
+/// outside its ISO modes fuses by default.
+pub(crate) const EXACT: &str = r#"
+/* Each product and each sum is rounded by itself, as in the core. */
+#ifdef __FAST_MATH__
+#error "compile this header without -ffast-math: it changes the predictions"
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define NAME_EXACT __attribute__((optimize("fp-contract=off")))
+#define NAME_UNFUSED
+#else
+#define NAME_EXACT
+#define NAME_UNFUSED _Pragma("STDC FP_CONTRACT OFF")
+#endif
+"#;
+
+const FLOATS: &str = "
+static inline uint32_t name_bits(float value)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } number;
+
+    number.value = value;
+    return number.bits;
+}
+
+static inline float name_float(uint32_t bits)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } number;
+
+    number.bits = bits;
+    return number.value;
+}
+
+static inline int name_is_finite(float value)
+{
+    return (name_bits(value) & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
+}
+";
+
+/// [`dpp_nystrom_core::Scalar::exp`] in `f32`; its constants are in the core's `scalar/exponential.rs`.
+const EXPONENTIAL: &str = "
+/* exp(x) in the core's arithmetic: x = n ln 2 + r, with ln 2 in two parts, and a polynomial in r. */
+NAME_EXACT static inline float name_exp(float x)
+{
+    NAME_UNFUSED
+    const float rounded = x * 1.442695f + 12582912.0f;
+    const float n = rounded - 12582912.0f;
+    const float above = x - n * 0.69335938f;
+    const float r = above - n * -2.1219444e-4f;
+    const float q =
+        (((1.3814565e-3f * r + 8.368731e-3f) * r + 4.166839e-2f) * r + 1.6666521e-1f) * r + 4.9999994e-1f;
+    const float fraction = 1.0f + (r + r * r * q);
+    int32_t whole, half;
+
+    if (name_bits(rounded) - (UINT32_C(0x4b400000) - 125u) <= 252u) {
+        return name_float(name_bits(fraction) + (name_bits(rounded) << 23));
+    }
+    if (x > 89.0f) {
+        return name_float(UINT32_C(0x7f800000));
+    }
+    if (x < -104.0f) {
+        return 0.0f;
+    }
+    if (!name_is_finite(x)) {
+        return x;
+    }
+    /* Scaled in two steps, each by a normal number: the last product alone rounds. */
+    whole = (int32_t)name_bits(rounded) - INT32_C(0x4b400000);
+    half = (whole - (whole < 0)) / 2;
+    return fraction * name_float((uint32_t)(half + 127) << 23) * name_float((uint32_t)(whole - half + 127) << 23);
+}
+";
+
 /// The prediction, around the kernel.
 const BODY: &str = "
-/* The prediction for one raw row; not a number where a feature is none. */
-static inline float name_predict(const float *x)
+/* The prediction for one raw row; NaN where a feature is NaN or infinite. */
+NAME_EXACT static inline float name_predict(const float *x)
 {
+    NAME_UNFUSED
     float row[NAME_FEATURES];
     const float *landmark = name_landmarks;
     float sum = 0.0f;
@@ -112,6 +191,9 @@ static inline float name_predict(const float *x)
 
     for (i = 0; i < NAME_FEATURES; i++) {
         row[i] = (x[i] - name_means[i]) * name_scales[i];
+        if (!name_is_finite(x[i]) || !name_is_finite(row[i])) {
+            return name_float(UINT32_C(0x7fc00000));
+        }
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
 KERNEL        landmark += NAME_FEATURES;
@@ -120,6 +202,21 @@ KERNEL        landmark += NAME_FEATURES;
 }
 
 #endif
+";
+
+/// An inner product in four interleaved sums, and the rest.
+const DOT: &str = "        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        float total;
+        for (i = 0; i + 4 <= NAME_FEATURES; i += 4) {
+            sums[0] += landmark[i] * row[i];
+            sums[1] += landmark[i + 1] * row[i + 1];
+            sums[2] += landmark[i + 2] * row[i + 2];
+            sums[3] += landmark[i + 3] * row[i + 3];
+        }
+        total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        for (; i < NAME_FEATURES; i++) {
+            total += landmark[i] * row[i];
+        }
 ";
 
 /// A power by repeated squaring.
@@ -131,33 +228,6 @@ const POWER: &str = "        total += OFFSET;
             total *= total;
             left /= 2;
         }
-";
-
-/// A square root without the mathematics library: half the exponent as first guess, then Newton's iteration.
-const ROOT: &str = "
-/* The square root, to a unit in the last place. */
-static inline float name_root(float square)
-{
-    union {
-        float value;
-        uint32_t bits;
-    } guess;
-    int step;
-
-    if (!(square > 1e-37f)) {
-        /* Under this, values lose digits; not a number stays one. */
-        return square < 0.0f || square >= 0.0f ? 0.0f : square;
-    }
-    if (square > 3e38f) {
-        return square;
-    }
-    guess.value = square;
-    guess.bits = UINT32_C(0x1fbd1df5) + (guess.bits >> 1);
-    for (step = 0; step < 3; step++) {
-        guess.value = 0.5f * (guess.value + square / guess.value);
-    }
-    return guess.value;
-}
 ";
 
 /// Format a C `float` literal: the shortest text that parses to the same bits.

@@ -1,9 +1,8 @@
 //! A quantised model as a C99 header, in integers except for the last multiplication and addition.
 //!
-//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step. The prediction is equal bit for bit,
-//! unless the compiler fuses that last multiplication with the addition.
+//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and the prediction equal bit for bit.
 
-use crate::model::export::c::{float, head, named, write_array};
+use crate::model::export::c::{EXACT, float, head, named, write_array};
 use crate::model::export::quantised::{Quantised, Stored};
 use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
 use dpp_nystrom_core::{FALL, POWERS};
@@ -40,7 +39,7 @@ pub(crate) fn text<L: Stored + Debug>(
         .replace("FALL2", &format!("{c2}u"))
         .replace("MEAN", &float(quantised.target_mean))
         .replace("SCALE", &float(quantised.target_scale));
-    text + &named(&body, name)
+    text + &named(&[EXACT, &body].concat(), name)
 }
 
 const BODY: &str = "
@@ -91,19 +90,31 @@ static inline uint32_t name_kernel(uint64_t distance)
     return (entry - name_upper(entry, name_upper(y, FALL1 - name_upper(y, FALL2)))) >> (u >> 26);
 }
 
-/* The prediction for one raw row. What is not a number, or infinite, counts as very large: check it before. */
-static inline float name_predict(const float *x)
+/* The prediction for one raw row; NaN where a feature is NaN or infinite. */
+NAME_EXACT static inline float name_predict(const float *x)
 {
-    int32_t levels[NAME_FEATURES];
+    NAME_UNFUSED
+    int16_t levels[NAME_FEATURES];
     const KIND *landmark = name_landmarks;
     int64_t sum = 0;
     float scaled;
     int i, a;
 
     for (i = 0; i < NAME_FEATURES; i++) {
+        union {
+            float value;
+            uint32_t bits;
+        } number;
+        number.value = x[i];
+        if ((number.bits & UINT32_C(0x7f800000)) == UINT32_C(0x7f800000)) {
+            number.bits = UINT32_C(0x7fc00000);
+            return number.value;
+        }
+    }
+    for (i = 0; i < NAME_FEATURES; i++) {
         const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
         const int64_t level = ((int64_t)away * name_factors[i] + INT64_C(0x80000000)) >> 32;
-        levels[i] = level < -16384 ? -16384 : level > 16383 ? 16383 : (int32_t)level;
+        levels[i] = (int16_t)(level < -16384 ? -16384 : level > 16383 ? 16383 : level);
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
         uint64_t distance = 0;

@@ -32,6 +32,7 @@ use crate::error::Error;
 use crate::model::{
     export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
 };
+use dpp_nystrom_core::POWERS;
 
 /// The width of a quantised landmark's feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,17 +138,19 @@ impl Exported {
         }
     }
 
-    /// Return the bytes of constant data: arrays, without code.
+    /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers, which is in the
+    /// header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
         let [c, d] = self.shape();
         match self {
             Self::Single(_) => 4 * (2 * d + c * d + c),
-            Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d,
-            Self::Bits8(_) => 4 * (3 * d + c) + c * d,
+            Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
+            Self::Bits8(_) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
         }
     }
 
-    /// Return the bytes of RAM for a prediction: a standardised or quantised row.
+    /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller lends in Rust, part of the
+    /// stack in C.
     pub fn ram_bytes(&self) -> usize {
         match self {
             Self::Single(_) => 4 * self.features(),

@@ -2,7 +2,6 @@
 
 use crate::model::export::{exported::Exported, name::remark};
 use crate::model::trained::{AnyCoefficients, Model};
-use dpp_nystrom_core::POWERS;
 use std::fmt::Debug;
 
 /// Maximum line width.
@@ -31,10 +30,10 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
         AnyCoefficients::F32(_) => "single",
         AnyCoefficients::F64(_) => "double",
     };
-    let (stored, powers) = match exported {
-        Exported::Single(_) => ("single precision", 0),
-        Exported::Bits16(_) => ("integers, 16-bit landmarks", size_of_val(&POWERS)),
-        Exported::Bits8(_) => ("integers, 8-bit landmarks", size_of_val(&POWERS)),
+    let stored = match exported {
+        Exported::Single(_) => "single precision",
+        Exported::Bits16(_) => "integers, 16-bit landmarks",
+        Exported::Bits8(_) => "integers, 8-bit landmarks",
     };
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),
@@ -50,10 +49,10 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
             remark(&model.trained_on)
         ),
         format!(
-            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM on the stack.",
+            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
             exported.landmarks(),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
-            exported.flash_bytes() + powers,
+            exported.flash_bytes(),
             exported.ram_bytes()
         ),
         String::new(),

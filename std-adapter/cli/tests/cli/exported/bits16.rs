@@ -2,7 +2,7 @@
 //
 // Predicts days from a raw row of 2 features, in the target's own units.
 // Trained on 1000 rows of weather in double precision; here in integers, 16-bit landmarks.
-// 3 landmarks, gaussian kernel: 304 bytes of constants, 4 bytes of RAM on the stack.
+// 3 landmarks, gaussian kernel: 304 bytes of constants, 4 bytes of RAM for the row.
 //
 // Features, in order:
 //     0  warm
