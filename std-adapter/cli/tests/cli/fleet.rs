@@ -70,6 +70,7 @@ fn states_of_other_landmarks_are_rejected() {
     folder.run("learn other.dpp 0.csv --out other.state").good();
     let merge = |states: &str| folder.run(&format!("merge {states} --of first.dpp --model m.dpp"));
     merge("0.state other.state").refused(&["other.state", "other landmarks"]);
+    merge("0.state 1.state 0.state").refused(&["0.state", "given twice"]);
     merge("0.state none.state").refused(&["none.state", "cannot be opened"]);
     merge("0.state first.csv").refused(&["first.csv", "state of a ridge regression: another format"]);
     let whole = folder.bytes("0.state");

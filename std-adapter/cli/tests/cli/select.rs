@@ -257,6 +257,8 @@ fn the_bandwidth_in_all_its_spellings() {
     assert!((-2..=6).any(|power| multiple == 2.0_f64.powi(power)), "{multiple}");
     // A kernel without a bandwidth ignores the option.
     assert_eq!(number(&select(&folder, "--kernel polynomial --sigma cv"), "sigma"), 1.0);
+    let run = folder.run("select a.csv --landmarks 2 --kernel linear --sigma 2").good();
+    assert!(run.err.contains("--sigma is not used"), "{}", run.err);
 }
 
 /// Every row is a landmark: the approximation is exact.
@@ -266,8 +268,11 @@ fn all_rows_as_landmarks() {
     let folder = Folder::with("a.csv", sample.csv());
     for options in ["", "--method uniform", "--method kmeans++", "--method rpcholesky", "--chain metropolis"]
     {
-        let report =
-            folder.run(&format!("select a.csv --landmarks 30 --sigma 0.3 --json {options}")).good().json();
+        let run = folder.run(&format!("select a.csv --landmarks 30 --sigma 0.3 --json {options}")).good();
+        // No chain runs, and nothing is said of its convergence.
+        assert!(!run.err.contains("converge"), "{}", run.err);
+        let report = run.json();
+        assert_eq!(number(&report, "steps"), 0.0);
         assert_eq!(row_numbers(&report, "landmarks"), (0..30).collect::<Vec<_>>());
         assert!(number(&report, "trace_fraction") < 1e-12, "{report}");
         assert_eq!(number(&report, "accepted"), 0.0);
