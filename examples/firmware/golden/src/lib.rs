@@ -10,6 +10,8 @@
 //! | [`power`] | a learner that is saved to flash and loses its power in the middle of a save |
 //! | [`predict`] | predictions of a model in flash |
 //!
+//! [`vibration`] is the machine on which the image `accelerometer` is mounted, whose computation is in that image.
+//!
 //! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend on a
 //! target's mathematics library.
 #![no_std]
@@ -23,6 +25,7 @@ pub mod power;
 pub mod predict;
 pub mod select;
 pub mod stream;
+pub mod vibration;
 
 pub use data::DIM;
 pub use outcome::Outcome;
