@@ -13,7 +13,7 @@ use crate::checksum::crc32;
 use crate::error::BytesProblem;
 
 /// The first byte that the checksum covers.
-const CHECKED: usize = 12;
+pub(crate) const CHECKED: usize = 12;
 
 /// Check the frame of a format whose header, in every version, has at least `header` bytes. Return the version and
 /// the bytes up to the length.

@@ -114,7 +114,7 @@ pub use krr::{
 pub use landmarks::Landmarks;
 pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
-pub use model::{Model, Parts};
+pub use model::{Model, ModelBytes, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
 pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
