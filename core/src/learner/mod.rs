@@ -374,7 +374,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`].
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark suffice where 256
+    /// tries do in [`select`](Self::select) (measured in the table of steps in this crate's README).
     ///
     /// # Errors
     /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature. The landmarks are
