@@ -372,9 +372,9 @@ fn included_models_are_aligned_and_checked() {
         let expected = match at {
             0..8 => BytesProblem::Foreign,
             12 => BytesProblem::Version(0x11),
-            13 | 14 | 15 => BytesProblem::Version(1 | 0x10 << (8 * (at - 12))),
+            13..=15 => BytesProblem::Version(1 | 0x10 << (8 * (at - 12))),
             // 112 is 0x70: the length without that bit is shorter, any other longer.
-            17 | 18 | 19 => BytesProblem::Truncated { needed: 112 | 0x10 << (8 * (at - 16)), have: 112 },
+            17..=19 => BytesProblem::Truncated { needed: 112 | 0x10 << (8 * (at - 16)), have: 112 },
             _ => BytesProblem::Corrupt,
         };
         assert_eq!(ModelBytes::new(damaged).err(), Some(expected), "{at}");
