@@ -21,14 +21,24 @@ const fn remainders() -> [u32; 16] {
 }
 
 /// Return the CRC-32 of `bytes`.
-pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, &byte| add(crc, byte))
+pub(crate) const fn crc32(mut bytes: &[u8]) -> u32 {
+    let mut crc = !0;
+    while let [byte, rest @ ..] = bytes {
+        crc = add(crc, *byte);
+        bytes = rest;
+    }
+    !crc
 }
 
 #[inline(always)]
-fn add(crc: u32, byte: u8) -> u32 {
-    let shift = |crc: u32| (crc >> 4) ^ REMAINDERS[(crc & 15) as usize];
-    shift(shift(crc ^ u32::from(byte)))
+const fn add(crc: u32, byte: u8) -> u32 {
+    shift(shift(crc ^ byte as u32))
+}
+
+/// Shift four bits out.
+#[inline(always)]
+const fn shift(crc: u32) -> u32 {
+    (crc >> 4) ^ REMAINDERS[(crc & 15) as usize]
 }
 
 /// The CRC-32 of bytes that come one at a time.

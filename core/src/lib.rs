@@ -72,6 +72,7 @@
 //! - `micromath`: `Predictor::predict_micromath`, with coarser exponentials.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod chain;
 mod checksum;
@@ -114,7 +115,7 @@ pub use krr::{
 pub use landmarks::Landmarks;
 pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
-pub use model::{Model, Parts};
+pub use model::{Model, ModelBytes, Parts};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
 pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
@@ -126,3 +127,8 @@ pub use slot_chain::{Scan, SlotChain, TRIES};
 pub use storage::{Slots, StorageError};
 pub use stream::{Offer, StreamChain, stream_state_bytes};
 pub use swap::{Acceptance, Swap};
+
+/// The examples of `README.md`, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,9 +4,13 @@
 //! numbers bit for bit. A change of a file changes the results of users' seeds and belongs in the changelog. With
 //! `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
 
+#[path = "../../examples/firmware/src/bin/accelerometer/monitor.rs"]
+mod monitor;
+
 use dpp_nystrom::heap::{Heap, RidgeHeap};
-use dpp_nystrom_core::{RidgeWorkspace, Workspace};
+use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
+use dpp_nystrom_golden::vibration::{Condition, Machine};
 use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, learn, power, predict, select, stream};
 use std::fs;
 use std::path::Path;
@@ -90,4 +94,40 @@ fn a_learner_that_loses_its_power_is_golden() {
             assert_eq!(run(Some((save, bytes))), run(None), "{save} {bytes}");
         }
     }
+}
+
+/// The program of the image `accelerometer`, with the same limits.
+#[test]
+fn what_is_novel_on_a_machine_is_golden() {
+    use monitor::{Monitor, READINGS, Verdict, WINDOWS};
+    let (mut monitor, mut machine, mut random) = (Monitor::new(), Machine::new(1), Random::seeded(7));
+    let mut next = |condition| {
+        let verdicts: Vec<Verdict> = (0..READINGS)
+            .filter_map(|_| monitor.read(machine.read(condition), &mut random).unwrap())
+            .collect();
+        let [verdict] = verdicts[..] else { panic!("{verdicts:?}") };
+        (verdict, monitor.limits())
+    };
+    let quiet = WINDOWS.iter().sum();
+    let limits = (0..quiet).map(|_| next(Condition::Healthy)).fold([0.0; 2], |_, (verdict, limits)| {
+        assert_eq!(verdict, Verdict::Quiet);
+        limits
+    });
+    let [residual, difference] = limits.map(f32::to_bits);
+    assert_eq!(
+        format!("predictions: {residual:08x} {difference:08x}\n"),
+        include_str!("golden/accelerometer.txt")
+    );
+    let mut flagged = |condition| {
+        let verdicts: Vec<Verdict> = (0..50).map(|_| next(condition).0).collect();
+        let count = |which: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| which(verdict)).count();
+        [
+            count(|verdict| matches!(verdict, Verdict::Unknown(_))),
+            count(|verdict| matches!(verdict, Verdict::Unexpected(_))),
+        ]
+    };
+    let [healthy, loose, tilted] =
+        [Condition::Healthy, Condition::Loose, Condition::Tilted].map(&mut flagged);
+    println!("unknown and unexpected: {healthy:?} healthy, {loose:?} loose, {tilted:?} tilted");
+    assert!(healthy.iter().sum::<usize>() <= 3 && loose[1] >= 45 && tilted[0] >= 45);
 }

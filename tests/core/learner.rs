@@ -110,6 +110,60 @@ fn it_computes_what_its_parts_compute() {
     }
 }
 
+/// `k(z, z) - k_C(z)ᵀ K_CC⁻¹ k_C(z)` in `f64`, by a dense solution that shares no code with the core.
+#[test]
+fn residuals_are_those_of_the_landmarks() {
+    let mut sensor = Sensor::new(1);
+    let mut learner = after(&mut sensor, 100, 300, 50).0;
+    // A narrow kernel, in `f64`, after an exchange, which changes the order of the landmarks.
+    let kernel = Gaussian::new(0.8_f64).unwrap();
+    let mut narrow = Learner::<C, D, Gaussian<f64>, f64>::new();
+    let standard = Standard { means: [0.5; D], scales: [3.0; D], target_mean: 0.0, target_scale: 1.0 };
+    narrow.start_scaled(kernel, &standard).unwrap();
+    let mut random = Random::seeded(3);
+    let table: Vec<[f64; D]> = sensor.by_ref().take(200).map(|reading| reading.row.map(f64::from)).collect();
+    narrow.select(&table, &mut random).unwrap();
+    while !matches!(
+        narrow.exchange(&sensor.read().row.map(f64::from), &mut random),
+        Ok(Offer::Replaced { .. })
+    ) {}
+    let gaussian = |a: &[f64], b: &[f64]| {
+        let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+        (-squares / (2.0 * 0.8 * 0.8)).exp()
+    };
+    let rows = narrow.rows().to_vec();
+    let matrix: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(move |b| gaussian(a, b))).collect();
+    let (mut least, mut most) = (1.0_f64, 0.0_f64);
+    for reading in sensor.by_ref().take(200) {
+        let row = reading.row.map(f64::from);
+        let z = row.map(|value| (value - 0.5) * 3.0);
+        let column: Vec<f64> = rows.iter().map(|landmark| gaussian(landmark, &z)).collect();
+        let solved = dpp_nystrom_tests::dense::solve(&matrix, C, &column);
+        let expected = 1.0 - column.iter().zip(&solved).map(|(a, b)| a * b).sum::<f64>();
+        let found = narrow.residual(&row).unwrap();
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        (least, most) = (least.min(found), most.max(found));
+    }
+    assert!(least < 0.2 && most > 0.5, "{least} {most}");
+    // A landmark has none, a row far away all of it, and to ask changes nothing.
+    let (mut before, mut now) = ([0; Device::STATE], [0; Device::STATE]);
+    learner.write_state([0; 16], &mut before).unwrap();
+    let model_rows = learner.rows().to_vec();
+    learner.solve(1e-6).unwrap();
+    let (means, scales) = {
+        let model = learner.model().unwrap();
+        (model.means().to_vec(), model.scales().to_vec())
+    };
+    learner.write_state([0; 16], &mut before).unwrap();
+    for landmark in model_rows {
+        let raw = core::array::from_fn(|i| landmark[i] / scales[i] + means[i]);
+        assert!(learner.residual(&raw).unwrap() < 1e-5);
+    }
+    assert!(learner.residual(&[40.0; D]).unwrap() > 0.999);
+    learner.write_state([0; 16], &mut now).unwrap();
+    assert_eq!(before, now);
+}
+
 #[test]
 fn a_call_of_another_phase_is_an_error_and_changes_nothing() {
     let (row, mut random) = ([0.1, 0.2, 0.3, 0.4], Random::seeded(1));
@@ -146,6 +200,9 @@ fn a_call_of_another_phase_is_an_error_and_changes_nothing() {
             assert_eq!(learner.exchange(&row, &mut random).map(drop), refused(Phase::Learning));
             assert_eq!(learner.solve(1e-3).map(drop), refused(Phase::Learning));
         }
+        if at < 3 {
+            assert_eq!(learner.residual(&row).map(drop), refused(Phase::Learning));
+        }
         if at < 4 {
             assert_eq!(learner.predict(&row).map(drop), refused(Phase::Predicting));
         }
@@ -170,6 +227,7 @@ fn bad_input_is_an_error_and_changes_nothing() {
         let row = [0.0, 0.0, bad, 0.0];
         assert_eq!(learner.learn(&row, 1.0), Err(Error::NotFinite { row: 30, column: 2 }));
         assert_eq!(learner.predict(&row), Err(Error::NotFinite { row: 0, column: 2 }));
+        assert_eq!(learner.residual(&row), Err(Error::NotFinite { row: 0, column: 2 }));
         assert!(matches!(learner.exchange(&row, &mut random), Err(Error::NotFinite { row: 40, column: 2 })));
     }
     // The largest number overflows in standard deviations of the targets.

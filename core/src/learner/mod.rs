@@ -11,7 +11,7 @@
 //! | [`Phase::Idle`] | | [`start`](Learner::start), [`start_scaled`](Learner::start_scaled), [`start_from`](Learner::start_from) |
 //! | [`Phase::Scaling`] | [`scale`](Learner::scale) | [`freeze_scaling`](Learner::freeze_scaling) |
 //! | [`Phase::Selecting`] | [`offer`](Learner::offer) | [`freeze_landmarks`](Learner::freeze_landmarks), or [`select`](Learner::select) from a table |
-//! | [`Phase::Learning`] | [`learn`](Learner::learn), [`forget`](Learner::forget), [`exchange`](Learner::exchange) | [`solve`](Learner::solve) |
+//! | [`Phase::Learning`] | [`learn`](Learner::learn), [`forget`](Learner::forget), [`exchange`](Learner::exchange), [`residual`](Learner::residual) | [`solve`](Learner::solve) |
 //! | [`Phase::Predicting`] | the same, and [`predict`](Learner::predict) | |
 //!
 //! A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
@@ -374,7 +374,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`].
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark suffice where 256
+    /// tries do in [`select`](Self::select) (measured in the table of steps in this crate's README).
     ///
     /// # Errors
     /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature. The landmarks are
@@ -511,6 +512,38 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], and [`Error::NotFinite`] with the feature.
     pub fn predict(&self, row: &[T; D]) -> Result<T, Error> {
         self.model()?.predict(row, &mut [T::ZERO; D])
+    }
+
+    /// Return the Nyström residual `k(z, z) - ‖φ(z)‖²` of a raw row, standardised as `z`: what the landmarks do not know of
+    /// it. 0 for a landmark; for a row far from all of them `k(z, z)`, which is 1 for a Gaussian kernel. It needs no target
+    /// and no solution. `c` kernel values and `c²/2` multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and [`Error::NotFinite`] (of row 0) with the feature, or a landmark with which the kernel
+    /// overflows.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
+    ///
+    /// let mut learner = Learner::<2, 1>::new();
+    /// let standard = Standard { means: [20.0], scales: [0.5], target_mean: 0.0, target_scale: 1.0 };
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[18.0], [22.0]], &mut Random::seeded(7))?;
+    /// assert!(learner.residual(&[18.0])? < 1e-6); // a landmark
+    /// assert!(learner.residual(&[19.0])? < 0.2); // not far from it
+    /// assert!(learner.residual(&[40.0])? > 0.99); // far away
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn residual(&mut self, row: &[T; D]) -> Result<T, Error> {
+        self.check_learning()?;
+        let row = self.standardise(row, 0)?;
+        let (count, kernel) = (self.status.count, self.kernel.as_ref().known()?);
+        let ground = Points::trusted(self.rows.as_flattened(), D, C, kernel);
+        let Memory { factor, landmarks } = self.memory.lend();
+        let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
+        let phi = self.phi.get_mut(..count).known()?;
+        ground.column_at(&row, landmarks.members(), phi)?;
+        Nystrom::new(&landmarks).residual_at(0, kernel.diagonal(&row), phi)
     }
 
     /// Return what was learned as a model.

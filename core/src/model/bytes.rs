@@ -27,8 +27,8 @@ use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52,
 use crate::scalar::Scalar;
 use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
-const MAGIC: &[u8; 8] = b"dppndevc";
-const VERSION: u32 = 1;
+pub(super) const MAGIC: &[u8; 8] = b"dppndevc";
+pub(super) const VERSION: u32 = 1;
 /// The number of words before the arrays.
 const HEADER: usize = 15;
 

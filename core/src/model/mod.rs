@@ -5,12 +5,14 @@
 //! processors.
 //!
 //! The parts are borrowed and used in place. They come from a static in the program, which is checked at compile time
-//! ([`Model::new`] is constant), or from bytes in a flash partition that is written separately
-//! ([`Model::from_bytes`]). `dpp-nystrom export` writes both.
+//! ([`Model::new`] is constant), or from bytes ([`Model::from_bytes`]) in a flash partition that is written separately
+//! or in the program ([`include_model!`](crate::include_model)). `dpp-nystrom export` writes both.
 
 mod bytes;
+mod include;
 
 pub(crate) use bytes::{Content, Kind, open};
+pub use include::ModelBytes;
 
 use crate::cholesky::Cholesky;
 use crate::digest::digest;

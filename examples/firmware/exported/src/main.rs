@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 use defmt::info;
-use dpp_nystrom_core::{Error, Model, QuantisedModel};
+use dpp_nystrom_core::{Error, Model, QuantisedModel, include_model};
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::excessive_precision)]
@@ -27,14 +27,8 @@ mod models {
 
 use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROWS, SINGLE, SINGLE_EXPECTED};
 
-/// Bytes at a multiple of 4, as in a flash partition of their own.
-#[repr(align(4))]
-struct Aligned<const N: usize>([u8; N]);
-
-static SINGLE_BYTES: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin")).len() }> =
-    Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin")));
-static BITS16_BYTES: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin")).len() }> =
-    Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin")));
+static SINGLE_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin"));
+static BITS16_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin"));
 
 /// Instructions of a quantised prediction of 32 landmarks and 8 features where there is a multiplier of 32 by 32 bits,
 /// from the raw row to the prediction in the target's units.
@@ -60,11 +54,11 @@ fn run() -> Result<(), Failure> {
     }
     compare("8 bits", &BITS8_EXPECTED, |row| BITS8.predict(row, &mut levels))?;
 
-    let (opened, instructions) = counter::counted(|| Model::from_bytes(black_box(&SINGLE_BYTES.0)));
+    let (opened, instructions) = counter::counted(|| Model::from_bytes(black_box(SINGLE_BYTES)));
     let single = opened?;
-    info!("{=usize} bytes are checked in {=u32} instructions", SINGLE_BYTES.0.len(), instructions);
+    info!("{=usize} bytes are checked in {=u32} instructions", SINGLE_BYTES.len(), instructions);
     compare("single precision, bytes", &SINGLE_EXPECTED, |row| single.predict(row, &mut room))?;
-    let bits16 = QuantisedModel::<i16>::from_bytes(&BITS16_BYTES.0)?;
+    let bits16 = QuantisedModel::<i16>::from_bytes(BITS16_BYTES)?;
     compare("16 bits, bytes", &BITS16_EXPECTED, |row| bits16.predict(row, &mut levels))?;
 
     let counts = [0; BITS8_FEATURES];
@@ -76,7 +70,7 @@ fn run() -> Result<(), Failure> {
     info!("16 bits, from counts: {=u32} instructions", instructions.saturating_sub(counter::overhead()));
 
     // A partition that is not aligned.
-    if Model::from_bytes(SINGLE_BYTES.0.get(4..).unwrap_or(&[])).is_ok() {
+    if Model::from_bytes(SINGLE_BYTES.get(4..).unwrap_or(&[])).is_ok() {
         return Err(Failure::Wrong("bytes that are not aligned were read as a model"));
     }
     Ok(())

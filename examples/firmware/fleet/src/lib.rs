@@ -6,19 +6,14 @@ use defmt::info;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Error, GroundSet, Landmarks, Memory, Model, Nystrom, Points, RidgeMemory, RidgeRegression,
-    RidgeWorkspace, Workspace, state_bytes,
+    RidgeWorkspace, Workspace, include_model, state_bytes,
 };
 use dpp_nystrom_firmware::{Failure, board, stack};
 use dpp_nystrom_golden::data::{Reading, Sensor};
 use dpp_nystrom_golden::{DIM, LANDMARKS};
 use static_cell::ConstStaticCell;
 
-/// Bytes at a multiple of 4, as in a flash partition of their own.
-#[repr(align(4))]
-struct Aligned<const N: usize>([u8; N]);
-
-static MODEL: Aligned<{ include_bytes!(concat!(env!("DPP_NYSTROM_FLEET"), "/model.bin")).len() }> =
-    Aligned(*include_bytes!(concat!(env!("DPP_NYSTROM_FLEET"), "/model.bin")));
+static MODEL: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_FLEET"), "/model.bin"));
 
 static MEMORY: ConstStaticCell<Workspace<f32, LANDMARKS>> = ConstStaticCell::new(Workspace::new());
 static RIDGE: ConstStaticCell<RidgeWorkspace<f32, LANDMARKS>> = ConstStaticCell::new(RidgeWorkspace::new());
@@ -45,10 +40,10 @@ pub fn run(device: usize) -> Result<(), Failure> {
     else {
         return Err(Failure::Wrong("the statics are already in use"));
     };
-    if !board::is_in_flash(&MODEL.0) {
+    if !board::is_in_flash(MODEL) {
         return Err(Failure::Wrong("the model is not in flash"));
     }
-    let model = Model::from_bytes(&MODEL.0)?;
+    let model = Model::from_bytes(MODEL)?;
     let mut sensor = Sensor::new(SENSOR);
     for _ in 0..device * READINGS {
         sensor.read();

@@ -10,6 +10,9 @@
 //! | [`power`] | a learner that is saved to flash and loses its power in the middle of a save |
 //! | [`predict`] | predictions of a model in flash |
 //!
+//! [`vibration`] is the machine on which the image `accelerometer` is mounted, whose computation is in that image.
+//! [`memory`] is the table of the core's README, which is checked where the images are compiled.
+//!
 //! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend on a
 //! target's mathematics library.
 #![no_std]
@@ -18,11 +21,13 @@
 pub mod algorithm_1;
 pub mod data;
 pub mod learn;
+pub mod memory;
 mod outcome;
 pub mod power;
 pub mod predict;
 pub mod select;
 pub mod stream;
+pub mod vibration;
 
 pub use data::DIM;
 pub use outcome::Outcome;

@@ -1,0 +1,11 @@
+//! Bytes of memory on a 32-bit processor, which the core's README states.
+
+/// Landmarks and features, and the bytes in `f32` of `select`, `learn`, `predict`, `learner` and `state` of
+/// [`dpp_nystrom_core::Bytes`].
+pub const TABLE: [([usize; 2], [usize; 5]); 5] = [
+    ([8, 4], [384, 384, 160, 1_120, 796]),
+    ([16, 4], [1_280, 1_280, 320, 3_144, 1_852]),
+    ([16, 8], [1_280, 1_280, 576, 3_424, 2_140]),
+    ([32, 8], [4_608, 4_608, 1_152, 10_784, 6_044]),
+    ([64, 8], [17_408, 17_408, 2_304, 37_792, 19_996]),
+];

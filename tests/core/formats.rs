@@ -1,0 +1,595 @@
+//! The byte formats are as `core/docs/formats.md` says: the files of `formats/` are taken apart by the tables of that page, without
+//! the core's readers, and are what the core writes today. With `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
+
+use dpp_nystrom::data::Scaler;
+use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+use dpp_nystrom::model::export::{Bits, Exported};
+use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model as Trained};
+use dpp_nystrom_core::kernel::Gaussian;
+use dpp_nystrom_core::{
+    Acceptance, BytesProblem, Learner, Model, ModelBytes, Origin, Parts, Phase, QuantisedModel,
+    QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Slots, StreamChain, Workspace, include_model,
+    state_bytes_forgotten, state_bytes_of, stream_state_bytes,
+};
+use dpp_nystrom_golden::data::Sensor;
+use dpp_nystrom_golden::power::Flash;
+use embedded_storage::nor_flash::ReadNorFlash;
+use rand_core::Rng;
+use std::collections::HashMap;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+/// The tables of the page: the cells of each row, by the title above.
+struct Page {
+    tables: HashMap<String, Vec<Vec<String>>>,
+}
+
+impl Page {
+    fn read() -> Self {
+        let mut tables = HashMap::<String, Vec<Vec<String>>>::new();
+        let mut title = "";
+        for line in include_str!("../../core/docs/formats.md").lines() {
+            if line.starts_with('#') {
+                title = line.trim_start_matches('#').trim();
+            } else if let Some(row) = line.strip_prefix("| ") {
+                let cells = row.split('|').map(|cell| cell.trim().to_owned()).collect();
+                tables.entry(title.to_owned()).or_default().push(cells);
+            }
+        }
+        Self { tables }
+    }
+
+    /// The fields of a title at fixed places, each with its first byte and the byte after its last.
+    fn fields(&self, title: &str) -> Vec<(String, Range<usize>)> {
+        let places = self.tables[title].iter().filter_map(|row| {
+            let mut words = row[0].split(' ');
+            let start = words.next()?.parse().ok()?;
+            let end = match (words.next()?, words.next()) {
+                ("to", Some(last)) => last.parse::<usize>().ok()? + 1,
+                ("on", None) => usize::MAX,
+                _ => return None,
+            };
+            Some((row[1].clone(), start..end))
+        });
+        places.collect()
+    }
+
+    /// The arrays of a title: section (0 where there are none), name, numbers, type.
+    fn arrays(&self, title: &str) -> Vec<(u32, String, String, String)> {
+        let rows = self.tables[title].iter().filter_map(|row| match &row[..] {
+            [section, name, numbers, kind, _] => {
+                Some((section.parse().ok()?, name.clone(), numbers.clone(), kind.clone()))
+            }
+            [name, numbers, kind, _] if size(kind, 4) > 0 => {
+                Some((0, name.clone(), numbers.clone(), kind.clone()))
+            }
+            _ => None,
+        });
+        rows.collect()
+    }
+
+    fn magic(&self, title: &str) -> String {
+        let link = format!("[{}]", title.to_lowercase());
+        let row = self.tables["Formats"].iter().find(|row| row[0].starts_with(&link)).unwrap();
+        row[1].trim_matches('`').to_owned()
+    }
+}
+
+/// Bytes of a number; 0 for what is not a type.
+fn size(kind: &str, of_state: usize) -> usize {
+    match kind {
+        "u8" | "i8" => 1,
+        "i16" => 2,
+        "u32" | "i32" | "f32" => 4,
+        "u64" | "f64" => 8,
+        "T" => of_state,
+        _ => 0,
+    }
+}
+
+/// The value of an expression such as `2c + t`, of products of these letters.
+fn evaluate(expression: &str, letters: &[(char, usize)]) -> usize {
+    let term = |term: &str| {
+        let digits = term.chars().take_while(char::is_ascii_digit).count();
+        let number: usize = if digits > 0 { term[..digits].parse().unwrap() } else { 1 };
+        let value = |letter| letters.iter().find(|(other, _)| *other == letter).unwrap().1;
+        term[digits..].chars().filter(|letter| *letter != ' ').map(value).product::<usize>() * number
+    };
+    expression.split('+').map(|part| term(part.trim())).sum()
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc: u32, _| (crc >> 1) ^ (0xEDB8_8320 * (crc & 1)))
+    })
+}
+
+fn unsigned(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// A number of this type, as `f64`.
+fn number(bytes: &[u8], kind: &str) -> f64 {
+    match (kind, bytes.len()) {
+        ("f32" | "T", 4) => f64::from(f32::from_bits(unsigned(bytes) as u32)),
+        ("f64" | "T", 8) => f64::from_bits(unsigned(bytes)),
+        ("i8", 1) => f64::from(bytes[0] as i8),
+        ("i16", 2) => f64::from(unsigned(bytes) as i16),
+        ("i32", 4) => f64::from(unsigned(bytes) as i32),
+        ("u8" | "u32" | "u64", _) => unsigned(bytes) as f64,
+        _ => panic!("{kind} of {} bytes", bytes.len()),
+    }
+}
+
+/// What the page makes of some bytes.
+struct Read<'p> {
+    page: &'p Page,
+    bytes: Vec<u8>,
+    arrays: HashMap<String, Vec<f64>>,
+}
+
+impl<'p> Read<'p> {
+    /// Check the frame.
+    fn new(page: &'p Page, magic: &str, version: u64, bytes: &[u8]) -> Self {
+        let read = Self { page, bytes: bytes.to_vec(), arrays: HashMap::new() };
+        assert_eq!(read.field("Frame", "magic"), page.magic(magic).as_bytes());
+        assert_eq!(read.word("Frame", "version"), version);
+        let length = read.word("Frame", "length") as usize;
+        let checked = read.at("Frame", "checksum").end;
+        assert_eq!(read.word("Frame", "checksum") as u32, crc32(&bytes[checked..length]));
+        Self { bytes: bytes[..length].to_vec(), ..read }
+    }
+
+    fn at(&self, title: &str, field: &str) -> Range<usize> {
+        let fields = self.page.fields(title);
+        fields.into_iter().find(|(name, _)| name == field).unwrap_or_else(|| panic!("{title}: {field}")).1
+    }
+
+    fn field(&self, title: &str, field: &str) -> &[u8] {
+        let at = self.at(title, field);
+        &self.bytes[at.start..at.end.min(self.bytes.len())]
+    }
+
+    fn word(&self, title: &str, field: &str) -> u64 {
+        unsigned(self.field(title, field))
+    }
+
+    fn single(&self, title: &str, field: &str) -> f64 {
+        number(self.field(title, field), "f32")
+    }
+
+    /// Take the arrays of a title, which follow one another from `start` on. Return the end.
+    fn take(&mut self, title: &str, start: usize, of_state: usize, letters: &[(char, usize)]) -> usize {
+        let mut at = start;
+        for (_, name, numbers, kind) in self.page.arrays(title) {
+            at = self.array(name, at, &numbers, &kind, of_state, letters);
+        }
+        at
+    }
+
+    fn array(
+        &mut self,
+        name: String,
+        at: usize,
+        numbers: &str,
+        kind: &str,
+        of_state: usize,
+        letters: &[(char, usize)],
+    ) -> usize {
+        let bytes = size(kind, of_state);
+        let end = at + evaluate(numbers, letters) * bytes;
+        let values = self.bytes[at..end].chunks(bytes).map(|bytes| number(bytes, kind)).collect();
+        self.arrays.insert(name, values);
+        end
+    }
+
+    /// Take the sections, whose table is where `header` says, with the arrays of `title`.
+    fn sections(&mut self, header: &str, title: &str, of_state: usize, letters: &[(char, usize)]) {
+        let count = self.word(header, "sections") as usize;
+        let table = self.at(header, "table").start;
+        let mut content = table + 8 * count;
+        let arrays = self.page.arrays(title);
+        let mut known = 0;
+        for entry in 0..count {
+            let at = table + 8 * entry;
+            let tag = unsigned(&self.bytes[at..at + 4]) as u32;
+            let length = unsigned(&self.bytes[at + 4..at + 8]) as usize;
+            let mut end = content;
+            for (_, name, numbers, kind) in arrays.iter().filter(|array| array.0 == tag) {
+                end = self.array(name.clone(), end, numbers, kind, of_state, letters);
+                known += 1;
+            }
+            assert_eq!(end, content + length, "{title}, section {tag}");
+            content = end;
+        }
+        assert_eq!((content, known), (self.bytes.len(), arrays.len()), "{title}");
+    }
+
+    fn numbers(&self, name: &str) -> &[f64] {
+        &self.arrays[name]
+    }
+}
+
+/// The bytes of a file, which must be those that the core writes now.
+fn example(file: &str, written: &[u8]) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("core/formats").join(file);
+    if std::env::var_os("DPP_NYSTROM_BLESS").is_some() {
+        fs::write(&path, written).unwrap();
+    }
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(bytes, written, "{file} is not what is written now");
+    bytes
+}
+
+#[test]
+fn the_fields_of_a_format_follow_one_another() {
+    let page = Page::read();
+    let titles = ["Frame", "Model", "State of a regression", "Version 2", "State of a learner", "Slot"];
+    for title in titles.into_iter().chain(["Random generator"]) {
+        let fields = page.fields(title);
+        assert!(fields.len() >= 3, "{title}");
+        assert_eq!(fields[0].1.start, 0, "{title}");
+        for pair in fields.windows(2) {
+            assert_eq!(pair[0].1.end, pair[1].1.start, "{title}: {} and {}", pair[0].0, pair[1].0);
+        }
+    }
+}
+
+fn trained() -> Trained {
+    Trained {
+        feature_names: vec!["a".into(), "b".into()],
+        target_name: "y".into(),
+        scaler: Scaler { means: vec![20.0, 1_000.0], deviations: vec![2.0, 4.0] },
+        target_mean: 7.0,
+        target_deviation: 3.0,
+        ridge: 0.1,
+        kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
+        trained_on: "rows".into(),
+        trained_rows: 9,
+        landmark_rows: vec![4, 5, 6],
+        train_nrmse: 0.0,
+        coefficients: AnyCoefficients::F64(Coefficients {
+            landmarks: vec![0.5, -1.0, 0.25, 2.0, -1.5, 0.0],
+            weights: vec![1.0, -0.5, 0.25],
+        }),
+    }
+}
+
+const ROWS: [[f32; 2]; 3] = [[20.0, 1_000.0], [21.5, 996.0], [17.0, 1_007.0]];
+
+#[test]
+fn a_model_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "Model");
+    let bytes = example("single.bin", &Exported::of(&trained(), None).unwrap().to_bytes().unwrap());
+    let mut read = Read::new(&page, title, 1, &bytes);
+    let words = ["kind", "features", "landmarks", "kernel", "second", "third", "fourth"];
+    assert_eq!(words.map(|field| read.word(title, field)), [0, 2, 3, 0, 0, 0, 0]);
+    assert_eq!(["first", "mean", "scale"].map(|field| read.single(title, field)), [-0.5, 7.0, 3.0]);
+    let end =
+        read.take("Arrays in single precision", read.at(title, "arrays").start, 4, &[('c', 3), ('d', 2)]);
+    assert_eq!(end, bytes.len());
+    assert_eq!(read.numbers("means"), [20.0, 1_000.0]);
+    assert_eq!(read.numbers("scales"), [0.5, 0.25]);
+    assert_eq!(read.numbers("landmarks"), [0.5, -1.0, 0.25, 2.0, -1.5, 0.0]);
+    assert_eq!(read.numbers("weights"), [1.0, -0.5, 0.25]);
+
+    // The same predictions as from the bytes.
+    let array = |name: &str| read.numbers(name).iter().map(|&value| value as f32).collect::<Vec<_>>();
+    let [means, scales, landmarks, weights] = ["means", "scales", "landmarks", "weights"].map(array);
+    let kernel = Gaussian::from_exponent(read.single(title, "first") as f32).unwrap();
+    let (target_mean, target_scale) = (7.0, 3.0);
+    let parts = Parts {
+        means: &means,
+        scales: &scales,
+        landmarks: &landmarks,
+        weights: &weights,
+        target_mean,
+        target_scale,
+    };
+    let by_the_page = Model::new(kernel, parts).unwrap();
+    let by_the_core = Model::from_bytes(include_model!("formats/single.bin")).unwrap();
+    for row in ROWS {
+        assert_eq!(by_the_page.predict(&row, &mut [0.0; 2]), by_the_core.predict(&row, &mut [0.0; 2]));
+    }
+}
+
+#[test]
+fn a_quantised_model_is_as_the_page_says() {
+    static BITS16: &[u8] = include_model!("formats/bits16.bin");
+    static BITS8: &[u8] = include_model!("formats/bits8.bin");
+    let (page, title) = (Page::read(), "Model");
+    for (bits, file, kind, arrays) in [
+        (Bits::Sixteen, "bits16.bin", 1, "Arrays in 16 bits"),
+        (Bits::Eight, "bits8.bin", 2, "Arrays in 8 bits"),
+    ] {
+        let bytes = example(file, &Exported::of(&trained(), Some(bits)).unwrap().to_bytes().unwrap());
+        let mut read = Read::new(&page, title, 1, &bytes);
+        let words = ["kind", "features", "landmarks", "kernel"];
+        assert_eq!(words.map(|field| read.word(title, field)), [kind, 2, 3, 0]);
+        let end = read.take(arrays, read.at(title, "arrays").start, 4, &[('c', 3), ('d', 2)]);
+        assert_eq!(end.next_multiple_of(4), bytes.len());
+        assert!(bytes[end..].iter().all(|&byte| byte == 0));
+        let array = |name: &str| read.numbers(name).iter().map(|&value| value as i32).collect::<Vec<_>>();
+        let [centres, factors, exponents, weights] =
+            ["centres", "factors", "exponents", "weights"].map(array);
+        let [limit, multiplier, shift, step] =
+            ["first", "second", "third", "fourth"].map(|field| read.word(title, field) as u32);
+        let (wide, narrow): (Vec<i16>, Vec<i8>) =
+            read.numbers("landmarks").iter().map(|&value| (value as i16, value as i8)).unzip();
+        macro_rules! compare {
+            ($type:ty, $landmarks:expr, $included:expr) => {{
+                let by_the_page = QuantisedModel::<$type>::new(QuantisedParts {
+                    centres: &centres,
+                    factors: &factors,
+                    exponents: &exponents,
+                    landmarks: &$landmarks,
+                    weights: &weights,
+                    limit,
+                    multiplier,
+                    shift,
+                    step: step as i32,
+                    target_mean: read.single(title, "mean") as f32,
+                    target_scale: read.single(title, "scale") as f32,
+                })
+                .unwrap();
+                let by_the_core = QuantisedModel::<$type>::from_bytes($included).unwrap();
+                let own = Model::from_bytes(include_model!("formats/single.bin")).unwrap();
+                for row in ROWS {
+                    let expected = own.predict(&row, &mut [0.0; 2]).unwrap();
+                    let found = by_the_page.predict(&row, &mut [0; 2]).unwrap();
+                    assert_eq!(Ok(found), by_the_core.predict(&row, &mut [0; 2]));
+                    assert!((found - expected).abs() < 0.05, "{found} {expected}");
+                }
+            }};
+        }
+        match bits {
+            Bits::Sixteen => compare!(i16, wide, BITS16),
+            Bits::Eight => compare!(i8, narrow, BITS8),
+        }
+    }
+}
+
+/// At compile time, by the same function.
+#[test]
+fn included_models_are_aligned_and_checked() {
+    static FILES: [&[u8]; 3] = [
+        include_model!("formats/single.bin"),
+        include_model!("formats/bits16.bin"),
+        include_model!("formats/bits8.bin"),
+    ];
+    for bytes in FILES {
+        assert_eq!(bytes.as_ptr().addr() % 4, 0);
+    }
+    let whole: [u8; 112] = *include_bytes!("formats/single.bin");
+    assert_eq!(ModelBytes::new(whole).unwrap().as_bytes(), whole);
+    // A region may be longer.
+    let longer: [u8; 120] = std::array::from_fn(|i| if i < 112 { whole[i] } else { 0xff });
+    assert!(ModelBytes::new(longer).is_ok());
+    for at in 0..112 {
+        let mut damaged = whole;
+        damaged[at] ^= 0x10;
+        let expected = match at {
+            0..8 => BytesProblem::Foreign,
+            12 => BytesProblem::Version(0x11),
+            13..=15 => BytesProblem::Version(1 | 0x10 << (8 * (at - 12))),
+            // 112 is 0x70: the length without that bit is shorter, any other longer.
+            17..=19 => BytesProblem::Truncated { needed: 112 | 0x10 << (8 * (at - 16)), have: 112 },
+            _ => BytesProblem::Corrupt,
+        };
+        assert_eq!(ModelBytes::new(damaged).err(), Some(expected), "{at}");
+    }
+    let shorter: [u8; 111] = std::array::from_fn(|i| whole[i]);
+    assert_eq!(ModelBytes::new(shorter).err(), Some(BytesProblem::Truncated { needed: 112, have: 111 }));
+    assert_eq!(ModelBytes::new(*b"dppndevc").err(), Some(BytesProblem::Truncated { needed: 20, have: 8 }));
+    assert_eq!(ModelBytes::new([]).err(), Some(BytesProblem::Foreign));
+}
+
+/// The triangle by rows times its transpose, or the factor's: entry i, j of `RᵀR` for `upper`, of `LLᵀ` otherwise.
+fn square(triangle: &[f64], c: usize, upper: bool) -> Vec<f64> {
+    let mut dense = vec![0.0; c * c];
+    let mut next = triangle.iter();
+    for i in 0..c {
+        for j in if upper { i..c } else { 0..i + 1 } {
+            dense[if upper { j * c + i } else { i * c + j }] = *next.next().unwrap();
+        }
+    }
+    (0..c * c).map(|at| (0..c).map(|k| dense[at / c * c + k] * dense[at % c * c + k]).sum()).collect()
+}
+
+fn near(found: &[f64], expected: &[f64], tolerance: f64) {
+    let all = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= tolerance);
+    assert!(all && found.len() == expected.len(), "{found:?} {expected:?}");
+}
+
+const FEATURES: [[f64; 2]; 4] = [[1.0, 0.5], [-0.5, 2.0], [0.25, -1.0], [3.0, 0.0]];
+const TARGETS: [f64; 4] = [1.0, -2.0, 0.5, 4.0];
+
+/// `ΦᵀΦ`, `Φᵀy` and `yᵀy` of those rows with these weights.
+fn normal_equations(weights: [f64; 4]) -> (Vec<f64>, Vec<f64>, f64) {
+    let sum = |of: &dyn Fn(usize) -> f64| (0..4).map(|row| weights[row] * of(row)).sum::<f64>();
+    let gram = (0..4).map(|at| sum(&|row| FEATURES[row][at / 2] * FEATURES[row][at % 2])).collect();
+    let right = (0..2).map(|at| sum(&|row| FEATURES[row][at] * TARGETS[row])).collect();
+    (gram, right, sum(&|row| TARGETS[row] * TARGETS[row]))
+}
+
+/// Check what was learned against the rows.
+fn check_regression(triangle: &[f64], right: &[f64], squares: &[f64], weights: [f64; 4]) {
+    let (gram, moments, total) = normal_equations(weights);
+    near(&square(triangle, 2, true), &gram, 1e-12);
+    let &[r00, r01, r11] = triangle else { panic!("{triangle:?}") };
+    near(&[r00 * right[0], r01 * right[0] + r11 * right[1]], &moments, 1e-12);
+    let explained: f64 = right.iter().map(|value| value * value).sum();
+    near(&[squares[0] + squares[1]], &[total - explained], 1e-12);
+}
+
+#[test]
+fn the_state_of_a_regression_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "State of a regression");
+    let mut memory = RidgeWorkspace::<f64, 2>::new();
+    let mut ridge = RidgeRegression::new(2, memory.lend()).unwrap();
+    let mut bytes = vec![0; 1_000];
+    let learn = |ridge: &mut RidgeRegression<'_, f64>, rows: Range<usize>| {
+        rows.for_each(|row| ridge.add(&FEATURES[row], TARGETS[row]).unwrap());
+    };
+    learn(&mut ridge, 0..4);
+    let length = ridge.write_state(0x0123_4567_89ab_cdef, &mut bytes).unwrap();
+    let written = example("regression.state", &bytes[..length]);
+    let mut read = Read::new(&page, title, 1, &written);
+    let words = ["size", "features", "digest", "rows"].map(|field| read.word(title, field));
+    assert_eq!(words, [8, 2, 0x0123_4567_89ab_cdef, 4]);
+    let start = read.at(title, "arrays").start;
+    assert_eq!(read.take("Arrays of version 1", start, 8, &[('c', 2), ('t', 3)]), written.len());
+    check_regression(read.numbers("triangle"), read.numbers("right"), read.numbers("squares"), [1.0; 4]);
+
+    // Of a device, after it has forgotten half of three rows.
+    let mut memory = RidgeWorkspace::<f64, 2>::new();
+    let mut ridge = RidgeRegression::new(2, memory.lend()).unwrap();
+    learn(&mut ridge, 0..3);
+    ridge.forget(0.5).unwrap();
+    learn(&mut ridge, 3..4);
+    let length = ridge.write_state_from(Origin { device: 77, counter: 5 }, 9, &mut bytes).unwrap();
+    assert_eq!(length, state_bytes_of::<f64>(2, 1) + state_bytes_forgotten::<f64>());
+    let written = example("regression-2.state", &bytes[..length]);
+    let mut read = Read::new(&page, title, 2, &written);
+    let words = ["size", "features", "digest", "rows"].map(|field| read.word(title, field));
+    assert_eq!(words, [8, 2, 9, 4]);
+    assert_eq!(["device", "counter"].map(|field| read.word("Version 2", field)), [77, 5]);
+    assert_eq!(read.field("Version 2", "tag"), [0; 32]);
+    read.sections("Version 2", "Version 2", 8, &[('c', 2), ('t', 3), ('k', 1)]);
+    assert_eq!((read.numbers("forgotten"), read.numbers("effective")), (&[3.0][..], &[1.5][..]));
+    let (right, squares) = read.numbers("targets").split_at(2);
+    check_regression(read.numbers("triangle"), right, squares, [0.5, 0.5, 0.5, 1.0]);
+}
+
+/// Check that `LLᵀ` is the Gaussian kernel of these rows in this order.
+fn check_factor(read: &Read<'_>, c: usize, d: usize, sigma: f64) {
+    let rows: Vec<&[f64]> = read.numbers("rows").chunks(d).collect();
+    let places: Vec<usize> = read.numbers("places").iter().map(|&place| place as usize).collect();
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..c));
+    let kernel = |i: usize, j: usize| {
+        let squares: f64 = rows[i].iter().zip(rows[j]).map(|(a, b)| (a - b).powi(2)).sum();
+        (-squares / (2.0 * sigma * sigma)).exp()
+    };
+    let expected: Vec<f64> = (0..c * c).map(|at| kernel(places[at / c], places[at % c])).collect();
+    near(&square(read.numbers("factor"), c, false), &expected, 1e-5);
+}
+
+#[test]
+fn the_state_of_a_learner_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "State of a learner");
+    let (mut learner, mut random, mut sensor) = (Learner::<3, 4>::new(), Random::seeded(7), Sensor::new(1));
+    learner.start(Gaussian::new(2.0).unwrap());
+    sensor.by_ref().take(20).for_each(|reading| learner.scale(&reading.row, reading.target).unwrap());
+    learner.freeze_scaling().unwrap();
+    for reading in sensor.by_ref().take(40) {
+        learner.offer(&reading.row, &mut random).unwrap();
+    }
+    learner.freeze_landmarks().unwrap();
+    sensor.by_ref().take(30).for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
+    learner.forget(0.5).unwrap();
+    sensor.by_ref().take(10).for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
+    learner.solve(0.25).unwrap();
+    let mut bytes = vec![0; Learner::<3, 4>::STATE];
+    let length = learner.write_state(random.state(), &mut bytes).unwrap();
+    let written = example("learner.state", &bytes[..length]);
+
+    let mut read = Read::new(&page, title, 1, &written);
+    read.sections(title, title, 4, &[('c', 3), ('d', 4), ('t', 6)]);
+    assert_eq!(learner.phase(), Phase::Predicting);
+    assert_eq!(read.numbers("shape"), [4.0, 3.0, 4.0, 4.0, 3.0, 0.0, 20.0]);
+    let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
+    let model = learner.model().unwrap();
+    assert_eq!(read.numbers("means"), wide(model.means()));
+    assert_eq!(read.numbers("scales"), wide(model.scales()));
+    assert_eq!(read.numbers("target"), wide(&[model.target_mean(), model.target_scale()]));
+    assert_eq!(read.numbers("gamma"), [0.25]);
+    assert_eq!(read.numbers("rows"), wide(model.landmarks()));
+    assert_eq!(read.numbers("weights"), wide(model.weights()));
+    assert_eq!(read.numbers("prior"), [0.0; 3]);
+    check_factor(&read, 3, 4, 2.0);
+    let progress = learner.progress();
+    let counters = [progress.steps, progress.proposed, progress.accepted, progress.openings];
+    assert_eq!(read.numbers("progress"), counters.map(|counter| counter as f64));
+    assert_eq!((read.numbers("learned"), read.numbers("effective")), (&[40.0, 30.0][..], &[15.0][..]));
+    assert_eq!(read.numbers("random"), random.state().map(f64::from));
+
+    // `(RᵀR + NγI) β = Rᵀ(Qᵀy)` and `Lᵀw = β`, by which the regression is the one that the weights are from.
+    let triangle = read.numbers("triangle");
+    let mut gram = square(triangle, 3, true);
+    (0..3).for_each(|i| gram[4 * i] += 25.0 * 0.25);
+    let right = read.numbers("right");
+    let start = [0, 3, 5];
+    let moments: Vec<f64> =
+        (0..3).map(|j| (0..=j).map(|i| triangle[start[i] + j - i] * right[i]).sum()).collect();
+    let beta = dpp_nystrom_tests::dense::solve(&gram, 3, &moments);
+    let factor = read.numbers("factor");
+    let weight = |i: usize| read.numbers("weights")[read.numbers("places")[i] as usize];
+    let expected: Vec<f64> =
+        (0..3).map(|j| (j..3).map(|i| factor[i * (i + 1) / 2 + j] * weight(i)).sum()).collect();
+    near(&beta, &expected, 1e-4);
+}
+
+#[test]
+fn the_state_of_a_streams_chain_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "State of a stream's chain");
+    let (mut rows, mut memory, mut random) = ([0.0; 3 * 4], Workspace::<f64, 3>::new(), Random::seeded(7));
+    let kernel = Gaussian::new(0.5_f64).unwrap();
+    let mut chain = StreamChain::new(kernel, 3, 4, &mut rows, memory.lend(), Acceptance::Barker).unwrap();
+    for reading in Sensor::new(1).take(40) {
+        chain.offer(&reading.row.map(f64::from), &mut random).unwrap();
+    }
+    let mut bytes = vec![0; stream_state_bytes::<f64>(3, 4)];
+    let length = chain.write_state(random.state(), &mut bytes).unwrap();
+    let written = example("stream.state", &bytes[..length]);
+    let mut read = Read::new(&page, title, 1, &written);
+    read.sections("State of a learner", title, 8, &[('c', 3), ('d', 4), ('t', 6)]);
+    assert_eq!(read.numbers("shape"), [8.0, 4.0, 3.0, 3.0, 0.0]);
+    assert_eq!(read.numbers("progress")[0], 40.0);
+    assert_eq!(read.numbers("random"), random.state().map(f64::from));
+    check_factor(&read, 3, 4, 0.5);
+}
+
+#[test]
+fn a_slot_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "Slot");
+    let mut flash = Flash::new();
+    {
+        let mut slots = Slots::open(&mut flash, 0, 4_096).unwrap();
+        slots.save(b"the first").unwrap();
+        slots.save(b"the second, which is newer").unwrap();
+    }
+    for (half, saved, sequence) in [(0, &b"the first"[..], 1), (1, b"the second, which is newer", 2)] {
+        let mut bytes = [0; 64];
+        flash.read(half * 2_048, &mut bytes).unwrap();
+        if half == 1 {
+            example("slot.bin", &bytes);
+        }
+        let read = Read::new(&page, title, 1, &bytes);
+        assert_eq!(read.word(title, "sequence"), sequence);
+        assert_eq!(read.word(title, "reserved"), 0);
+        assert_eq!(read.field(title, "bytes"), saved);
+        // Up to a whole unit of 4 bytes.
+        let end = read.bytes.len();
+        assert!(bytes[end..end.next_multiple_of(4)].iter().all(|&byte| byte == 0xff));
+    }
+}
+
+#[test]
+fn the_random_state_is_as_the_page_says() {
+    let page = Page::read();
+    let mut random = Random::seeded(7);
+    for _ in 0..100 {
+        let state = random.state();
+        let word = |field: &str| {
+            let (_, at) =
+                page.fields("Random generator").into_iter().find(|(name, _)| name == field).unwrap();
+            unsigned(&state[at]) as u32
+        };
+        let [first, last] = ["s0", "s3"].map(word);
+        assert_eq!(random.next_u32(), first.wrapping_add(last).rotate_left(7).wrapping_add(first));
+    }
+    assert_eq!(Random::resume([0; 16]), Random::seeded(0));
+}
