@@ -1,10 +1,12 @@
 //! Linear algebra that faer does not have in the form needed here.
 
+pub(crate) mod bidiagonal;
 pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
 #[cfg(test)]
 pub(crate) mod elimination;
 pub(crate) mod gram_schmidt;
+pub(crate) mod triangle;
 
 pub use eigen::Eigen;
 pub use elementary_symmetric::{expected_trace_error, log_elementary_symmetric};

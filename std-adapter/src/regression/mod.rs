@@ -6,6 +6,7 @@
 pub(crate) mod accumulator;
 pub(crate) mod blocked_qr;
 pub(crate) mod checkpoint;
+pub(crate) mod cross_validation;
 pub(crate) mod distributed;
 pub(crate) mod fit;
 pub(crate) mod fleet;

@@ -2,8 +2,8 @@
 //!
 //! Rows are split into a number of parts that does not depend on the number of threads. Each part has its own
 //! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Cross-validation
-//! needs no second pass: the error of any weights on a fold follows from the fold's accumulator
-//! ([`dpp_nystrom_core::RidgeRegression::squared_error`]).
+//! needs no second pass: the parts are then the folds, and all follows from their accumulators
+//! ([`crate::regression::cross_validation`]).
 
 use crate::approximation::features::independent_points;
 use crate::data::{columns::Targets, prepared::Prepared};
@@ -11,7 +11,8 @@ use crate::error::{Error, landmarks_error, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::observer::{NoObserver, Observer, go_on};
 use crate::regression::{
-    blocked_qr::Block, checkpoint::Rounds, folds::FOLDS, folds::deal_folds, ridge::Candidates,
+    blocked_qr::Block, checkpoint::Rounds, cross_validation::Triangle, cross_validation::Validated,
+    cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds, ridge::Candidates,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -25,6 +26,9 @@ const STRIDE: usize = 1_024;
 
 /// Rows per round, over all parts.
 const ROUND: usize = 1 << 16;
+
+/// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
+const BLOCKED: usize = 64;
 
 /// Kernel weights fitted to rows.
 #[derive(Clone, Debug)]
@@ -188,23 +192,38 @@ pub(crate) fn solve<A: Scalar>(
 ) -> Result<(Vec<A>, Quality), Error> {
     let count: u64 = parts.iter().map(RidgeRegression::rows).sum();
     let root = |squares: f64| (squares / count as f64).sqrt();
-    let (ridge, validation_error, scores) = match ridges {
-        Candidates::One(value) => (*value, None, Vec::new()),
+    let (ridge, validation_error, scores, sum) = match ridges {
+        Candidates::One(value) => (*value, None, Vec::new(), None),
         Candidates::BestOf(grid) => {
-            let scores = validate(parts, grid, observer)?;
+            let Validated { scores, whole } = cross_validate_folds(parts, grid, observer)?;
             let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
-            (best, Some(root(error)), scores)
+            (best, Some(root(error)), scores, Some(whole))
         }
     };
-    let Some((whole, others)) = parts.split_first_mut() else {
-        return Err(regression_error(CoreError::NoRows));
-    };
-    for other in others {
-        whole.merge(other).map_err(regression_error)?;
-    }
+    let whole = merge(parts, sum)?;
     let Solution { weights, squared_error } = whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
     let train_error = root(squared_error.to_f64());
     Ok((weights.iter().collect(), Quality { ridge, train_error, validation_error, scores }))
+}
+
+/// Make the first part the sum of all, which is `sum` if it is known, and return it.
+fn merge<'p, 'm, A: Scalar>(
+    parts: &'p mut [RidgeRegression<'m, A>],
+    sum: Option<Triangle>,
+) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
+    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
+    let sum = match parts {
+        [first, _, ..] if first.features() >= BLOCKED => {
+            Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
+        }
+        _ => None,
+    };
+    let (whole, others) = parts.split_first_mut().ok_or(regression_error(CoreError::NoRows))?;
+    match (sum, rows) {
+        (Some(sum), Some(rows)) => sum.restore(rows, whole)?,
+        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(regression_error)?,
+    }
+    Ok(whole)
 }
 
 /// [`solve`], and convert the feature weights to kernel weights.
@@ -220,51 +239,6 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     let of_features = FeatureWeights::new(&mut of_features);
     nystrom.kernel_weights(of_features, &mut weights).map_err(regression_error)?;
     Ok(Regression { kept: nystrom.members().to_vec(), weights, quality })
-}
-
-/// Return the squared error over all folds for each ridge, each fold predicted from the others.
-fn validate<T: Scalar>(
-    folds: &[RidgeRegression<'_, T>],
-    ridges: &[f64],
-    observer: &dyn Observer,
-) -> Result<Vec<(f64, f64)>, Error> {
-    if folds.len() < 2 {
-        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.rows() as usize).sum() });
-    }
-    observer.begin("folds", folds.len() as u64);
-    let errors: Vec<Vec<f64>> = (0..folds.len())
-        .into_par_iter()
-        .map(|held_out| {
-            let rank = folds[held_out].features();
-            let mut heap = RidgeHeap::new(rank)?;
-            let mut others = RidgeRegression::new(rank, heap.lend()).map_err(regression_error)?;
-            for (fold, accumulator) in folds.iter().enumerate() {
-                if fold != held_out {
-                    others.merge(accumulator).map_err(regression_error)?;
-                }
-            }
-            let errors = ridges
-                .iter()
-                .map(|&ridge| match others.solve(T::from_f64(ridge)) {
-                    Ok(Solution { weights, .. }) => {
-                        Ok(folds[held_out].squared_error(&weights).map_err(regression_error)?.to_f64())
-                    }
-                    // The ridge is too small for these rows, so it is never selected.
-                    Err(CoreError::NotPositive { .. }) => Ok(f64::INFINITY),
-                    Err(reason) => Err(regression_error(reason)),
-                })
-                .collect();
-            observer.advance(1);
-            go_on(observer)?;
-            errors
-        })
-        .collect::<Result<_, Error>>()?;
-    observer.end();
-    Ok(ridges
-        .iter()
-        .enumerate()
-        .map(|(at, &ridge)| (ridge, errors.iter().map(|fold| fold[at]).sum()))
-        .collect())
 }
 
 /// Return the pair with the least finite second value.
