@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 const ROWS: usize = 120;
-const LEFT_OUT: &str =
-    "target: column \"y\", the last, is not a feature; name another with --target\n";
+const LEFT_OUT: &str = "target: column \"y\", the last, is not a feature; name another with --target\n";
 
 fn folder() -> (Folder, Sample) {
     let sample = Sample::new(ROWS, 3);
