@@ -314,6 +314,7 @@ fn advice(reason: &CoreError) -> &'static str {
     match reason {
         CoreError::Empty => "use at least one landmark",
         CoreError::TooManyLandmarks { .. } => "use fewer landmarks or more rows",
+        CoreError::RankDeficient { rank: 0, .. } => "the kernel of every row with itself must be positive",
         CoreError::RankDeficient { .. } => {
             "use fewer landmarks, a smaller bandwidth or another kernel (duplicate rows count once)"
         }

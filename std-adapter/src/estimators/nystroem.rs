@@ -107,10 +107,12 @@ impl<P> NystroemParams<P> {
         NystroemParams { c, kernel: kernel.into(), selector, settings }
     }
 
-    /// Set a user-defined kernel, on scaled rows. Selectors evaluate it pair by pair; those that need one of the
-    /// built-in kernels return [`Error::BuiltInKernel`]. With a built-in kernel randomly pivoted Cholesky draws blocks of
-    /// pivots, so it, and chains that run until they converge, draw other rows from the same law.
-    pub fn custom_kernel<K: Kernel<f64>>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
+    /// Set a user-defined kernel, on scaled rows. Set a selector that evaluates it pair by pair too: Kdpp, Uniform,
+    /// KmeansPlusPlus, RpCholesky, Greedy or Given; others, like the default, return [`Error::BuiltInKernel`].
+    ///
+    /// A user-defined copy of a built-in kernel selects other rows with the same seed in two selectors: RpCholesky, which draws
+    /// in blocks only for built-in kernels, and Kdpp, one of whose two chains starts from it. Their law is the same.
+    pub fn custom_kernel<K: Kernel<f64> + Clone + Sync>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
         let Self { c, selector, settings, .. } = self;
         NystroemParams { c, kernel: CustomKernel(kernel), selector, settings }
     }
