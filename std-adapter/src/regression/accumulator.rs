@@ -37,7 +37,8 @@ impl<T: Scalar> Accumulator<T> {
         Ok(Self { rows: 0, values: zeros(RidgeRegression::<T>::numbers_kept(features), T::ZERO)? })
     }
 
-    /// Copy the state of a regression.
+    /// Copy the state of a regression. Forgetting is not part of it: γ is then multiplied by all rows, those that
+    /// [`RidgeRegression::forget`] discounted too.
     pub fn of(regression: &RidgeRegression<'_, T>) -> Self {
         Self { rows: regression.rows(), values: regression.numbers().collect() }
     }
