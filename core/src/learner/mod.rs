@@ -498,7 +498,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let phi = self.phi.get_mut(..count).known()?;
         // Until the weights are those of the solution, its triangle is not that of the weights.
         self.status.tally.solved = Solved::NONE;
-        let solution = ridge.solve(gamma)?;
+        let solution = match ridge.solve(gamma) {
+            Ok(solution) => solution,
+            Err(error) => {
+                self.status.tally = ridge.tally();
+                return Err(error);
+            }
+        };
         let squared_error = solution.squared_error;
         Nystrom::new(&landmarks).kernel_weights(solution.weights, phi)?;
         self.status.tally = ridge.tally();

@@ -32,6 +32,7 @@ use crate::error::Error;
 use crate::memory::{check_length, rows_of};
 use crate::model::{Assessment, check_shape};
 use crate::scalar::Scalar;
+
 pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
 use input::{LARGEST, LEVELS, fixed, fixed_count, level};
@@ -222,7 +223,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         let QuantisedParts { landmarks, step, .. } = self.parts;
         let distances =
             rows_of(landmarks, levels.len()).map(|landmark| squared_distance(landmark, levels, step));
-        let nearest = (distances.min().unwrap_or(0) as f32).sqrt();
+        let nearest = Scalar::sqrt(distances.min().unwrap_or(0) as f32);
         Ok(Assessment { value: self.output(self.sum(levels)), nearest, residual: None, variance: None })
     }
 
