@@ -77,7 +77,7 @@ fn close(found: f64, expected: f64) {
 fn the_variance_is_that_of_the_gaussian_process() {
     let (rows, targets) = table(60);
     let ground = Points::new(rows.as_flattened(), 2, kernel()).unwrap();
-    let (mut memory, mut ridge_memory) = (Workspace::<f64, C>::new(), RidgeWorkspace::new());
+    let (mut memory, mut ridge_memory) = (Workspace::<f64, C>::new(), RidgeWorkspace::<f64, C>::new());
     let mut landmarks = Landmarks::new(&ground, memory.lend()).unwrap();
     start::given(&mut landmarks, &[3, 11, 20, 31, 44, 52]).unwrap();
     let nystrom = Nystrom::new(&landmarks);
@@ -114,7 +114,7 @@ fn the_variance_is_that_of_the_gaussian_process() {
         nystrom.features(left_out, &mut phi).unwrap();
         let residual = targets[left_out] - inner(&phi, &weights);
         let leverage = ridge.leverage(&mut phi).unwrap();
-        let mut memory = RidgeWorkspace::new();
+        let mut memory = RidgeWorkspace::<f64, C>::new();
         let mut without = RidgeRegression::<f64>::new(C, memory.lend()).unwrap();
         let weights = fit(&mut without, &mut phi, left_out, GAMMA * 60.0 / 59.0);
         nystrom.features(left_out, &mut phi).unwrap();
@@ -165,7 +165,7 @@ fn a_learner_and_an_assessor_agree_with_the_process() {
 
     // A model in flash, from a factor and a regression in the order of its landmarks.
     let ground = Points::new(landmarks.as_flattened(), 2, kernel()).unwrap();
-    let (mut memory, mut ridge_memory) = (Workspace::<f64, C>::new(), RidgeWorkspace::new());
+    let (mut memory, mut ridge_memory) = (Workspace::<f64, C>::new(), RidgeWorkspace::<f64, C>::new());
     let mut set = Landmarks::new(&ground, memory.lend()).unwrap();
     start::given(&mut set, &[0, 1, 2, 3, 4, 5]).unwrap();
     let nystrom = Nystrom::new(&set);

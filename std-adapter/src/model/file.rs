@@ -109,6 +109,7 @@ mod tests {
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::model::Confidence;
     use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 
     #[test]
@@ -141,5 +142,27 @@ mod tests {
         };
         assert_eq!(written(false).unwrap(), model);
         assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(7), .. })));
+
+        // What it knows of its predictions is a section, which must fit the model.
+        let confidence = Confidence {
+            range: [-1.0, 1.0],
+            nearest: [0.5, 1.0, 2.0],
+            residual: [0.1, 0.2, 0.3],
+            penalty: 0.3,
+            noise: 0.0,
+            triangle: vec![2.0],
+        };
+        let kept = Model { confidence: Some(confidence.clone()), ..model.clone() };
+        kept.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), kept);
+        for wrong in [
+            Confidence { triangle: vec![2.0, 1.0], ..confidence.clone() },
+            Confidence { range: [1.0, -1.0], ..confidence.clone() },
+            Confidence { nearest: [0.5, 2.0, 1.0], ..confidence.clone() },
+            Confidence { noise: f64::NAN, ..confidence },
+        ] {
+            Model { confidence: Some(wrong), ..model.clone() }.save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Limits and calibration come from a sample of the training rows, each predicted from all the others: with `φ` its features and
 //! `h = ‖S⁻ᵀφ‖²` its leverage, its residual in a regression without it is `(y - ŷ)/(1 - h)`, and its leverage there is `h/(1 - h)`
-//! (`λ` unchanged; Allen 1974). So no regression is repeated. Rows that equal a landmark are left out: their distance is 0
-//! by choice, and not by chance. Landmarks are chosen among the rows, and diverse ones leave slightly too tame rows behind: on new rows
-//! from the same source a limit is exceeded somewhat more often than it says, the more so the larger `c/N` is.
+//! (`λ` unchanged; Allen 1974). So no regression is repeated. A row that is a landmark is measured from the other landmarks: its
+//! distance, and its residual `1/(K_CC⁻¹)_ii`. Without these rows the limits would be too low, since diverse landmarks are the rows that
+//! are farthest from the others. They have no part in the calibration.
 //!
 //! The variance of the Gaussian process ([`dpp_nystrom_core::RidgeRegression`]) is multiplied by one factor, so that 90 % of the
 //! sample are within [`DEVIATIONS`] standard deviations: a ridge that was chosen for prediction is not that of the largest likelihood,
@@ -22,6 +22,16 @@ const SAMPLE: usize = 4_096;
 
 /// The fewest rows, of which one of a hundred can be beyond a limit.
 const FEWEST: usize = 100;
+
+/// What is measured of a row.
+struct Row {
+    /// Its distance to the nearest landmark, and its residual.
+    beyond: [f64; 2],
+    /// Of a row that equals a landmark: its place, and distance and residual without it.
+    own: Option<(usize, [f64; 2])>,
+    /// Its error when it is predicted from the others, in standard deviations of its variance.
+    deviations: f64,
+}
 
 /// Measure the confidence of a regression on its rows, in standard deviations of the target. `weights` are those of the kernel. None for
 /// fewer than [`FEWEST`] rows beside the landmarks, or without a ridge.
@@ -46,7 +56,14 @@ pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
                 differences.map(|difference| difference * difference).sum::<f64>()
             };
             let kept = nystrom.members().iter().map(|&place| &landmarks[place * dim..(place + 1) * dim]);
-            let nearest = kept.map(square).fold(f64::INFINITY, f64::min).sqrt();
+            let (mut nearest, mut second, mut place) = (f64::INFINITY, f64::INFINITY, 0);
+            for (at, distance) in kept.map(square).enumerate() {
+                if distance < nearest {
+                    (nearest, second, place) = (distance, nearest, at);
+                } else {
+                    second = second.min(distance);
+                }
+            }
             points.column_at(row, nystrom.members(), phi).map_err(landmarks_error)?;
             let predicted: f64 = phi.iter().zip(weights).map(|(&k, &w)| k.to_f64() * w.to_f64()).sum();
             let diagonal = kernel.diagonal(row);
@@ -56,15 +73,33 @@ pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
             let free = 1.0 - leverage;
             let left = (targets.at(row_at) - predicted) / free;
             let variance = solved.variance(residual.to_f64(), leverage / free);
-            Ok([nearest, residual.to_f64(), left.abs() / variance.sqrt()])
+            let own = if nearest == 0.0 && second.is_finite() {
+                phi.fill(T::ZERO);
+                phi[place] = T::ONE;
+                nystrom.transform(phi)?;
+                let inverse: f64 = phi.iter().map(|value| value.to_f64() * value.to_f64()).sum();
+                Some((place, [second.sqrt(), 1.0 / inverse]))
+            } else {
+                None
+            };
+            let deviations = left.abs() / variance.sqrt();
+            Ok(Row { beyond: [nearest.sqrt(), residual.to_f64()], own, deviations })
         },
     );
-    let mut measured = measured.collect::<Result<Vec<[f64; 3]>, Error>>()?;
-    measured.retain(|&[nearest, ..]| nearest > 0.0);
-    if measured.len() < FEWEST || measured.iter().flatten().any(|number| !number.is_finite()) {
+    let measured = measured.collect::<Result<Vec<Row>, Error>>()?;
+    let (mut columns, mut landmarks_met) = ([const { Vec::new() }; 3], vec![false; nystrom.rank()]);
+    for Row { mut beyond, own, deviations } in measured {
+        match own {
+            // Further rows that equal a landmark are not it.
+            Some((place, others)) if !std::mem::replace(&mut landmarks_met[place], true) => beyond = others,
+            _ => columns[2].push(deviations),
+        }
+        columns[0].push(beyond[0]);
+        columns[1].push(beyond[1]);
+    }
+    if columns[2].len() < FEWEST || columns.iter().flatten().any(|number| !number.is_finite()) {
         return Ok(None);
     }
-    let mut columns = [0, 1, 2].map(|column| measured.iter().map(|row| row[column]).collect::<Vec<f64>>());
     columns.iter_mut().for_each(|column| column.sort_unstable_by(f64::total_cmp));
     let [nearest, residual, deviations] = columns;
     let exceeded = |column: &[f64], part: usize| column[column.len() - 1 - column.len() / part];
