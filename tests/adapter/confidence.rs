@@ -88,7 +88,7 @@ fn intervals_of_90_per_cent_cover_held_out_rows() {
 fn flagged_rows_hold_the_excess_of_the_trap() {
     println!("data, c: held-out RMSE, clamped | rows in the trap of all, their share of the squared error");
     println!("    at 1 %, at 10 %: rows flagged, share of the trap's excess in them, RMSE of the others");
-    for (name, traps) in [("cal.housing", &[128, 512][..]), ("abalone", &[128, 512]), ("cpu.act", &[])] {
+    for name in ["cal.housing", "abalone", "cpu.act"] {
         for c in [32, 128, 512] {
             let mut rows = 0.0;
             let (mut squares, mut clamped_squares, mut trapped, mut excess) = (0.0, 0.0, 0.0, 0.0);
@@ -133,9 +133,11 @@ fn flagged_rows_hold_the_excess_of_the_trap() {
                 let others = root(left, rows - count);
                 println!("    {:.3}, {:.3}, {others:.3}", count / rows, held / excess);
             }
-            if traps.contains(&c) {
-                let [hundredth, tenth] = flags.map(|flagged| flagged.excess / excess);
-                assert!(hundredth > 0.85 && tenth > 0.95, "{name}, {c}: {hundredth} {tenth}");
+            // Where the trap is more than a per cent of the squared error.
+            if excess > 0.01 * squares {
+                let held = flags.map(|flagged| flagged.excess / excess);
+                assert!(held[1] > 0.8, "{name}, {c}: {held:?}");
+                assert!(excess < 0.1 * squares || held[0] > 0.9, "{name}, {c}: {held:?}");
             }
             let [hundredth, tenth] = flags.map(|flagged| flagged.rows / rows);
             assert!(hundredth < 0.06 && tenth < 0.25, "{name}, {c}: {hundredth} {tenth}");
