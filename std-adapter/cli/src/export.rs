@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             Exported::Bits16(_) => "i16",
             Exported::Bits8(_) => "i8",
         },
-        flash_bytes: exported.flash_bytes(),
+        flash_bytes: bundle.flash_bytes(),
         ram_bytes: exported.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name)).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },

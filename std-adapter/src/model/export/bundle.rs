@@ -81,6 +81,14 @@ impl<'m> Bundle<'m> {
         1 + self.further.len()
     }
 
+    /// Return the bytes of constant data, without code: those of [`Exported::flash_bytes`], and what goes beside them.
+    pub fn flash_bytes(&self) -> usize {
+        let triangles = self.uncertainty.as_ref().map_or(0, |triangles| 2 + 2 * triangles.factor.len());
+        let limits = if self.limits.is_some() { 8 } else { 0 };
+        self.first.flash_bytes()
+            + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
+    }
+
     /// Return the bytes, to be stored in flash at a multiple of 4.
     ///
     /// # Errors

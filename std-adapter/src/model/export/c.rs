@@ -102,7 +102,7 @@ pub(crate) fn named(template: &str, name: &Name) -> String {
 
 /// Return the comments, the include guard, the includes and the two sizes.
 pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
-    let (exported, model) = (&bundle.first, bundle.model);
+    let exported = &bundle.first;
     let call = if bundle.further.is_empty() {
         "float y = {}_predict(row);"
     } else {
@@ -111,7 +111,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
     let call = call.replace("{}", name.as_str());
     let big = name.capitals();
     let mut text = String::from("/*\n");
-    for line in about(exported, model) {
+    for line in about(bundle) {
         let _ = writeln!(text, "{}", format!(" * {line}").trim_end());
     }
     let _ = write!(

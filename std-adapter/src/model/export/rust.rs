@@ -9,10 +9,10 @@ use std::fmt::{Debug, Write};
 
 /// Return the file's text. Its items do not clash with those of another exported file in the same module.
 pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
-    let (exported, model) = (&bundle.first, bundle.model);
+    let exported = &bundle.first;
     let big = name.capitals();
     let mut text = String::new();
-    for line in about(exported, model) {
+    for line in about(bundle) {
         let _ = writeln!(text, "{}", format!("// {line}").trim_end());
     }
     let first = if bundle.further.is_empty() { big.clone() } else { format!("{big}_FIRST") };
