@@ -20,7 +20,7 @@ static const struct {
 int main(void)
 {
     const float nan = (float)strlen("") / (float)strlen("");
-    float outputs[OUTPUTS], margin, row[FEATURES] = {0.0f};
+    float outputs[OUTPUTS], margin = 0.0f, row[FEATURES] = {0.0f};
     uint32_t bits;
     unsigned int i;
 

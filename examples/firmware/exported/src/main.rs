@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 use defmt::info;
-use dpp_nystrom_core::{Class, Error, Model, QuantisedModel, include_model};
+use dpp_nystrom_core::{Error, Model, QuantisedModel, include_model};
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::excessive_precision)]
@@ -23,12 +23,6 @@ mod models {
             && is(&SINGLE_WEIGHTS)
             && dpp_nystrom_firmware::board::is_in_flash(&BITS16_LANDMARKS)
     }
-}
-
-/// Iris and nine generated classes: rows, and the desktop's class and margin for each.
-#[allow(dead_code, missing_docs, unreachable_pub, clippy::excessive_precision)]
-mod classes {
-    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/classes.rs"));
 }
 
 use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROWS, SINGLE, SINGLE_EXPECTED};
@@ -75,51 +69,10 @@ fn run() -> Result<(), Failure> {
     }
     info!("16 bits, from counts: {=u32} instructions", instructions.saturating_sub(counter::overhead()));
 
-    compare_classes()?;
-
     // A partition that is not aligned.
     if Model::from_bytes(SINGLE_BYTES.get(4..).unwrap_or(&[])).is_ok() {
         return Err(Failure::Wrong("bytes that are not aligned were read as a model"));
     }
-    Ok(())
-}
-
-/// Compare each row's class and margin with the desktop's, in every form of the numbers.
-fn compare_classes() -> Result<(), Failure> {
-    use classes::{
-        IRIS_BITS8, IRIS_BITS16, IRIS_ROWS, IRIS_SINGLE, NINE_BITS8, NINE_BITS16, NINE_ROWS, NINE_SINGLE,
-    };
-    use classes::{IRIS_BITS8_EXPECTED, IRIS_BITS16_EXPECTED, IRIS_SINGLE_EXPECTED};
-    use classes::{NINE_BITS8_EXPECTED, NINE_BITS16_EXPECTED, NINE_SINGLE_EXPECTED};
-    let (mut room, mut levels) = ([0.0; 4], [0; 4]);
-    let (mut sums, mut out) = ([0; 3], [0.0; 3]);
-    let single = |row: &[f32]| IRIS_SINGLE.classify(row, &mut room, &mut out);
-    same((&IRIS_ROWS, "iris, single precision"), &IRIS_SINGLE_EXPECTED, single)?;
-    let integers = |row: &[f32]| IRIS_BITS16.classify(row, &mut levels, &mut sums, &mut out);
-    same((&IRIS_ROWS, "iris, 16 bits"), &IRIS_BITS16_EXPECTED, integers)?;
-    let integers = |row: &[f32]| IRIS_BITS8.classify(row, &mut levels, &mut sums, &mut out);
-    same((&IRIS_ROWS, "iris, 8 bits"), &IRIS_BITS8_EXPECTED, integers)?;
-    let (mut sums, mut out) = ([0; 9], [0.0; 9]);
-    let single = |row: &[f32]| NINE_SINGLE.classify(row, &mut room, &mut out);
-    same((&NINE_ROWS, "nine classes, single precision"), &NINE_SINGLE_EXPECTED, single)?;
-    let integers = |row: &[f32]| NINE_BITS16.classify(row, &mut levels, &mut sums, &mut out);
-    same((&NINE_ROWS, "nine classes, 16 bits"), &NINE_BITS16_EXPECTED, integers)?;
-    let integers = |row: &[f32]| NINE_BITS8.classify(row, &mut levels, &mut sums, &mut out);
-    same((&NINE_ROWS, "nine classes, 8 bits"), &NINE_BITS8_EXPECTED, integers)
-}
-
-fn same<const D: usize>(
-    (rows, what): (&[[f32; D]], &'static str),
-    expected: &[(usize, u32)],
-    mut classify: impl FnMut(&[f32]) -> Result<Class<f32>, Error>,
-) -> Result<(), Failure> {
-    for (row, &(index, margin)) in rows.iter().zip(expected) {
-        let found = classify(black_box(row))?;
-        if (found.index, found.margin.to_bits()) != (index, margin) {
-            return Err(Failure::Wrong(what));
-        }
-    }
-    info!("{=str}: {=usize} rows, classes and margins equal to the desktop's", what, rows.len());
     Ok(())
 }
 

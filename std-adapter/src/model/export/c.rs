@@ -325,6 +325,7 @@ static inline int name_classify(const float *x, float *y, float *margin)
     int i, class_;
 
     name_predict(x, y);
+    *margin = 0.0f;
     for (i = 0; i < NAME_OUTPUTS; i++) {
         if (!name_is_finite(y[i])) {
             return -1;
