@@ -92,6 +92,9 @@ pub enum Error {
     Constant,
     /// A ridge regression was solved before any row was added.
     NoRows,
+    /// A variance without a solution: nothing was solved with a positive regularisation since the state was created,
+    /// read, or expressed in other features.
+    Unsolved,
     /// The bytes of a model cannot be read.
     ModelBytes(BytesProblem),
     /// The bytes of a ridge regression's state cannot be read.
@@ -183,6 +186,7 @@ impl fmt::Display for Error {
             }
             Self::Constant => f.write_str("no feature varies over the rows"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
+            Self::Unsolved => f.write_str("expected a solution with a positive ridge: solve first"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),
             Self::StateBytes(problem) => write!(f, "state of a ridge regression: {problem}"),
             Self::SavedBytes(problem) => write!(f, "saved state: {problem}"),

@@ -109,16 +109,18 @@ pub use error::{BytesProblem, Error, Phase, ReadError};
 pub use footprint::{Bytes, bytes};
 pub use ground_set::{GroundSet, Matrix, Points, TryGroundSet};
 pub use krr::{
-    FeatureWeights, Origin, RidgeRegression, Solution, StateHeader, state_bytes, state_bytes_forgotten,
-    state_bytes_of,
+    FeatureWeights, Origin, RidgeRegression, Solution, Solved, StateHeader, state_bytes,
+    state_bytes_forgotten, state_bytes_of,
 };
 pub use landmarks::Landmarks;
 pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
-pub use model::{Model, ModelBytes, Parts};
+pub use model::{
+    Assessment, Assessor, Class, Further, Limits, Model, ModelBytes, Outputs, Parts, Rarity, Uncertainty,
+};
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
-pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedParts};
+pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedOutputs, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};

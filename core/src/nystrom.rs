@@ -157,7 +157,7 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
 }
 
 /// Return `k(x, x) - ‖φ(x)‖²`, at least zero.
-fn left<T: Scalar>(diagonal: T, phi: &[T]) -> T {
+pub(crate) fn left<T: Scalar>(diagonal: T, phi: &[T]) -> T {
     let residual = diagonal - dot(phi, phi);
     if residual > T::ZERO { residual } else { T::ZERO }
 }

@@ -1,7 +1,7 @@
 //! Prediction from landmarks and weights, which may be in flash.
 
 use crate::error::Error;
-use crate::kernel::{Kernel, UNROLLED};
+use crate::kernel::{Kernel, UNROLLED, squared_distance};
 use crate::memory::{check_finite, check_length, rows_of};
 use crate::scalar::Scalar;
 
@@ -91,6 +91,12 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         }
     }
 
+    /// Return the distance from a row of the right length to the nearest landmark.
+    pub(crate) fn nearest(&self, x: &[T]) -> T {
+        let distances = rows_of(self.landmarks, self.dim).map(|landmark| squared_distance(landmark, x));
+        distances.reduce(|least, other| if other < least { other } else { least }).unwrap_or(T::ZERO).sqrt()
+    }
+
     #[inline(always)]
     fn weighted<'l>(&self, landmarks: impl Iterator<Item = &'l [T]>, x: &[T]) -> T {
         let mut sum = T::ZERO;
@@ -123,7 +129,6 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn predict_micromath(&self, x: &[f32]) -> Result<f32, Error> {
-        use crate::kernel::squared_distance;
         use micromath::F32Ext;
         check_length(self.dim, x.len())?;
         check_finite(x)?;

@@ -16,7 +16,7 @@ use crate::frame;
 /// The bytes before the table.
 const HEADER: usize = 24;
 /// The bytes of a section in the table.
-const ENTRY: usize = 8;
+pub(crate) const ENTRY: usize = 8;
 /// The first tag of optional sections.
 const OPTIONAL: u32 = 1 << 31;
 
@@ -87,10 +87,20 @@ impl<'b> Sections<'b> {
     /// Check the bytes of a state whose mandatory tags are 1 to `last`.
     pub(crate) fn open(bytes: &'b [u8], magic: &[u8; 8], last: u32) -> Result<Self, BytesProblem> {
         let (_, bytes) = frame::open(bytes, magic, 1..=1, HEADER)?;
-        let (header, rest) = bytes.split_at_checked(HEADER).ok_or(BytesProblem::Malformed)?;
-        let count =
-            header.last_chunk().map(|count| u32::from_le_bytes(*count)).ok_or(BytesProblem::Malformed)?;
-        let table = frame::index(count).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
+        let sections = Self::read(bytes.get(HEADER - 4..).ok_or(BytesProblem::Malformed)?, last)?;
+        if (1..=last).all(|tag| sections.find(tag).is_some()) {
+            Ok(sections)
+        } else {
+            Err(BytesProblem::Malformed)
+        }
+    }
+
+    /// Check the number of sections, their table and their content, to the end of `bytes`. The mandatory tags are 1 to
+    /// `last`; none of them need be there.
+    pub(crate) fn read(bytes: &'b [u8], last: u32) -> Result<Self, BytesProblem> {
+        let (count, rest) = bytes.split_first_chunk().ok_or(BytesProblem::Malformed)?;
+        let table =
+            frame::index(u32::from_le_bytes(*count)).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
         let (table, content) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
         let sections = Self { table: table.as_chunks().0, content };
         let mut end = 0_usize;
@@ -100,8 +110,12 @@ impl<'b> Sections<'b> {
             }
             end = end.checked_add(length).ok_or(BytesProblem::Malformed)?;
         }
-        let once = |tag| sections.entries().filter(|&(other, _)| other == tag).count() == 1;
-        if end == content.len() && (1..=last).all(once) { Ok(sections) } else { Err(BytesProblem::Malformed) }
+        let repeated = |tag| sections.entries().filter(|&(other, _)| other == tag).count() > 1;
+        if end == content.len() && !(1..=last).any(repeated) {
+            Ok(sections)
+        } else {
+            Err(BytesProblem::Malformed)
+        }
     }
 
     fn entries(self) -> impl Iterator<Item = (u32, usize)> {
@@ -110,15 +124,17 @@ impl<'b> Sections<'b> {
         })
     }
 
-    /// Return a section, if it has this length.
-    pub(crate) fn of_length(self, tag: u32, length: usize) -> Result<&'b [u8], BytesProblem> {
+    /// Return a section; none where there is none.
+    pub(crate) fn find(self, tag: u32) -> Option<&'b [u8]> {
         let before = self.entries().take_while(|&(other, _)| other != tag);
         let start = before.fold(0_usize, |start, (_, length)| start.saturating_add(length));
-        let stated = self.entries().find(|&(other, _)| other == tag).map(|(_, length)| length);
-        match self.content.get(start..start.saturating_add(length)) {
-            Some(section) if stated == Some(length) => Ok(section),
-            _ => Err(BytesProblem::Malformed),
-        }
+        let (_, length) = self.entries().find(|&(other, _)| other == tag)?;
+        self.content.get(start..start.saturating_add(length))
+    }
+
+    /// Return a section, if it has this length.
+    pub(crate) fn of_length(self, tag: u32, length: usize) -> Result<&'b [u8], BytesProblem> {
+        self.find(tag).filter(|section| section.len() == length).ok_or(BytesProblem::Malformed)
     }
 
     /// Return the words of a section of `N` words.

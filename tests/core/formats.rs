@@ -3,13 +3,13 @@
 
 use dpp_nystrom::data::Scaler;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
-use dpp_nystrom::model::export::{Bits, Exported};
-use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model as Trained};
+use dpp_nystrom::model::export::{Bits, Bundle, Exported, With};
+use dpp_nystrom::model::{AnyCoefficients, Coefficients, Confidence, Model as Trained};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, BytesProblem, Learner, Model, ModelBytes, Origin, Parts, Phase, QuantisedModel,
-    QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Slots, StreamChain, Workspace, include_model,
-    state_bytes_forgotten, state_bytes_of, stream_state_bytes,
+    Acceptance, Assessor, BytesProblem, Error, Learner, Limits, Model, ModelBytes, Origin, Outputs, Parts,
+    Phase, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Slots, StreamChain,
+    Workspace, include_model, state_bytes_forgotten, state_bytes_of, stream_state_bytes,
 };
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::power::Flash;
@@ -186,8 +186,14 @@ impl<'p> Read<'p> {
 
     /// Take the sections, whose table is where `header` says, with the arrays of `title`.
     fn sections(&mut self, header: &str, title: &str, of_state: usize, letters: &[(char, usize)]) {
-        let count = self.word(header, "sections") as usize;
-        let table = self.at(header, "table").start;
+        let count = self.at(header, "sections").start;
+        assert_eq!(self.at(header, "table").start, count + 4);
+        self.sections_at(count, title, of_state, letters);
+    }
+
+    /// [`sections`](Self::sections) whose number is at this place.
+    fn sections_at(&mut self, at: usize, title: &str, of_state: usize, letters: &[(char, usize)]) {
+        let (count, table) = (unsigned(&self.bytes[at..at + 4]) as usize, at + 4);
         let mut content = table + 8 * count;
         let arrays = self.page.arrays(title);
         let mut known = 0;
@@ -249,6 +255,7 @@ fn trained() -> Trained {
         trained_rows: 9,
         landmark_rows: vec![4, 5, 6],
         train_nrmse: 0.0,
+        confidence: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![0.5, -1.0, 0.25, 2.0, -1.5, 0.0],
             weights: vec![1.0, -0.5, 0.25],
@@ -291,6 +298,109 @@ fn a_model_is_as_the_page_says() {
     let by_the_core = Model::from_bytes(include_model!("formats/single.bin")).unwrap();
     for row in ROWS {
         assert_eq!(by_the_page.predict(&row, &mut [0.0; 2]), by_the_core.predict(&row, &mut [0.0; 2]));
+    }
+}
+
+/// Bytes at a multiple of 4.
+#[repr(C, align(4))]
+struct Aligned([u8; 512]);
+
+impl Aligned {
+    fn of(bytes: &[u8]) -> Self {
+        Self(std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0xff)))
+    }
+}
+
+/// Two outputs, limits and triangles, of numbers that are exact in single precision.
+#[test]
+fn the_sections_of_a_model_are_as_the_page_says() {
+    let (page, title) = (Page::read(), "Model");
+    let confidence = Confidence {
+        range: [-2.0, 40.0],
+        nearest: [0.5, 1.0, 4.0],
+        residual: [0.125, 0.25, 0.75],
+        penalty: 0.5,
+        noise: 0.0625,
+        triangle: vec![1.0, 0.25, 2.0, 0.5, -0.25, 4.0],
+    };
+    let first = Trained { confidence: Some(confidence.clone()), ..trained() };
+    let mut second = Trained { target_mean: -3.0, target_deviation: 0.5, ..trained() };
+    let AnyCoefficients::F64(coefficients) = &mut second.coefficients else { unreachable!() };
+    coefficients.weights = vec![0.5, 2.0, -4.0];
+    let models = [first, second];
+    let with = With { novelty: true, variance: true };
+    let bytes = example("sections.bin", &Bundle::of(&models, None, with).unwrap().to_bytes().unwrap());
+    let letters = [('c', 3), ('d', 2), ('t', 6), ('m', 1)];
+    let mut read = Read::new(&page, title, 2, &bytes);
+    let start = read.at(title, "arrays").start;
+    let end = read.take("Arrays in single precision", start, 4, &letters);
+    read.sections_at(end, "Sections of a model", 4, &letters);
+    assert_eq!(read.numbers("further weights"), [0.5, 2.0, -4.0]);
+    assert_eq!((read.numbers("further means"), read.numbers("further scales")), (&[-3.0][..], &[0.5][..]));
+    assert_eq!(
+        (read.numbers("range"), read.numbers("nearest")),
+        (&confidence.range[..], &confidence.nearest[..])
+    );
+    assert_eq!(read.numbers("residual"), confidence.residual);
+    assert_eq!((read.numbers("penalty"), read.numbers("noise")), (&[0.5][..], &[0.0625][..]));
+    assert_eq!(read.numbers("triangle"), confidence.triangle);
+    let landmarks = read.numbers("landmarks");
+    let kernel = |i: usize, j: usize| {
+        let squares = |k: usize| (landmarks[2 * i + k] - landmarks[2 * j + k]).powi(2);
+        (-0.5 * (squares(0) + squares(1))).exp()
+    };
+    let expected: Vec<f64> = (0..9).map(|at| kernel(at / 3, at % 3)).collect();
+    near(&square(read.numbers("factor"), 3, false), &expected, 1e-6);
+
+    // What the core makes of them, and of the page's numbers by the adapter in double precision.
+    static SECTIONS: &[u8] = include_model!("formats/sections.bin");
+    let (outputs, assessor) =
+        (Outputs::from_bytes(SECTIONS).unwrap(), Assessor::from_bytes(SECTIONS).unwrap());
+    let limits = Limits::from_bytes(SECTIONS).unwrap().unwrap();
+    assert_eq!(Some(&limits), assessor.limits());
+    assert_eq!((limits.nearest, limits.range), ([0.5, 1.0, 4.0], [-2.0, 40.0]));
+    let mut out = [0.0; 2];
+    for row in ROWS {
+        outputs.predict(&row, &mut [0.0; 2], &mut out).unwrap();
+        let raw = row.map(f64::from);
+        let by_models = models.each_ref().map(|model| model.predict(&raw).unwrap()[0]);
+        near(&out.map(f64::from), &by_models, 1e-5);
+        let found = assessor.assess(&row, &mut [0.0; 5]).unwrap();
+        let expected = &models[0].assess(&raw).unwrap()[0];
+        let numbers = |values: [Option<f32>; 2]| values.map(|value| f64::from(value.unwrap()));
+        near(
+            &numbers([Some(found.nearest), found.residual]),
+            &[expected.nearest, expected.residual.unwrap()],
+            1e-5,
+        );
+        near(
+            &numbers([Some(found.value), found.variance]),
+            &[expected.value, expected.variance.unwrap()],
+            1e-4,
+        );
+    }
+    let refused = |bytes: &[u8]| Model::from_bytes(bytes).map(drop).unwrap_err();
+    assert_eq!(refused(SECTIONS), Error::ModelBytes(BytesProblem::Section(1)));
+
+    // Of integers, whose distances are in levels.
+    for bits in [Bits::Sixteen, Bits::Eight] {
+        let bundle = Bundle::of(&models, Some(bits), With { novelty: true, variance: false }).unwrap();
+        let limits = Limits::from_bytes(&Aligned::of(&bundle.to_bytes().unwrap()).0).unwrap().unwrap();
+        let alone = Bundle::of(&models[..1], Some(bits), With { novelty: true, variance: false }).unwrap();
+        let alone = Aligned::of(&alone.to_bytes().unwrap());
+        let assess = |row: &[f32; 2]| match bits {
+            Bits::Sixteen => {
+                QuantisedModel::<i16>::from_bytes(&alone.0).unwrap().assess(row, &mut [0; 2]).unwrap()
+            }
+            Bits::Eight => {
+                QuantisedModel::<i8>::from_bytes(&alone.0).unwrap().assess(row, &mut [0; 2]).unwrap()
+            }
+        };
+        for row in ROWS {
+            let expected = models[0].assess(&row.map(f64::from)).unwrap()[0].nearest;
+            let levels = f64::from(limits.nearest[1]); // of one standard deviation
+            near(&[f64::from(assess(&row).nearest) / levels], &[expected], 0.02);
+        }
     }
 }
 

@@ -19,6 +19,8 @@ mod remove;
 mod replace;
 mod solve;
 
+pub(crate) use solve::substitute;
+
 use crate::error::{Error, Known};
 use crate::memory::{FactorMemory, check_capacity, row};
 use crate::scalar::Scalar;

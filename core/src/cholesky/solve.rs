@@ -3,12 +3,24 @@
 use super::Cholesky;
 use crate::error::{Error, Known};
 use crate::memory::check_length;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, dot};
 
 /// Rows of a tile: enough independent sums to hide the latency of each, with shared operands loaded once.
 pub(super) const TILE: usize = 8;
 /// The columns that are used together, and the rows of a tile where a whole one does not fit.
 const HALF: usize = TILE / 2;
+
+/// Solve `L z = b` in place, for a triangle whose rows are not in a square: each has its entries before the pivot, and the
+/// pivot.
+#[must_use]
+pub(crate) fn substitute<'r, T: Scalar>(rows: impl Iterator<Item = (&'r [T], T)>, b: &mut [T]) -> Option<()> {
+    for (k, (entries, pivot)) in rows.enumerate() {
+        let (known, rest) = b.split_at_mut_checked(k)?;
+        let slot = rest.first_mut()?;
+        *slot = (*slot - dot(entries, known)) / pivot;
+    }
+    Some(())
+}
 
 /// Solve `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this
 /// order.

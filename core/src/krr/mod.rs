@@ -17,6 +17,18 @@
 //! large as `‖β‖` over the smallest pivot of `L`, which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about
 //! `√ε ‖β‖`.
 //!
+//! # Variance
+//!
+//! The regression is the mean of a Gaussian process on the landmarks whose prior variance is `s²/λ · k(x, x)`, `λ = Nγ`, with
+//! noise of variance `s²`. Its marginal likelihood, where γ is given, is greatest at `s² = J/N`, with `J` the minimum above. With `S` the
+//! triangle that [`RidgeRegression::solve`] leaves, `SᵀS = ΦᵀΦ + λI`, the variance of a new observation at `x` is
+//!
+//! `s² (r/λ + h + 1)`, `r = k(x, x) - ‖φ(x)‖²`, `h = ‖S⁻ᵀφ(x)‖²`.
+//!
+//! `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the variance is that of the
+//! prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for prediction makes the intervals too wide rather than
+//! too narrow where the bandwidth is small; a factor that is learned on rows ([`crate::Uncertainty`]) mends it.
+//!
 //! # Several targets
 //!
 //! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual sum of squares.
@@ -24,7 +36,7 @@
 mod solve;
 mod state;
 
-pub use solve::{FeatureWeights, Solution};
+pub use solve::{FeatureWeights, Solution, Solved};
 pub use state::{Origin, StateHeader, state_bytes, state_bytes_forgotten, state_bytes_of};
 
 use crate::error::{Error, Known, row_number};
@@ -63,6 +75,7 @@ pub struct RidgeRegression<'a, T> {
     counts: Counts<T>,
     /// Of the first target.
     rss: Sum<T>,
+    solved: Solved<T>,
     /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
     /// target of the row that is being added.
     further: &'a mut [T],
@@ -115,7 +128,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         column.fill(T::ZERO);
         further.fill(T::ZERO);
         let (counts, rss) = (Counts::default(), Sum::default());
-        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, further })
+        let solved = Solved::NONE;
+        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, solved, further })
     }
 
     /// Return the numbers of memory that the targets after the first need.
@@ -236,6 +250,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// # Errors
     /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then unspecified.
     pub(crate) fn map_features(&mut self, mut map: impl FnMut(&mut [T])) -> Result<(), Error> {
+        self.solved = Solved::NONE;
         self.copy_down().known()?;
         for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
             row.iter_mut().skip(k).for_each(|entry| *entry = T::ZERO);
@@ -282,7 +297,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 
     /// Return what [`resume`](Self::resume) needs besides the memory.
     pub(crate) fn tally(&self) -> Tally<T> {
-        Tally { counts: self.counts, rss: self.rss }
+        Tally { counts: self.counts, rss: self.rss, solved: self.solved }
     }
 
     /// Continue with one target and `dim` features on memory that still holds their state.
@@ -297,6 +312,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             dim,
             counts: tally.counts,
             rss: tally.rss,
+            solved: tally.solved,
             further: &mut [],
         })
     }
@@ -439,6 +455,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         counts: Counts<T>,
         numbers: &mut impl Iterator<Item = T>,
     ) -> Option<()> {
+        self.solved = Solved::NONE;
         let triangle = rows_of_mut(self.square, self.dim).enumerate();
         for slot in triangle.flat_map(|(k, row)| row.iter_mut().skip(k)) {
             *slot = numbers.next()?;
@@ -499,11 +516,13 @@ impl<T: Scalar> Counts<T> {
 pub(crate) struct Tally<T> {
     pub(crate) counts: Counts<T>,
     pub(crate) rss: Sum<T>,
+    pub(crate) solved: Solved<T>,
 }
 
 impl<T: Scalar> Tally<T> {
     /// That of an accumulator without rows.
-    pub(crate) const NONE: Self = Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO } };
+    pub(crate) const NONE: Self =
+        Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO }, solved: Solved::NONE };
 
     /// Return the number of rows.
     pub(crate) fn rows(&self) -> u64 {

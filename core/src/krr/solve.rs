@@ -16,9 +16,10 @@
 //! ```
 
 use super::{RidgeRegression, block};
+use crate::cholesky::substitute;
 use crate::error::{Error, Known, row_number};
-use crate::memory::{check_length, row, rows_of};
-use crate::scalar::{Scalar, Sum, apply_givens, rotation};
+use crate::memory::{check_length, prefix, row, rows_of};
+use crate::scalar::{Scalar, Sum, apply_givens, dot, rotation};
 
 /// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the kernel, which
 /// predictions take, from them.
@@ -66,6 +67,25 @@ pub struct Solution<'b, T> {
     pub squared_error: T,
 }
 
+/// What a solution says of its errors, from which [variances](RidgeRegression::variance) follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Solved<T> {
+    /// `λ = Nγ`.
+    pub penalty: T,
+    /// The variance of the noise, `J/N`, with `J` the squared error and `λ‖β‖²`: of the target that was solved for last.
+    pub noise: T,
+}
+
+impl<T: Scalar> Solved<T> {
+    pub(crate) const NONE: Self = Self { penalty: T::ZERO, noise: T::ZERO };
+
+    /// Return the variance of a new observation from the Nyström residual and the leverage of its row.
+    pub fn variance(&self, residual: T, leverage: T) -> T {
+        self.noise * (residual / self.penalty + leverage + T::ONE)
+    }
+}
+
 impl<T: Scalar> RidgeRegression<'_, T> {
     /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for the first target:
     /// [`solve_target`](Self::solve_target).
@@ -89,7 +109,67 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
+        let (count, penalty) = (self.effective_rows(), self.effective_rows() * gamma);
+        let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
+        self.solved = Solved { penalty, noise };
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
+    }
+
+    /// Return what the last solution says of its errors; none where [`variance`](Self::variance) is an error.
+    pub fn solved(&self) -> Option<Solved<T>> {
+        (self.solved.penalty > T::ZERO).then_some(self.solved)
+    }
+
+    /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with `SᵀS = ΦᵀΦ + λI`.
+    /// Meaningless where [`solved`](Self::solved) is none.
+    pub fn solved_triangle(&self) -> impl Iterator<Item = T> {
+        self.penalised().flat_map(|(entries, pivot)| entries.iter().copied().chain([pivot]))
+    }
+
+    /// The rows of `Sᵀ`, each with its entries before the pivot, and the pivot.
+    fn penalised(&self) -> impl Iterator<Item = (&[T], T)> {
+        let rows = rows_of(self.square, self.dim).zip(self.diagonal.iter()).enumerate();
+        rows.map(|(k, (row, &pivot))| (prefix(row, k), pivot))
+    }
+
+    /// Return the leverage `h = ‖S⁻ᵀφ‖²` of a row in the last solution, from its features `φ`, which are lost: its part of the
+    /// variance. `c²/2` multiply-adds.
+    ///
+    /// For a row that was learned it is the diagonal of the hat matrix: its residual in a regression without it, and with
+    /// the same `λ`, is that in this one over `1 - h`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a number per feature, [`Error::Unsolved`].
+    pub fn leverage(&self, phi: &mut [T]) -> Result<T, Error> {
+        check_length(self.dim, phi.len())?;
+        self.solved().ok_or(Error::Unsolved)?;
+        substitute(self.penalised(), phi).known()?;
+        Ok(dot(phi, phi))
+    }
+
+    /// Return the variance of a new observation, in the squared units of the target, as of the last solution: rows that were
+    /// added since then do not count. `phi` holds the row's features and is lost; `residual` is
+    /// [`crate::Nystrom::residual`]. `c²/2` multiply-adds.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// for target in [0.9, 1.1] {
+    ///     ridge.add(&[1.0], target)?;
+    /// }
+    /// assert_eq!(ridge.variance(0.0, &mut [1.0]), Err(Error::Unsolved));
+    /// let _ = ridge.solve(0.01)?; // λ = 0.02
+    /// let (known, unknown) = (ridge.variance(0.0, &mut [1.0])?, ridge.variance(1.0, &mut [0.0])?);
+    /// assert!((unknown / known - (1.0 / 0.02 + 1.0) / (1.0 / 2.02 + 1.0)).abs() < 1e-9);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`leverage`](Self::leverage).
+    pub fn variance(&self, residual: T, phi: &mut [T]) -> Result<T, Error> {
+        Ok(self.solved.variance(residual, self.leverage(phi)?))
     }
 
     /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
@@ -106,6 +186,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             *weight = target;
         }
         let penalty = (self.effective_rows() * gamma).sqrt();
+        self.solved = Solved::NONE;
         self.copy_down().known()?;
         self.penalise(penalty).known()?;
         // With a penalty every pivot is at least that large, whatever the rows.

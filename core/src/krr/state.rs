@@ -45,19 +45,16 @@ use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
 use crate::memory::check_length;
 use crate::scalar::{Scalar, bytes_of, from_bytes, numbers_of};
+use crate::sections::{self, ENTRY};
 
 const MAGIC: &[u8; 8] = b"dppnstat";
 /// The bytes before the numbers, of version 1.
 const HEADER: usize = 44;
 /// The bytes before the section table, of version 2.
 const HEADER_2: usize = 96;
-/// The bytes of a section in the table.
-const ENTRY: usize = 8;
 const TRIANGLE: u32 = 1;
 const TARGETS: u32 = 2;
 const FORGOTTEN: u32 = 3;
-/// The first tag of optional sections.
-const OPTIONAL: u32 = 1 << 31;
 
 /// Return the length in bytes of a state with one target and no [`Origin`].
 ///
@@ -173,36 +170,19 @@ type Sections<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>);
 
 /// Read what version 2 adds to the header. Return the sections.
 fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<Sections<'a>, BytesProblem> {
-    let (fixed, rest) = content.split_first_chunk::<HEADER_2>().ok_or(BytesProblem::Malformed)?;
-    let words = fixed.get(HEADER..).and_then(|words| words.as_chunks::<4>().0.first_chunk::<13>());
-    let &[device, more_device, counter, more_counter, ref tag @ .., count] =
-        words.ok_or(BytesProblem::Malformed)?;
+    let words =
+        content.get(HEADER..HEADER_2 - 4).and_then(|words| words.as_chunks::<4>().0.first_chunk::<12>());
+    let &[device, more_device, counter, more_counter, ref tag @ ..] = words.ok_or(BytesProblem::Malformed)?;
     let word = u32::from_le_bytes;
     header.origin = Origin {
         device: long(word(device), word(more_device)),
         counter: long(word(counter), word(more_counter)),
     };
     header.tag = *tag.as_flattened().first_chunk().ok_or(BytesProblem::Malformed)?;
-    let table = frame::index(word(count)).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
-    let (table, mut rest) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
-    let (mut triangle, mut targets, mut forgotten) = (None, None, None);
-    for &[t0, t1, t2, t3, l0, l1, l2, l3] in table.as_chunks::<ENTRY>().0 {
-        let (tag, length) = (word([t0, t1, t2, t3]), word([l0, l1, l2, l3]));
-        let (section, after) = rest.split_at_checked(frame::index(length)).ok_or(BytesProblem::Malformed)?;
-        rest = after;
-        let known = match tag {
-            TRIANGLE => &mut triangle,
-            TARGETS => &mut targets,
-            FORGOTTEN => &mut forgotten,
-            OPTIONAL.. => continue,
-            _ => return Err(BytesProblem::Section(tag)),
-        };
-        if known.replace(section).is_some() {
-            return Err(BytesProblem::Malformed);
-        }
-    }
-    match (triangle, targets) {
-        (Some(triangle), Some(targets)) if rest.is_empty() => Ok((triangle, targets, forgotten)),
+    let sections =
+        sections::Sections::read(content.get(HEADER_2 - 4..).ok_or(BytesProblem::Malformed)?, FORGOTTEN)?;
+    match (sections.find(TRIANGLE), sections.find(TARGETS)) {
+        (Some(triangle), Some(targets)) => Ok((triangle, targets, sections.find(FORGOTTEN))),
         _ => Err(BytesProblem::Malformed),
     }
 }

@@ -12,7 +12,7 @@
 //! | [`Phase::Scaling`] | [`scale`](Learner::scale) | [`freeze_scaling`](Learner::freeze_scaling) |
 //! | [`Phase::Selecting`] | [`offer`](Learner::offer) | [`freeze_landmarks`](Learner::freeze_landmarks), or [`select`](Learner::select) from a table |
 //! | [`Phase::Learning`] | [`learn`](Learner::learn), [`forget`](Learner::forget), [`exchange`](Learner::exchange), [`residual`](Learner::residual) | [`solve`](Learner::solve) |
-//! | [`Phase::Predicting`] | the same, and [`predict`](Learner::predict) | |
+//! | [`Phase::Predicting`] | the same, and [`predict`](Learner::predict), [`assess`](Learner::assess) | |
 //!
 //! A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
 //! has one type for its whole life: a learner that changed its type would have to move through the stack, and one that is
@@ -40,10 +40,10 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Tally};
+use crate::krr::{RidgeRegression, Solved, Tally};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
-use crate::model::{Model, Parts, standard_target, standardise};
+use crate::model::{Assessment, Model, Parts, standard_target, standardise};
 use crate::nystrom::Nystrom;
 use crate::scalar::Scalar;
 use crate::slot_chain::SlotChain;
@@ -496,9 +496,18 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         let phi = self.phi.get_mut(..count).known()?;
-        let solution = ridge.solve(gamma)?;
+        // Until the weights are those of the solution, its triangle is not that of the weights.
+        self.status.tally.solved = Solved::NONE;
+        let solution = match ridge.solve(gamma) {
+            Ok(solution) => solution,
+            Err(error) => {
+                self.status.tally = ridge.tally();
+                return Err(error);
+            }
+        };
         let squared_error = solution.squared_error;
         Nystrom::new(&landmarks).kernel_weights(solution.weights, phi)?;
+        self.status.tally = ridge.tally();
         for (&place, &weight) in landmarks.members().iter().zip(phi.iter()) {
             *self.weights.get_mut(place).known()? = *self.prior.get(place).known()? + weight;
         }
@@ -544,6 +553,25 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let phi = self.phi.get_mut(..count).known()?;
         ground.column_at(&row, landmarks.members(), phi)?;
         Nystrom::new(&landmarks).residual_at(0, kernel.diagonal(&row), phi)
+    }
+
+    /// Predict a raw row and say how far the prediction can be relied on: [`predict`](Self::predict), the distance to the
+    /// nearest landmark, the [`residual`](Self::residual), and the variance of a new observation as of the last solution. The
+    /// variance is none after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a solution that failed, until
+    /// [`solve`](Self::solve) has succeeded with a positive γ: its triangle is not stored. `2c` kernel values and `c²`
+    /// multiply-adds.
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and those of [`residual`](Self::residual).
+    pub fn assess(&mut self, row: &[T; D]) -> Result<Assessment<T>, Error> {
+        let mut assessment = self.model()?.assess(row, &mut [T::ZERO; D])?;
+        let residual = self.residual(row)?;
+        assessment.residual = Some(residual);
+        let Status { count, tally, target_scale, .. } = self.status;
+        let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let variance = ridge.variance(residual, self.phi.get_mut(..count).known()?);
+        assessment.variance = variance.ok().map(|variance| target_scale * target_scale * variance);
+        Ok(assessment)
     }
 
     /// Return what was learned as a model.

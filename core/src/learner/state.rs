@@ -24,7 +24,7 @@ use crate::error::{BytesProblem, Error, Known, Phase};
 use crate::frame::index;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
-use crate::krr::{Counts, RidgeRegression, Tally};
+use crate::krr::{Counts, RidgeRegression, Solved, Tally};
 use crate::landmarks::is_factored;
 use crate::memory::{Memory, prefix};
 use crate::scalar::{Scalar, Sum, bytes_of, from_bytes, numbers_of};
@@ -229,6 +229,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let tally = Tally {
             counts: Counts { rows: rows_learned, before, discounted },
             rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
+            solved: Solved::NONE,
         };
         Ok(Self {
             status: Status {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 to 7 | `dppndevc` |
 //! | 8 to 11 | CRC-32 of bytes 12 to the end |
-//! | 12 to 15 | version: 1 |
+//! | 12 to 15 | version: 1, or 2 with sections |
 //! | 16 to 19 | length in bytes, a multiple of 4 |
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
@@ -15,20 +15,37 @@
 //! | 60 on | single: means d, scales d, landmarks c d, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
+//! Version 2 has sections after the arrays, as `sections.rs` has them: their number, their table, their content.
+//!
+//! | section | content |
+//! | --- | --- |
+//! | 1 | the outputs after the first: weights, means, scales |
+//! | 2³¹ | [`Limits`]: range, distances, residuals |
+//! | 2³¹ + 1 | [`Uncertainty`]: penalty, noise, factor, triangle |
+//!
 //! Numbers are little-endian, and the first byte is at a multiple of 4, so that the arrays are used in place as slices:
 //! nothing is copied, and a prediction reads them as it reads a static. (Decoding each number on use would not need the
 //! alignment, but every algorithm would need a second implementation.) `bytemuck` checks and creates the slices, so that
 //! this crate needs no `unsafe`. Bytes after the length are ignored: a flash partition may be longer than the model.
 
+use super::assess::{Limits, Uncertainty};
+use super::outputs::Further;
 use super::{Model, Parts};
 use crate::error::{BytesProblem, Error};
 use crate::frame;
 use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
+use crate::krr::Solved;
 use crate::scalar::Scalar;
+use crate::sections::Sections;
 use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 pub(super) const MAGIC: &[u8; 8] = b"dppndevc";
-pub(super) const VERSION: u32 = 1;
+/// The latest version.
+pub(super) const LATEST: u32 = 2;
+/// The section of the outputs after the first: without it, one output would be taken for all.
+const FURTHER: u32 = 1;
+const LIMITS: u32 = 1 << 31;
+const UNCERTAINTY: u32 = LIMITS + 1;
 /// The number of words before the arrays.
 const HEADER: usize = 15;
 
@@ -49,10 +66,29 @@ pub(crate) struct Content<'a> {
     pub(crate) numbers: [u32; 4],
     pub(crate) target_mean: f32,
     pub(crate) target_scale: f32,
+    version: u32,
     rest: &'a [u32],
 }
 
 impl<'a> Content<'a> {
+    /// Pass over the arrays of this kind.
+    fn skip_arrays(&mut self, kind: Kind) -> Result<(), Error> {
+        let (d, c) = (self.dim, self.landmarks);
+        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
+        self.take::<u32>(d)?;
+        self.take::<u32>(d)?;
+        match kind {
+            Kind::Single => self.take::<u32>(numbers).map(drop)?,
+            Kind::Bits16 | Kind::Bits8 => self.take::<u32>(d).map(drop)?,
+        }
+        self.take::<u32>(c)?;
+        match kind {
+            Kind::Single => Ok(()),
+            Kind::Bits16 => self.take::<u16>(numbers).map(drop),
+            Kind::Bits8 => self.take::<u8>(numbers).map(drop),
+        }
+    }
+
     /// Return the next array of `count` elements, which takes whole words.
     pub(crate) fn take<N: AnyBitPattern>(&mut self, count: usize) -> Result<&'a [N], Error> {
         let malformed = Error::ModelBytes(BytesProblem::Malformed);
@@ -63,10 +99,104 @@ impl<'a> Content<'a> {
         array.get(..count).ok_or(malformed)
     }
 
-    /// Check that nothing follows the last array.
-    pub(crate) fn end(&self) -> Result<(), Error> {
-        if self.rest.is_empty() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
+    /// Read what follows the last array: nothing in version 1.
+    pub(crate) fn extras(&self) -> Result<Extras<'a>, Error> {
+        self.sections().map_err(Error::ModelBytes)
     }
+
+    fn sections(&self) -> Result<Extras<'a>, BytesProblem> {
+        use BytesProblem::Malformed;
+        if self.version == 1 {
+            return if self.rest.is_empty() { Ok(Extras::default()) } else { Err(Malformed) };
+        }
+        let bytes: &[u8] = try_cast_slice(self.rest).map_err(|_| Malformed)?;
+        let sections = Sections::read(bytes, FURTHER)?;
+        let words = |tag| match sections.find(tag).map(try_cast_slice::<u8, u32>) {
+            None => Ok(None),
+            Some(words) => words.map(Some).map_err(|_| Malformed),
+        };
+        let limits = words(LIMITS)?.map(|words| limits(words).ok_or(Malformed)).transpose()?;
+        let uncertainty = words(UNCERTAINTY)?.map(|words| uncertainty(words).ok_or(Malformed)).transpose()?;
+        Ok(Extras { further: words(FURTHER)?.map(FurtherWords), limits, uncertainty })
+    }
+}
+
+/// What version 2 adds.
+#[derive(Default)]
+pub(crate) struct Extras<'a> {
+    pub(crate) further: Option<FurtherWords<'a>>,
+    pub(crate) limits: Option<Limits<f32>>,
+    pub(crate) uncertainty: Option<Uncertainty<'a, f32>>,
+}
+
+impl Extras<'_> {
+    /// Refuse further outputs, for a reader of one.
+    pub(crate) fn one_output(&self) -> Result<(), Error> {
+        if self.further.is_none() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Section(FURTHER))) }
+    }
+}
+
+/// The section of the outputs after the first.
+#[derive(Clone, Copy)]
+pub(crate) struct FurtherWords<'a>(&'a [u32]);
+
+impl<'a> FurtherWords<'a> {
+    /// Read the outputs of so many landmarks, whose weights are of the type `W`.
+    pub(crate) fn read<W: AnyBitPattern>(self, landmarks: usize) -> Result<Further<'a, W, f32>, Error> {
+        let further = (|| {
+            let count = self.0.len().checked_div(landmarks.checked_add(2)?)?;
+            let (weights, rest) = self.0.split_at_checked(count.checked_mul(landmarks)?)?;
+            let (means, scales) = rest.split_at_checked(count)?;
+            let (means, scales): (&[f32], &[f32]) = (floats(means)?, floats(scales)?);
+            let finite = means.iter().chain(scales).all(|number| number.is_finite());
+            let further = Further { weights: try_cast_slice(weights).ok()?, means, scales };
+            (finite && further.check(landmarks).is_ok()).then_some(further)
+        })();
+        further.ok_or(Error::ModelBytes(BytesProblem::Malformed))
+    }
+
+    /// Read the outputs of a model in single precision.
+    pub(crate) fn floats(self, landmarks: usize) -> Result<Further<'a, f32, f32>, Error> {
+        let further: Further<'a, f32, f32> = self.read(landmarks)?;
+        let finite = further.weights.iter().all(|weight| weight.is_finite());
+        if finite { Ok(further) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
+    }
+}
+
+fn floats(words: &[u32]) -> Option<&[f32]> {
+    try_cast_slice(words).ok()
+}
+
+/// Read the limits.
+fn limits(words: &[u32]) -> Option<Limits<f32>> {
+    let &[least, greatest, a, b, c, p, q, r] = floats(words)? else { return None };
+    let limits = Limits { range: [least, greatest], nearest: [a, b, c], residual: [p, q, r] };
+    limits.is_sound().then_some(limits)
+}
+
+/// Read the triangles, of equal lengths.
+fn uncertainty(words: &[u32]) -> Option<Uncertainty<'_, f32>> {
+    let (&[penalty, noise], numbers) = floats(words)?.split_first_chunk()?;
+    let (factor, triangle) = numbers.split_at_checked(numbers.len() / 2)?;
+    let uncertainty = Uncertainty { factor, triangle, solved: Solved { penalty, noise } };
+    uncertainty.is_sound().then_some(uncertainty)
+}
+
+/// Read the limits of a model of any kind.
+pub(super) fn limits_of(bytes: &[u8]) -> Result<Option<Limits<f32>>, Error> {
+    let kinds = [Kind::Single, Kind::Bits16, Kind::Bits8];
+    let other = Error::ModelBytes(BytesProblem::Kind);
+    for kind in kinds {
+        match open(bytes, kind) {
+            Err(error) if error == other => {}
+            Err(error) => return Err(error),
+            Ok(mut content) => {
+                content.skip_arrays(kind)?;
+                return content.extras().map(|extras| extras.limits);
+            }
+        }
+    }
+    Err(other)
 }
 
 /// Check and open bytes of this kind.
@@ -78,7 +208,7 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if cfg!(target_endian = "big") {
         return Err(BytesProblem::BigEndian);
     }
-    let (_, bytes) = frame::open(bytes, MAGIC, VERSION..=VERSION, HEADER * size_of::<u32>())?;
+    let (version, bytes) = frame::open(bytes, MAGIC, 1..=LATEST, HEADER * size_of::<u32>())?;
     let words: &[u32] = try_cast_slice(bytes).map_err(|error| match error {
         PodCastError::TargetAlignmentGreaterAndInputNotAligned => BytesProblem::Misaligned,
         _ => BytesProblem::Malformed,
@@ -95,6 +225,7 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
         numbers: [a, b, c, d],
         target_mean: f32::from_bits(mean),
         target_scale: f32::from_bits(scale),
+        version,
         rest,
     })
 }
@@ -105,8 +236,8 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     /// Reads each byte once, for the checksum, at some 20 instructions a byte. Bytes after the model's end are ignored.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, or of another
-    /// format.
+    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, of another
+    /// format, or of a model with several outputs ([`crate::Outputs::from_bytes`]).
     ///
     /// ```
     /// use dpp_nystrom_core::{BytesProblem, Error, Model};
@@ -119,6 +250,12 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     /// assert_eq!(Model::from_bytes(&ERASED.0).unwrap_err(), Error::ModelBytes(BytesProblem::Foreign));
     /// ```
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (model, extras) = Self::parse(bytes)?;
+        extras.one_output().map(|()| model)
+    }
+
+    /// Read the model, which is that of the first output, and the rest.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<(Self, Extras<'a>), Error> {
         let mut content = open(bytes, Kind::Single)?;
         let (d, c) = (content.dim, content.landmarks);
         let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
@@ -130,7 +267,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
             target_mean: content.target_mean,
             target_scale: content.target_scale,
         };
-        content.end()?;
+        let extras = content.extras()?;
         if !parts.are_finite() {
             return Err(Error::ModelBytes(BytesProblem::Malformed));
         }
@@ -147,6 +284,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
         };
         kernel
             .and_then(|kernel| Self::new(kernel, parts))
+            .map(|model| (model, extras))
             .map_err(|_| Error::ModelBytes(BytesProblem::Malformed))
     }
 }

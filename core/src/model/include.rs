@@ -1,6 +1,6 @@
 //! A model's bytes as a part of the program: aligned, and checked at compile time.
 
-use super::bytes::{MAGIC, VERSION};
+use super::bytes::{LATEST, MAGIC};
 use crate::checksum::crc32;
 use crate::error::BytesProblem;
 use crate::frame::CHECKED;
@@ -31,7 +31,7 @@ impl<const N: usize> ModelBytes<N> {
         else {
             return Err(BytesProblem::Truncated { needed: 20, have: N });
         };
-        if version != VERSION {
+        if version == 0 || version > LATEST {
             return Err(BytesProblem::Version(version));
         }
         match bytes.split_at_checked(length as usize) {

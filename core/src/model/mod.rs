@@ -8,11 +8,15 @@
 //! ([`Model::new`] is constant), or from bytes ([`Model::from_bytes`]) in a flash partition that is written separately
 //! or in the program ([`include_model!`](crate::include_model)). `dpp-nystrom export` writes both.
 
+mod assess;
 mod bytes;
 mod include;
+mod outputs;
 
-pub(crate) use bytes::{Content, Kind, open};
+pub use assess::{Assessment, Assessor, Limits, Rarity, Uncertainty};
+pub(crate) use bytes::{Content, Extras, Kind, open};
 pub use include::ModelBytes;
+pub use outputs::{Class, Further, Outputs};
 
 use crate::cholesky::Cholesky;
 use crate::digest::digest;
@@ -226,6 +230,23 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
     }
+
+    /// [`predict`](Self::predict), with the distance to the nearest landmark: `c d` multiply-adds more. Residual and variance are
+    /// none: [`Assessor`] has them. `room` begins with the standardised row afterwards.
+    ///
+    /// # Errors
+    /// Those of [`predict`](Self::predict).
+    pub fn assess(&self, raw: &[T], room: &mut [T]) -> Result<Assessment<T>, Error> {
+        let row = self.standardise(raw, room)?;
+        let value = self.target_mean + self.target_scale * self.predictor.predict_finite(row);
+        Ok(Assessment { value, nearest: self.predictor.nearest(row), residual: None, variance: None })
+    }
+}
+
+/// Check the length of a triangle by rows.
+pub(crate) const fn check_triangle(order: usize, found: usize) -> Result<(), Error> {
+    let expected = order.saturating_mul(order.saturating_add(1)) / 2;
+    if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
 /// Write `z_i = (x_i - mean_i) · scale_i`. Return the first feature for which it is not finite.

@@ -1,8 +1,8 @@
 //! A quantised model from bytes, in the format of [`crate::Model::from_bytes`].
 
-use super::{QuantisedModel, QuantisedParts};
+use super::{QuantisedModel, QuantisedOutputs, QuantisedParts};
 use crate::error::{BytesProblem, Error};
-use crate::model::{Content, Kind, open};
+use crate::model::{Content, Extras, Kind, open};
 use bytemuck::AnyBitPattern;
 
 impl<'a> QuantisedModel<'a, i16> {
@@ -11,7 +11,25 @@ impl<'a> QuantisedModel<'a, i16> {
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        parts(open(bytes, Kind::Bits16)?).and_then(|parts| Self::new(parts).map_err(malformed))
+        let (parts, extras) = parts(open(bytes, Kind::Bits16)?)?;
+        extras.one_output()?;
+        Self::new(parts).map_err(malformed)
+    }
+}
+
+impl<'a> QuantisedOutputs<'a, i16> {
+    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one output is one.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with the problem.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (parts, extras) = parts(open(bytes, Kind::Bits16)?)?;
+        let landmarks = parts.weights.len();
+        let model = QuantisedModel::<i16>::new(parts).map_err(malformed)?;
+        match extras.further {
+            None => Ok(Self::of_model(model)),
+            Some(further) => Self::new(model, further.read(landmarks)?).map_err(malformed),
+        }
     }
 }
 
@@ -21,7 +39,25 @@ impl<'a> QuantisedModel<'a, i8> {
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        parts(open(bytes, Kind::Bits8)?).and_then(|parts| Self::new(parts).map_err(malformed))
+        let (parts, extras) = parts(open(bytes, Kind::Bits8)?)?;
+        extras.one_output()?;
+        Self::new(parts).map_err(malformed)
+    }
+}
+
+impl<'a> QuantisedOutputs<'a, i8> {
+    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one output is one.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with the problem.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (parts, extras) = parts(open(bytes, Kind::Bits8)?)?;
+        let landmarks = parts.weights.len();
+        let model = QuantisedModel::<i8>::new(parts).map_err(malformed)?;
+        match extras.further {
+            None => Ok(Self::of_model(model)),
+            Some(further) => Self::new(model, further.read(landmarks)?).map_err(malformed),
+        }
     }
 }
 
@@ -29,7 +65,7 @@ fn malformed(_: Error) -> Error {
     Error::ModelBytes(BytesProblem::Malformed)
 }
 
-fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_, L>, Error> {
+fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<(QuantisedParts<'_, L>, Extras<'_>), Error> {
     let (d, c) = (content.dim, content.landmarks);
     let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
     let [limit, multiplier, shift, step] = content.numbers;
@@ -46,8 +82,8 @@ fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<QuantisedParts<'_
         target_mean: content.target_mean,
         target_scale: content.target_scale,
     };
-    content.end()?;
+    let extras = content.extras()?;
     // Only the Gaussian kernel is quantised.
     let sound = content.kernel == 0 && parts.target_mean.is_finite() && parts.target_scale.is_finite();
-    if sound { Ok(parts) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
+    if sound { Ok((parts, extras)) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) }
 }

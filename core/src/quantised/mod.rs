@@ -26,13 +26,17 @@
 mod bytes;
 mod exponential;
 mod input;
+mod outputs;
 
 use crate::error::Error;
 use crate::memory::{check_length, rows_of};
-use crate::model::check_shape;
+use crate::model::{Assessment, check_shape};
+use crate::scalar::Scalar;
+
 pub use exponential::{FALL, POWERS};
 use exponential::{ONE, POINT, power, upper};
 use input::{LARGEST, LEVELS, fixed, fixed_count, level};
+pub use outputs::QuantisedOutputs;
 
 /// The storage of a landmark's feature: `i16` or `i8`. Sealed: the bounds of the sums are stated for these two.
 pub trait Level: sealed::Sealed + Copy {
@@ -165,7 +169,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         if exponents.len() != centres.len() {
             return Err(Error::Length { expected: centres.len(), found: exponents.len() });
         }
-        let (mut centres, mut factors, mut weights) = (centres, factors, weights);
+        let (mut centres, mut factors) = (centres, factors);
         while let (Some((&centre, more_centres)), Some((&factor, more_factors))) =
             (centres.split_first(), factors.split_first())
         {
@@ -174,16 +178,11 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
             }
             (centres, factors) = (more_centres, more_factors);
         }
-        let mut size = 0_u64;
-        while let Some((&weight, others)) = weights.split_first() {
-            size = size.saturating_add(weight.unsigned_abs() as u64);
-            weights = others;
-        }
         // The largest distance that counts, scaled, must fit 32 bits, and its power 31.
         let largest = (limit as u64) << (shift & 31);
         let power = (largest as u128 * multiplier as u128) >> 32;
         let scaled = limit > 0 && shift <= 31 && largest <= 1 << 32 && power <= 1 << 31;
-        if size > ONE as u64 || !scaled || step < 1 || step > 128 {
+        if !are_small(weights) || !scaled || step < 1 || step > 128 {
             return Err(Error::Quantisation);
         }
         Ok(Self { parts })
@@ -215,6 +214,19 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         self.predict_from(counts, room, |count, exponent| Some(fixed_count(count, exponent)))
     }
 
+    /// [`predict`](Self::predict), with the distance to the nearest landmark in levels, as in its [`crate::Limits`].
+    ///
+    /// # Errors
+    /// Those of `predict`.
+    pub fn assess(&self, raw: &[f32], room: &mut [i16]) -> Result<Assessment<f32>, Error> {
+        let levels = self.levels(raw, room, fixed)?;
+        let QuantisedParts { landmarks, step, .. } = self.parts;
+        let distances =
+            rows_of(landmarks, levels.len()).map(|landmark| squared_distance(landmark, levels, step));
+        let nearest = Scalar::sqrt(distances.min().unwrap_or(0) as f32);
+        Ok(Assessment { value: self.output(self.sum(levels)), nearest, residual: None, variance: None })
+    }
+
     #[inline]
     fn predict_from<X: Copy>(
         &self,
@@ -222,6 +234,23 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         room: &mut [i16],
         fixed: impl Fn(X, i32) -> Option<i32>,
     ) -> Result<f32, Error> {
+        Ok(self.output(self.sum(self.levels(raw, room, fixed)?)))
+    }
+
+    /// Return a sum in the target's units.
+    #[inline]
+    fn output(&self, sum: i64) -> f32 {
+        self.parts.target_mean + self.parts.target_scale * sum as f32
+    }
+
+    /// Write a raw row's levels to the first places of `room`, and return them.
+    #[inline]
+    fn levels<'r, X: Copy>(
+        &self,
+        raw: &[X],
+        room: &'r mut [i16],
+        fixed: impl Fn(X, i32) -> Option<i32>,
+    ) -> Result<&'r [i16], Error> {
         check_length(self.features(), raw.len())?;
         let have = room.len();
         let levels = room.get_mut(..raw.len()).ok_or(Error::Capacity { needed: raw.len(), have })?;
@@ -233,7 +262,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
             let fixed = fixed(value, exponent).ok_or(Error::NotFinite { row: 0, column })?;
             *slot = level(fixed, centre, factor);
         }
-        Ok(self.parts.target_mean + self.parts.target_scale * self.sum(levels) as f32)
+        Ok(levels)
     }
 
     /// Return `Σ_a w_a k(q_a, q)`, in units of 2^-31.
@@ -256,6 +285,16 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         }
         power(upper((distance as u32).wrapping_shl(shift), multiplier))
     }
+}
+
+/// Whether the magnitudes of an output's weights sum to at most 2^31.
+const fn are_small(weights: &[i32]) -> bool {
+    let (mut size, mut weights) = (0_u64, weights);
+    while let Some((&weight, others)) = weights.split_first() {
+        size = size.saturating_add(weight.unsigned_abs() as u64);
+        weights = others;
+    }
+    size <= ONE as u64
 }
 
 /// Return `‖q_a - q‖²` in squared levels: exact.

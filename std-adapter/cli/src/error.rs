@@ -44,6 +44,9 @@ pub(crate) enum Error {
     /// A folder without data sets.
     #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", .0.display())]
     NoDataSet(PathBuf),
+    /// Something that is not in the model.
+    #[error("{}: {what} not in this model; {advice}", path.display())]
+    NotInModel { path: PathBuf, what: &'static str, advice: &'static str },
     /// Built-in rows of an unexpected shape.
     #[error("the built-in rows cannot be read: they have another shape than expected")]
     BuiltIn,

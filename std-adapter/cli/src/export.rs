@@ -5,7 +5,7 @@ use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, note, print_report, row, short};
 use clap::Args;
-use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
+use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{atomic_file::write_whole, data::table, model::Model};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,9 @@ pub(crate) struct Export {
     /// Use integers instead of single precision, for processors without floating-point hardware
     #[arg(long, value_parser = one_of(&BITS), value_name = "BITS")]
     quantise: Option<Bits>,
+    /// Add what a device needs to flag novel rows (novelty), or to compute variances: not in C, nor in integers
+    #[arg(long, value_parser = one_of(&WITH), value_name = "WHAT", value_delimiter = ',')]
+    with: Vec<Added>,
     /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
     #[arg(long, value_name = "DATA")]
     data: Option<PathBuf>,
@@ -47,6 +50,14 @@ pub(crate) struct Export {
 }
 
 const FORMS: [Choice<Form>; 3] = [("rust", "", Form::Rust), ("c", "", Form::C), ("bytes", "", Form::Bytes)];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Added {
+    Novelty,
+    Variance,
+}
+
+const WITH: [Choice<Added>; 2] = [("novelty", "", Added::Novelty), ("variance", "", Added::Variance)];
 
 const BITS: [Choice<Bits>; 2] =
     [("i16", "16-bit landmarks", Bits::Sixteen), ("i8", "8-bit landmarks", Bits::Eight)];
@@ -75,7 +86,10 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.out), &inputs)?;
     let model = Model::load(&arguments.model)?;
-    let exported = Exported::of(&model, arguments.quantise)?;
+    let has = |added| arguments.with.contains(&added);
+    let with = With { novelty: has(Added::Novelty), variance: has(Added::Variance) };
+    let bundle = Bundle::of(std::slice::from_ref(&model), arguments.quantise, with)?;
+    let exported = &bundle.first;
     let name = name(arguments);
     // Measure before writing, so that unreadable rows leave no output file.
     let rows = match &arguments.data {
@@ -83,7 +97,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         None => landmark_rows(&model),
     };
     let cost = exported.cost(&model, &rows)?;
-    let content = exported.write(arguments.to, &model, &name)?;
+    let content = bundle.write(arguments.to, &name)?;
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
         note(&format!(
@@ -107,7 +121,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             Exported::Bits16(_) => "i16",
             Exported::Bits8(_) => "i8",
         },
-        flash_bytes: exported.flash_bytes(),
+        flash_bytes: bundle.flash_bytes(),
         ram_bytes: exported.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name)).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },

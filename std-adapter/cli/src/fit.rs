@@ -50,6 +50,9 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
+    /// Keep in the model what variances need: c²/2 numbers for c landmarks
+    #[arg(long)]
+    pub(crate) variance: bool,
     /// Keep what was learned in this file, and resume from it if the fit was cut off
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
@@ -143,7 +146,13 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             fitted.dependent + fitted.model.landmarks()
         ));
     }
-    fitted.model.save(&arguments.model)?;
+    let mut model = fitted.model.clone();
+    if !arguments.variance
+        && let Some(confidence) = &mut model.confidence
+    {
+        confidence.triangle.clear();
+    }
+    model.save(&arguments.model)?;
     if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?;
     }

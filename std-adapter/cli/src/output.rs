@@ -29,7 +29,7 @@ pub(crate) fn write_column<T: ToString>(
     name: &str,
     values: impl Iterator<Item = T>,
 ) -> Result<(), Error> {
-    write_column_in_parts(path, name, |put| {
+    write_columns_in_parts(path, &[name], |put| {
         for value in values {
             put(&value.to_string())?;
         }
@@ -40,18 +40,18 @@ pub(crate) fn write_column<T: ToString>(
 /// Bytes of a column that are buffered before the first write.
 const HELD: usize = 1 << 16;
 
-/// [`write_column`] for values that are produced one by one: `make` receives a function that writes a value. Return
+/// [`write_column`] for rows of several columns, produced one by one: `make` receives a function that writes a row. Return
 /// what `make` returns; if it fails, no file is written.
-pub(crate) fn write_column_in_parts<A>(
+pub(crate) fn write_columns_in_parts<A>(
     path: Option<&Path>,
-    name: &str,
+    names: &[&str],
     make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
 ) -> Result<A, Error> {
     let shown = path.unwrap_or(Path::new("-")).to_owned();
     let mut made = None;
     let write = |out: &mut dyn Write| {
         let mut header = csv::Writer::from_writer(Vec::new());
-        header.write_record([name]).map_err(cause)?;
+        header.write_record(names).map_err(cause)?;
         // Write nothing if one of the first rows is rejected.
         let mut held = header.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         let outcome = make(&mut |value| {

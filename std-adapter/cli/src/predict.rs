@@ -1,11 +1,13 @@
 //! `dpp-nystrom predict`.
 
+use crate::arguments::{Choice, one_of};
 use crate::error::Error;
-use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
+use crate::output::{keep_inputs, note, short, write_column, write_columns_in_parts};
 use clap::Args;
+use dpp_nystrom::core::{Assessment, Rarity};
 use dpp_nystrom::{
-    Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Model,
-    model::export::DeviceModel,
+    Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Confidence,
+    model::Model, model::export::DeviceModel,
 };
 use std::path::PathBuf;
 
@@ -20,6 +22,72 @@ pub(crate) struct Predict {
     /// Write the predictions to a CSV file instead of standard output
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
+    /// Add columns that say how far a prediction can be relied on
+    #[arg(long, value_parser = one_of(&COLUMNS), value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) with: Vec<Column>,
+    /// Cut predictions to the range of the targets that the model was trained on
+    #[arg(long)]
+    pub(crate) clamp: bool,
+}
+
+/// A column beside the predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Variance,
+    Nearest,
+    Novelty,
+}
+
+const COLUMNS: [Choice<Column>; 3] = [
+    ("variance", "variance of a new observation; the model needs fit --variance", Column::Variance),
+    ("nearest", "distance to the nearest landmark, in standard deviations of the features", Column::Nearest),
+    (
+        "novelty",
+        "1 where the distance or the Nyström residual is beyond that of 99 % of the training rows",
+        Column::Novelty,
+    ),
+];
+
+/// Return the rows' predictions, and the other columns as text that begins with a comma.
+fn predicted(
+    model: &Model,
+    arguments: &Predict,
+    block: &Table,
+) -> Result<(Vec<f64>, Vec<String>), LibraryError> {
+    let clamp = |values| if arguments.clamp { model.clamp(values) } else { values };
+    if arguments.with.is_empty() {
+        return Ok((clamp(model.predict_table(block)?), Vec::new()));
+    }
+    let limits = model.confidence.as_ref().map(Confidence::limits);
+    let assessed = model.assess(&block.features)?;
+    let column = |assessment: &Assessment<f64>, column| match column {
+        Column::Variance => format!(",{}", assessment.variance.unwrap_or(f64::NAN)),
+        Column::Nearest => format!(",{}", assessment.nearest),
+        Column::Novelty => {
+            let novel = limits.as_ref().is_some_and(|limits| limits.is_novel(assessment, Rarity::Hundredth));
+            format!(",{}", u8::from(novel))
+        }
+    };
+    let columns = assessed.iter().map(|row| arguments.with.iter().map(|&with| column(row, with)).collect());
+    let columns = columns.collect();
+    Ok((clamp(assessed.into_iter().map(|assessment| assessment.value).collect()), columns))
+}
+
+/// Check that the model holds what is asked for.
+fn check(model: Option<&Model>, arguments: &Predict) -> Result<(), Error> {
+    let confidence = model.and_then(|model| model.confidence.as_ref());
+    let missing = |what, advice| Err(Error::NotInModel { path: arguments.model.clone(), what, advice });
+    if model.is_none() && !arguments.with.is_empty() {
+        return missing("these columns are", "give the model from which it was exported");
+    }
+    if confidence.is_none() && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
+        return missing("limits are", "fit it to rows again");
+    }
+    let variance = arguments.with.contains(&Column::Variance);
+    if variance && confidence.is_none_or(|confidence| confidence.triangle.is_empty()) {
+        return missing("variances are", "fit it again with --variance");
+    }
+    Ok(())
 }
 
 /// Accumulates squared errors of the rows that have a target.
@@ -32,22 +100,32 @@ struct Errors {
 pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     keep_inputs(arguments.out.as_deref(), &[&arguments.model, &arguments.data])?;
     if DeviceModel::is_one(&arguments.model) {
+        check(None, arguments)?;
         return run_device(arguments);
     }
     let model = Model::load(&arguments.model)?;
-    let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
+    check(Some(&model), arguments)?;
+    let with = arguments.with.iter().filter_map(|with| COLUMNS.iter().find(|choice| choice.2 == *with));
+    let names: Vec<&str> =
+        std::iter::once(model.target_name.as_str()).chain(with.map(|choice| choice.0)).collect();
+    let errors = write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
         let mut take = |block: Table| {
-            let predictions = model.predict_table(&block).map_err(|error| match error {
-                LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
-                other => other,
-            })?;
+            let (predictions, columns) =
+                predicted(&model, arguments, &block).map_err(|error| match error {
+                    LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
+                    other => other,
+                })?;
             before += predictions.len();
             for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
                 errors.squares += (prediction - target) * (prediction - target);
                 errors.targets += 1;
             }
-            predictions.iter().try_for_each(|prediction| put(&prediction.to_string()))
+            let columns = columns.iter().map(String::as_str).chain(std::iter::repeat(""));
+            predictions
+                .iter()
+                .zip(columns)
+                .try_for_each(|(prediction, others)| put(&format!("{prediction}{others}")))
         };
         if Store::is_store(&arguments.data) {
             let store = Store::open(&arguments.data)?;

@@ -47,6 +47,21 @@ pub enum ExportProblem {
         /// The largest coordinate of a landmark.
         reach: f64,
     },
+    /// An output that is not on the landmarks of the first.
+    #[error(
+        "output {output} (from 0) is missing, or has not the features, landmarks and kernel of the first: fit all outputs on the same \
+         landmarks"
+    )]
+    Outputs {
+        /// The output.
+        output: usize,
+    },
+    /// Something that the model or the form does not hold.
+    #[error("there is no export of {what} of this model: fit it to rows again, or export it without them")]
+    Confidence {
+        /// What is missing.
+        what: &'static str,
+    },
     /// A model of 4 GiB or more.
     #[error("the model is too large for a device: it takes 4 GiB or more; fit with fewer landmarks")]
     Size,

@@ -9,8 +9,8 @@
 //! | 24 on | the content, in postcard's format: the model, and in version 2 a list of sections |
 //!
 //! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
-//! refuses unknown mandatory ones, without which its predictions would differ. No section is defined yet: models are
-//! written as version 1.
+//! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
+//! [`Confidence`]; a model without it is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -31,6 +31,9 @@ use std::path::Path;
 const FRAME: Frame =
     Frame { magic: b"dppnymod", version: 1, latest: 2, length: Length::Eight, followed: false };
 
+/// The tag of the section of a [`Confidence`](crate::model::Confidence).
+const CONFIDENCE: u32 = 1;
+
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
 struct Section {
@@ -46,7 +49,12 @@ impl Model {
     /// [`Error::Write`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         write_whole(path.as_ref(), |file| {
-            FRAME.write(file, &postcard::to_allocvec(self).map_err(io::Error::other)?)
+            let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
+            let Some(confidence) = &self.confidence else { return FRAME.write(file, &content) };
+            let bytes = postcard::to_allocvec(confidence).map_err(io::Error::other)?;
+            let sections = vec![Section { tag: CONFIDENCE, mandatory: false, bytes }];
+            content.extend(postcard::to_allocvec(&sections).map_err(io::Error::other)?);
+            Frame { version: 2, ..FRAME }.write(file, &content)
         })
     }
 
@@ -74,7 +82,7 @@ impl Model {
             })
         })?;
         let malformed = || refuse(ModelProblem::Malformed);
-        let (model, rest) = postcard::take_from_bytes::<Model>(&content).map_err(|_| malformed())?;
+        let (mut model, rest) = postcard::take_from_bytes::<Model>(&content).map_err(|_| malformed())?;
         let sections: Vec<Section> = match version {
             1 if rest.is_empty() => Vec::new(),
             1 => return Err(malformed()),
@@ -83,8 +91,12 @@ impl Model {
                 _ => return Err(malformed()),
             },
         };
-        if let Some(section) = sections.iter().find(|section| section.mandatory) {
-            return Err(refuse(ModelProblem::Section(section.tag)));
+        for section in sections {
+            if section.tag == CONFIDENCE {
+                model.confidence = Some(postcard::from_bytes(&section.bytes).map_err(|_| malformed())?);
+            } else if section.mandatory {
+                return Err(refuse(ModelProblem::Section(section.tag)));
+            }
         }
         if model.is_well_formed() { Ok(model) } else { Err(malformed()) }
     }
@@ -97,6 +109,7 @@ mod tests {
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::model::Confidence;
     use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 
     #[test]
@@ -114,6 +127,7 @@ mod tests {
             landmark_rows: vec![1],
             train_nrmse: 0.5,
             coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+            confidence: None,
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
@@ -128,5 +142,27 @@ mod tests {
         };
         assert_eq!(written(false).unwrap(), model);
         assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(7), .. })));
+
+        // What it knows of its predictions is a section, which must fit the model.
+        let confidence = Confidence {
+            range: [-1.0, 1.0],
+            nearest: [0.5, 1.0, 2.0],
+            residual: [0.1, 0.2, 0.3],
+            penalty: 0.3,
+            noise: 0.0,
+            triangle: vec![2.0],
+        };
+        let kept = Model { confidence: Some(confidence.clone()), ..model.clone() };
+        kept.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), kept);
+        for wrong in [
+            Confidence { triangle: vec![2.0, 1.0], ..confidence.clone() },
+            Confidence { range: [1.0, -1.0], ..confidence.clone() },
+            Confidence { nearest: [0.5, 2.0, 1.0], ..confidence.clone() },
+            Confidence { noise: f64::NAN, ..confidence },
+        ] {
+            Model { confidence: Some(wrong), ..model.clone() }.save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
     }
 }

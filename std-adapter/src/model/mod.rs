@@ -1,7 +1,9 @@
 //! Trained models: in memory, in files, on their way to devices.
 
+pub(crate) mod confidence;
 pub mod export;
 pub(crate) mod file;
 pub(crate) mod trained;
 
+pub use confidence::{Confidence, DEVIATIONS};
 pub use trained::{AnyCoefficients, Coefficients, Model};

@@ -5,6 +5,7 @@ use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
+use crate::model::confidence::Confidence;
 use dpp_nystrom_core::{Predictor, Scalar};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub struct Model {
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
+    /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
+    #[serde(skip)]
+    pub confidence: Option<Confidence>,
 }
 
 impl Model {
@@ -159,5 +163,6 @@ impl Model {
             && finite(&landmarks)
             && finite(&weights)
             && self.kernel.build::<f64>().is_ok()
+            && self.confidence.as_ref().is_none_or(|confidence| confidence.is_well_formed(weights.len()))
     }
 }

@@ -7,6 +7,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::kernel::{precision::Precision, spec::KernelSpec};
+use crate::model::confidence::Confidence;
 use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
 use crate::regression::{
@@ -85,7 +86,7 @@ fn fit_in<T: Lane>(
     let mut rounds = Rounds::new(source, checkpoint, &points, params);
     let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
     let input = Input { rows, dim: columns.features(), targets, landmarks: &points, kernel: kernel.build()? };
-    let fitted = regress(input, &ridge.into(), seed, &mut rounds, observer);
+    let fitted = regress(input, &ridge.into(), seed, &mut rounds, true, observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
     let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
@@ -141,6 +142,10 @@ pub(crate) fn assemble<T: Scalar>(
         landmark_rows: fitted.kept.iter().filter_map(|&place| numbers.get(place).copied()).collect(),
         train_nrmse: fitted.quality.train_error,
         coefficients: coefficients(Coefficients { landmarks, weights: fitted.weights }),
+        confidence: fitted.confidence.map(|confidence| Confidence {
+            range: confidence.range.map(|end| target.mean + target.deviation * end),
+            ..confidence
+        }),
     };
     let dependent = points.len() / dim - fitted.kept.len();
     Ok(Fitted { model, dependent, validation_nrmse: fitted.quality.validation_error, kept: fitted.kept })

@@ -5,6 +5,7 @@
 
 pub(crate) mod accumulator;
 pub(crate) mod blocked_qr;
+pub(crate) mod calibration;
 pub(crate) mod checkpoint;
 pub(crate) mod cross_validation;
 pub(crate) mod distributed;

@@ -9,10 +9,12 @@ use crate::approximation::features::independent_points;
 use crate::data::{columns::Targets, prepared::Prepared};
 use crate::error::{Error, landmarks_error, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
+use crate::model::confidence::Confidence;
 use crate::observer::{NoObserver, Observer, go_on};
 use crate::regression::{
-    blocked_qr::Block, checkpoint::Rounds, cross_validation::Triangle, cross_validation::Validated,
-    cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds, ridge::Candidates,
+    blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::Triangle,
+    cross_validation::Validated, cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds,
+    ridge::Candidates,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -39,6 +41,8 @@ pub(crate) struct Regression<T> {
     pub(crate) weights: Vec<T>,
     /// The ridge, and the errors of the weights.
     pub(crate) quality: Quality,
+    /// What is known of the predictions, if it was measured.
+    pub(crate) confidence: Option<Confidence>,
 }
 
 /// The ridge of a regression, and the errors of its weights.
@@ -90,10 +94,11 @@ impl<'a> Input<'a, f64> {
 /// Those of [`regress`].
 pub(crate) fn cross_validate(input: Input<'_, f64>, ridges: Vec<f64>, seed: u64) -> Result<Quality, Error> {
     let ridges = Candidates::BestOf(ridges);
-    regress(input, &ridges, seed, &mut Rounds::default(), &NoObserver).map(|fitted| fitted.quality)
+    regress(input, &ridges, seed, &mut Rounds::default(), false, &NoObserver).map(|fitted| fitted.quality)
 }
 
-/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`.
+/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a sample of them how far they can
+/// be relied on, if it is asked for.
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
@@ -102,6 +107,7 @@ pub(crate) fn regress<T: Lane>(
     ridges: &Candidates,
     seed: u64,
     rounds: &mut Rounds<'_>,
+    measured: bool,
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let Input { rows, dim, targets, landmarks, kernel } = input;
@@ -180,7 +186,11 @@ pub(crate) fn regress<T: Lane>(
     }
     observer.end();
 
-    conclude(&nystrom, &mut accumulators, ridges, observer)
+    let mut fitted = conclude(&nystrom, &mut accumulators, ridges, observer)?;
+    if measured && let Some(whole) = accumulators.first() {
+        fitted.confidence = measure(input, &nystrom, &ground, whole, &fitted.weights)?;
+    }
+    Ok(fitted)
 }
 
 /// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights. The
@@ -238,7 +248,7 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     let mut weights = zeros(of_features.len(), T::ZERO)?;
     let of_features = FeatureWeights::new(&mut of_features);
     nystrom.kernel_weights(of_features, &mut weights).map_err(regression_error)?;
-    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality })
+    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality, confidence: None })
 }
 
 /// Return the pair with the least finite second value.

@@ -2,9 +2,11 @@
 
 use crate::command::{Folder, number};
 use crate::export::{KERNELS, folder, made_up, single};
+use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model::export::{Bits, Exported, Form, Name};
+use dpp_nystrom::model::Confidence;
+use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -95,6 +97,59 @@ fn quantised_headers_predict_the_same_bits() {
         for (row, found) in raw.iter().zip(found) {
             assert_eq!(found.to_bits(), exported.predict_row(row).unwrap().to_bits(), "{name} {row:?}");
         }
+    }
+}
+
+/// Distances in C are those of the core, bit for bit, in standard deviations or in levels.
+#[test]
+fn headers_with_novelty_have_the_cores_distances() {
+    #[repr(C, align(4))]
+    struct Aligned([u8; 1 << 14]);
+    let (folder, mut model, rows) = folder("gaussian", "f64");
+    model.confidence = Some(Confidence {
+        range: [-0.25, 0.25],
+        nearest: [0.5, 1.0, 2.0],
+        residual: [0.1, 0.2, 0.3],
+        penalty: 1.0,
+        noise: 1.0,
+        triangle: Vec::new(),
+    });
+    let raw = raw(&rows);
+    for bits in [None, Some(Bits::Sixteen), Some(Bits::Eight)] {
+        let with = With { novelty: true, variance: false };
+        let bundle = Bundle::of(std::slice::from_ref(&model), bits, with).unwrap();
+        let bytes = bundle.to_bytes().unwrap();
+        let mut flash = Box::new(Aligned([0; 1 << 14]));
+        flash.0[..bytes.len()].copy_from_slice(&bytes);
+        let limits = Limits::from_bytes(&flash.0).unwrap().unwrap();
+        let assess = |row: &[f32]| match bits {
+            None => Assessor::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0.0; row.len()]),
+            Some(Bits::Sixteen) => {
+                QuantisedModel::<i16>::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0; row.len()])
+            }
+            Some(Bits::Eight) => {
+                QuantisedModel::<i8>::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0; row.len()])
+            }
+        };
+        let header = String::from_utf8(bundle.write(Form::C, &Name::new("m")).unwrap()).unwrap();
+        // What is called under the name that the program calls.
+        let plain = header.replace("m_predict(const float *x)", "m_plain(const float *x)");
+        let calling = |value: &str| {
+            let function = format!(
+                "static inline float m_predict(const float *x)\n{{\n    return {value};\n}}\n#endif\n"
+            );
+            folder.write("m.h", plain.strip_suffix("#endif\n").unwrap().to_owned() + &function);
+            predictions(&folder, "m", &raw)
+        };
+        let Some(distances) = calling("m_nearest(x)") else { return };
+        for ((row, distance), clamped) in
+            raw.iter().zip(distances).zip(calling("m_clamp(m_plain(x))").unwrap())
+        {
+            let expected = assess(row).unwrap();
+            assert_eq!(distance.to_bits(), expected.nearest.to_bits(), "{bits:?} {row:?}");
+            assert_eq!(clamped, limits.clamp(expected.value), "{bits:?} {row:?}");
+        }
+        assert!(header.contains(&format!("m_nearest_limits[3] = {{\n    {:?}f,", limits.nearest[0])));
     }
 }
 

@@ -4,36 +4,95 @@
 //! multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is computed in single
 //! precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
 
+use crate::model::export::bundle::Bundle;
 use crate::model::export::numbers::{about, lines};
-use crate::model::{export::exported::Exported, export::name::Name, export::single::Single, trained::Model};
-use dpp_nystrom_core::kernel::ChosenKernel;
+use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
+use dpp_nystrom_core::{Limits, kernel::ChosenKernel};
 use std::fmt::{Debug, Write};
 
 /// Return the header's text.
-pub(crate) fn text(single: &Single, exported: &Exported, model: &Model, name: &Name) -> String {
+pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
+    let outputs = bundle.outputs();
     let includes = match single.kernel {
         ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
+        _ if bundle.limits.is_some() => "#include <math.h>\n#include <stdint.h>\n\n",
         _ => "#include <stdint.h>\n\n",
     };
-    let mut text = head(exported, model, name, includes);
+    let mut text = head(bundle, name, includes);
+    let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
     for (array, values) in [
         ("means", &single.means),
         ("scales", &single.scales),
         ("landmarks", &single.landmarks),
-        ("weights", &single.weights),
+        ("weights", &weights),
     ] {
         write_array(&mut text, "float", name, array, values, "f");
     }
     // Names are replaced last, because one may contain another placeholder.
-    let body = BODY
-        .replace("KERNEL", &kernel(single.kernel))
+    let body = predict(BODY, outputs, "float", "0.0f")
+        .replace("KERNEL", &kernel(single.kernel, outputs))
         .replace("MEAN", &float(single.target_mean))
         .replace("SCALE", &float(single.target_scale));
+    write_outputs(&mut text, bundle, name);
+    write_limits(&mut text, bundle, name);
+    let nearest = if bundle.limits.is_some() { NEAREST } else { "" };
     let exponential = match single.kernel {
         ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
         _ => EXPONENTIAL,
     };
-    text + &named(&[EXACT, FLOATS, exponential, &body].concat(), name)
+    text + &named(&[EXACT, FLOATS, exponential, &body, nearest, &after(bundle), END].concat(), name)
+}
+
+/// Return the weights of all outputs as words, one output after the other.
+pub(crate) fn all_weights(bundle: &Bundle<'_>) -> Vec<u32> {
+    std::iter::once(&bundle.first).chain(&bundle.further).flat_map(|output| output.output().0).collect()
+}
+
+/// Write what makes raw units of the outputs, if there are several.
+pub(crate) fn write_outputs(text: &mut String, bundle: &Bundle<'_>, name: &Name) {
+    if bundle.further.is_empty() {
+        return;
+    }
+    let parts: Vec<_> = std::iter::once(&bundle.first).chain(&bundle.further).map(Exported::output).collect();
+    let _ = write!(text, "\n#define {}_OUTPUTS {}\n", name.capitals(), bundle.outputs());
+    let means: Vec<f32> = parts.iter().map(|&(_, mean, _)| mean).collect();
+    let scales: Vec<f32> = parts.iter().map(|&(.., scale)| scale).collect();
+    write_array(text, "float", name, "output_means", &means, "f");
+    write_array(text, "float", name, "output_scales", &scales, "f");
+}
+
+/// Write the limits, if there are any.
+pub(crate) fn write_limits(text: &mut String, bundle: &Bundle<'_>, name: &Name) {
+    if let Some(Limits { range, nearest, .. }) = bundle.limits {
+        write_array(text, "float", name, "range", &range, "f");
+        write_array(text, "float", name, "nearest_limits", &nearest, "f");
+    }
+}
+
+/// Fill in what depends on the number of outputs. A sum is of type `sum`.
+pub(crate) fn predict(body: &str, outputs: usize, sum: &str, zero: &str) -> String {
+    let one = outputs == 1;
+    body.replace("SIGNATURE", if one { "float name_predict(const float *x)" } else { "void name_predict(const float *x, float *y)" })
+        .replace("WHAT", if one { "prediction" } else { "outputs" })
+        .replace("SUM;", &if one { format!("{sum} sum = {zero};") } else { format!("{sum} sums[NAME_OUTPUTS] = {{{zero}}};") })
+        .replace("REFUSE;", if one {
+            "return name_float(UINT32_C(0x7fc00000));"
+        } else {
+            "for (i = 0; i < NAME_OUTPUTS; i++) {\n                y[i] = name_float(UINT32_C(0x7fc00000));\n            }\n            return;"
+        })
+        .replace("RESULT;", if one {
+            "return MEAN + SCALE * sum;"
+        } else {
+            "for (i = 0; i < NAME_OUTPUTS; i++) {\n        const float scaled = name_output_scales[i] * (float)sums[i];\n        \
+             y[i] = name_output_means[i] + scaled;\n    }"
+        })
+}
+
+/// Return the functions after the prediction.
+pub(crate) fn after(bundle: &Bundle<'_>) -> String {
+    let classes = if bundle.further.is_empty() { "" } else { CLASSIFY };
+    let clamp = if bundle.limits.is_some() { CLAMP } else { "" };
+    [classes, clamp].concat()
 }
 
 /// Replace `NAME` and `name` in a template.
@@ -42,15 +101,22 @@ pub(crate) fn named(template: &str, name: &Name) -> String {
 }
 
 /// Return the comments, the include guard, the includes and the two sizes.
-pub(crate) fn head(exported: &Exported, model: &Model, name: &Name, includes: &str) -> String {
-    let (small, big) = (name.as_str(), name.capitals());
+pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
+    let exported = &bundle.first;
+    let call = if bundle.further.is_empty() {
+        "float y = {}_predict(row);"
+    } else {
+        "int class = {}_classify(row, outputs, &margin);"
+    };
+    let call = call.replace("{}", name.as_str());
+    let big = name.capitals();
     let mut text = String::from("/*\n");
-    for line in about(exported, model) {
+    for line in about(bundle) {
         let _ = writeln!(text, "{}", format!(" * {line}").trim_end());
     }
     let _ = write!(
         text,
-        " *\n * C99. Call it as: float y = {small}_predict(row);\n */\n\
+        " *\n * C99. Call it as: {call}\n */\n\
          #ifndef DPP_NYSTROM_{big}_H\n#define DPP_NYSTROM_{big}_H\n\n{includes}\
          #define {big}_FEATURES {}\n#define {big}_LANDMARKS {}\n",
         exported.features(),
@@ -60,14 +126,17 @@ pub(crate) fn head(exported: &Exported, model: &Model, name: &Name, includes: &s
 }
 
 /// Return the body of the loop over the landmarks.
-fn kernel(kernel: ChosenKernel<f32>) -> String {
+fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
     const DIFFERENCE: &str = "            const float difference = landmark[i] - row[i];\n";
     let total = |declarations: &str, terms: &str| {
         format!("{declarations}        for (i = 0; i < NAME_FEATURES; i++) {{\n{terms}        }}\n")
     };
     let zero = "        float total = 0.0f;\n";
     let squares = format!("{DIFFERENCE}            total += difference * difference;\n");
-    let sum = |value: String| format!("        sum += name_weights[a] * {value};\n");
+    let sum = |value: String| match outputs {
+        1 => format!("        sum += name_weights[a] * {value};\n"),
+        _ => format!("        const float value = {value};\n{TO_EACH}"),
+    };
     let matern = |rate: f32, polynomial: &str| {
         let declarations = format!("        float scaled, decay;\n{zero}");
         let decay = format!(
@@ -115,7 +184,7 @@ pub(crate) const EXACT: &str = r#"
 #endif
 "#;
 
-const FLOATS: &str = "
+pub(crate) const FLOATS: &str = "
 static inline uint32_t name_bits(float value)
 {
     union {
@@ -180,13 +249,45 @@ NAME_EXACT static inline float name_exp(float x)
 
 /// The prediction, around the kernel.
 const BODY: &str = "
-/* The prediction for one raw row; NaN where a feature is NaN or infinite. */
-NAME_EXACT static inline float name_predict(const float *x)
+/* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
+NAME_EXACT static inline SIGNATURE
 {
     NAME_UNFUSED
     float row[NAME_FEATURES];
     const float *landmark = name_landmarks;
-    float sum = 0.0f;
+    SUM;
+    int i, a;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
+        row[i] = (x[i] - name_means[i]) * name_scales[i];
+        if (!name_is_finite(x[i]) || !name_is_finite(row[i])) {
+            REFUSE;
+        }
+    }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+KERNEL        landmark += NAME_FEATURES;
+    }
+    RESULT;
+}
+";
+
+/// The sums of several outputs.
+pub(crate) const TO_EACH: &str = "        for (i = 0; i < NAME_OUTPUTS; i++) {
+            sums[i] += name_weights[i * NAME_LANDMARKS + a] * value;
+        }
+";
+
+pub(crate) const END: &str = "\n#endif\n";
+
+const NEAREST: &str = "
+/* The distance to the nearest landmark, in standard deviations of the features; NaN where a feature is NaN or infinite. A half, a
+   tenth and a hundredth of rows like those of the training exceed name_nearest_limits. */
+NAME_EXACT static inline float name_nearest(const float *x)
+{
+    NAME_UNFUSED
+    float row[NAME_FEATURES];
+    const float *landmark = name_landmarks;
+    float least = name_float(UINT32_C(0x7f800000));
     int i, a;
 
     for (i = 0; i < NAME_FEATURES; i++) {
@@ -196,12 +297,55 @@ NAME_EXACT static inline float name_predict(const float *x)
         }
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
-KERNEL        landmark += NAME_FEATURES;
+        float total = 0.0f;
+        for (i = 0; i < NAME_FEATURES; i++) {
+            const float difference = landmark[i] - row[i];
+            total += difference * difference;
+        }
+        least = total < least ? total : least;
+        landmark += NAME_FEATURES;
     }
-    return MEAN + SCALE * sum;
+    return sqrtf(least);
 }
+";
 
-#endif
+const CLAMP: &str = "
+/* The prediction, or the end of the training range that it is beyond. */
+static inline float name_clamp(float y)
+{
+    return y < name_range[0] ? name_range[0] : y > name_range[1] ? name_range[1] : y;
+}
+";
+
+const CLASSIFY: &str = "
+/* The class with the largest output, from 0, and by how much it exceeds the second; -1 where an output is not finite. */
+static inline int name_classify(const float *x, float *y, float *margin)
+{
+    float best, next;
+    int i, class_;
+
+    name_predict(x, y);
+    *margin = 0.0f;
+    for (i = 0; i < NAME_OUTPUTS; i++) {
+        if (!name_is_finite(y[i])) {
+            return -1;
+        }
+    }
+    class_ = y[1] > y[0];
+    best = y[class_];
+    next = y[1 - class_];
+    for (i = 2; i < NAME_OUTPUTS; i++) {
+        if (y[i] > best) {
+            next = best;
+            best = y[i];
+            class_ = i;
+        } else if (y[i] > next) {
+            next = y[i];
+        }
+    }
+    *margin = best - next;
+    return class_;
+}
 ";
 
 /// An inner product in four interleaved sums, and the rest.

@@ -2,21 +2,23 @@
 //!
 //! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and the prediction equal bit for bit.
 
-use crate::model::export::c::{EXACT, float, head, named, write_array};
+use crate::model::export::bundle::Bundle;
+use crate::model::export::c::{
+    END, EXACT, FLOATS, after, all_weights, float, head, named, predict, write_array, write_limits,
+    write_outputs,
+};
+use crate::model::export::name::Name;
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
 use dpp_nystrom_core::{FALL, POWERS};
 use std::fmt::Debug;
 
 /// Return the header's text.
-pub(crate) fn text<L: Stored + Debug>(
-    quantised: &Quantised<L>,
-    exported: &Exported,
-    model: &Model,
-    name: &Name,
-) -> String {
+pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<'_>, name: &Name) -> String {
     let bits = L::BITS;
-    let mut text = head(exported, model, name, "#include <stdint.h>\n\n");
+    let limits = bundle.limits.is_some();
+    let includes =
+        if limits { "#include <math.h>\n#include <stdint.h>\n\n" } else { "#include <stdint.h>\n\n" };
+    let mut text = head(bundle, name, includes);
     for (array, values) in [
         ("centres", &quantised.centres),
         ("factors", &quantised.factors),
@@ -25,11 +27,19 @@ pub(crate) fn text<L: Stored + Debug>(
         write_array(&mut text, "int32_t", name, array, values, "");
     }
     write_array(&mut text, &format!("int{bits}_t"), name, "landmarks", &quantised.landmarks, "");
-    write_array(&mut text, "int32_t", name, "weights", &quantised.weights, "");
+    let weights: Vec<i32> = all_weights(bundle).into_iter().map(|word| word as i32).collect();
+    write_array(&mut text, "int32_t", name, "weights", &weights, "");
     write_array(&mut text, "uint32_t", name, "powers", &POWERS, "u");
     let [c1, c2] = FALL;
     // Names are replaced last, because one may contain another placeholder.
-    let body = BODY
+    let one = bundle.further.is_empty();
+    let plain = [REFUSE, DECLARED, SUMMED, RESULT];
+    let several = ["            REFUSE;\n", "", SUMMED_SEVERAL, "    RESULT;\n"];
+    let body = plain.into_iter().zip(several).fold(BODY.to_owned(), |body, (plain, several)| {
+        if one { body } else { body.replace(plain, several) }
+    });
+    let nearest = if limits { NEAREST } else { "" };
+    let body = predict(&[LEVELS, &body, nearest].concat(), bundle.outputs(), "int64_t", "0")
         .replace("STEP", &quantised.step.to_string())
         .replace("KIND", &format!("int{bits}_t"))
         .replace("LIMIT", &format!("{}u", quantised.limit))
@@ -39,10 +49,24 @@ pub(crate) fn text<L: Stored + Debug>(
         .replace("FALL2", &format!("{c2}u"))
         .replace("MEAN", &float(quantised.target_mean))
         .replace("SCALE", &float(quantised.target_scale));
-    text + &named(&[EXACT, &body].concat(), name)
+    write_outputs(&mut text, bundle, name);
+    write_limits(&mut text, bundle, name);
+    let floats = if one && !limits { "" } else { FLOATS };
+    text + &named(&[EXACT, floats, &body, &after(bundle), END].concat(), name)
 }
 
-const BODY: &str = "
+// What is different for several outputs.
+const REFUSE: &str = "            number.bits = UINT32_C(0x7fc00000);\n            return number.value;\n";
+const DECLARED: &str = "    float scaled;\n";
+const SUMMED: &str = "        sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);\n";
+const SUMMED_SEVERAL: &str = "        const int64_t kernel = (int64_t)name_kernel(distance);
+        for (i = 0; i < NAME_OUTPUTS; i++) {
+            sums[i] += (int64_t)name_weights[i * NAME_LANDMARKS + a] * kernel;
+        }
+";
+const RESULT: &str = "    scaled = SCALE * (float)sum;\n    return MEAN + scaled;\n";
+
+const LEVELS: &str = "
 /* 2^e x as an integer, rounded and cut to 30 bits: the bits of a number are taken apart. Right shifts of negative
    numbers must keep the sign, as every common compiler for C does. */
 static inline int32_t name_fixed(float x, int32_t exponent)
@@ -90,13 +114,16 @@ static inline uint32_t name_kernel(uint64_t distance)
     return (entry - name_upper(entry, name_upper(y, FALL1 - name_upper(y, FALL2)))) >> (u >> 26);
 }
 
-/* The prediction for one raw row; NaN where a feature is NaN or infinite. */
-NAME_EXACT static inline float name_predict(const float *x)
+";
+
+const BODY: &str = "
+/* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
+NAME_EXACT static inline SIGNATURE
 {
     NAME_UNFUSED
     int16_t levels[NAME_FEATURES];
     const KIND *landmark = name_landmarks;
-    int64_t sum = 0;
+    SUM;
     float scaled;
     int i, a;
 
@@ -128,6 +155,39 @@ NAME_EXACT static inline float name_predict(const float *x)
     scaled = SCALE * (float)sum;
     return MEAN + scaled;
 }
+";
 
-#endif
+/// The distance, from the part of the prediction that finds the levels.
+const NEAREST: &str = "
+/* The distance to the nearest landmark, in levels; NaN where a feature is NaN or infinite. A half, a tenth and a hundredth of rows
+   like those of the training exceed name_nearest_limits. */
+NAME_EXACT static inline float name_nearest(const float *x)
+{
+    NAME_UNFUSED
+    int16_t levels[NAME_FEATURES];
+    const KIND *landmark = name_landmarks;
+    uint64_t least = UINT64_MAX;
+    int i, a;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
+        if (!name_is_finite(x[i])) {
+            return name_float(UINT32_C(0x7fc00000));
+        }
+    }
+    for (i = 0; i < NAME_FEATURES; i++) {
+        const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
+        const int64_t level = ((int64_t)away * name_factors[i] + INT64_C(0x80000000)) >> 32;
+        levels[i] = (int16_t)(level < -16384 ? -16384 : level > 16383 ? 16383 : level);
+    }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+        uint64_t distance = 0;
+        for (i = 0; i < NAME_FEATURES; i++) {
+            const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
+            distance += (uint32_t)(difference * difference);
+        }
+        least = distance < least ? distance : least;
+        landmark += NAME_FEATURES;
+    }
+    return sqrtf((float)least);
+}
 ";

@@ -1,5 +1,6 @@
 //! A trained model for a device: Rust, C or bytes, in single precision or integers.
 
+pub(crate) mod bundle;
 pub(crate) mod bytes;
 pub(crate) mod c;
 pub(crate) mod c_quantised;
@@ -12,6 +13,7 @@ pub(crate) mod quantised;
 pub(crate) mod rust;
 pub(crate) mod single;
 
+pub use bundle::{Bundle, With};
 pub use device::DeviceModel;
 pub use exported::{Bits, Cost, Exported, landmark_rows};
 pub use form::Form;

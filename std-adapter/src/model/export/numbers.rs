@@ -1,7 +1,7 @@
 //! Arrays and comments as text.
 
-use crate::model::export::{exported::Exported, name::remark};
-use crate::model::trained::{AnyCoefficients, Model};
+use crate::model::export::{bundle::Bundle, exported::Exported, name::remark};
+use crate::model::trained::AnyCoefficients;
 use std::fmt::Debug;
 
 /// Maximum line width.
@@ -25,7 +25,8 @@ pub(crate) fn lines<T: Debug>(values: &[T], suffix: &str) -> String {
 }
 
 /// Describe the file, one line each.
-pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
+pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
+    let (exported, model) = (&bundle.first, bundle.model);
     let precision = match model.coefficients {
         AnyCoefficients::F32(_) => "single",
         AnyCoefficients::F64(_) => "double",
@@ -52,7 +53,7 @@ pub(crate) fn about(exported: &Exported, model: &Model) -> Vec<String> {
             "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
             exported.landmarks(),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
-            exported.flash_bytes(),
+            bundle.flash_bytes(),
             exported.ram_bytes()
         ),
         String::new(),

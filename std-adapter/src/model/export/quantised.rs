@@ -133,6 +133,12 @@ impl<L: Stored> Quantised<L> {
         })
     }
 
+    /// Whether both differ in their weights and targets alone.
+    pub(crate) fn shares_landmarks(&self, other: &Self) -> bool {
+        let Self { weights, target_mean, target_scale, .. } = self.clone();
+        *self == Self { weights, target_mean, target_scale, ..other.clone() }
+    }
+
     /// Borrow the values as the core's model.
     ///
     /// # Errors

@@ -1,34 +1,129 @@
 //! A model as a Rust file: statics that the core uses in place.
 
+use crate::model::export::bundle::{Bundle, Triangles};
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::{export::exported::Exported, export::name::Name, export::single::Single, trained::Model};
-use dpp_nystrom_core::kernel::ChosenKernel;
+use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
+use dpp_nystrom_core::{Limits, kernel::ChosenKernel};
 use std::fmt::{Debug, Write};
 
 /// Return the file's text. Its items do not clash with those of another exported file in the same module.
-pub(crate) fn text(exported: &Exported, model: &Model, name: &Name) -> String {
+pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
+    let exported = &bundle.first;
     let big = name.capitals();
     let mut text = String::new();
-    for line in about(exported, model) {
+    for line in about(bundle) {
         let _ = writeln!(text, "{}", format!("// {line}").trim_end());
     }
+    let first = if bundle.further.is_empty() { big.clone() } else { format!("{big}_FIRST") };
     let zero = if matches!(exported, Exported::Single(_)) { "0.0" } else { "0" };
     let _ = write!(
         text,
         "\n/// The number of features of a row.\npub const {big}_FEATURES: usize = {};\n\n\
-         /// The model: `{big}.predict(&row, &mut [{zero}; {big}_FEATURES])`.\n",
-        exported.features()
+         /// The model{}: `{first}.predict(&row, &mut [{zero}; {big}_FEATURES])`.\n",
+        exported.features(),
+        if bundle.further.is_empty() { "" } else { " of the first output" },
     );
-    match exported {
-        Exported::Single(single) => write_single(&mut text, single, &big),
-        Exported::Bits16(quantised) => write_quantised(&mut text, quantised, &big),
-        Exported::Bits8(quantised) => write_quantised(&mut text, quantised, &big),
+    let kind = match exported {
+        Exported::Single(single) => write_single(&mut text, single, &big, &first),
+        Exported::Bits16(quantised) => write_quantised(&mut text, quantised, &big, &first),
+        Exported::Bits8(quantised) => write_quantised(&mut text, quantised, &big, &first),
+    };
+    if !bundle.further.is_empty() {
+        write_further(&mut text, bundle, &big, &kind);
     }
+    write_confidence(&mut text, bundle, &big, &first, &kind);
     text
 }
 
-fn write_single(text: &mut String, model: &Single, big: &str) {
+/// Write the static of all outputs, after that of the first. `kind` are the type parameters of a model.
+fn write_further(text: &mut String, bundle: &Bundle<'_>, big: &str, kind: &str) {
+    let integers = !matches!(bundle.first, Exported::Single(_));
+    let (path, room) = if integers {
+        ("::dpp_nystrom_core::QuantisedOutputs", "&mut [0; {big}_FEATURES], &mut [0; {big}_OUTPUTS]")
+    } else {
+        ("::dpp_nystrom_core::Outputs", "&mut [0.0; {big}_FEATURES]")
+    };
+    let room = room.replace("{big}", big);
+    let _ = write!(
+        text,
+        "\n/// The number of outputs.\npub const {big}_OUTPUTS: usize = {};\n\n\
+         /// All outputs: `{big}.classify(&row, {room}, &mut [0.0; {big}_OUTPUTS])`.\n\
+         pub static {big}: {path}<'static, {kind}> = {{\n\
+         \x20   let further = ::dpp_nystrom_core::Further {{\n\
+         \x20       weights: &{big}_FURTHER_WEIGHTS,\n\
+         \x20       means: &{big}_FURTHER_MEANS,\n\
+         \x20       scales: &{big}_FURTHER_SCALES,\n\
+         \x20   }};\n\
+         \x20   match {path}::new({big}_FIRST, further) {{\n\
+         \x20       Ok(model) => model,\n\
+         \x20       Err(_) => panic!(\"parts that do not fit\"),\n\
+         \x20   }}\n\
+         }};\n",
+        bundle.outputs()
+    );
+    let parts: Vec<_> = bundle.further.iter().map(Exported::output).collect();
+    let words = parts.iter().flat_map(|(weights, ..)| weights.iter().copied());
+    if integers {
+        let weights: Vec<i32> = words.map(|word| word as i32).collect();
+        write_array(text, big, "FURTHER_WEIGHTS", "i32", &weights);
+    } else {
+        let weights: Vec<f32> = words.map(f32::from_bits).collect();
+        write_array(text, big, "FURTHER_WEIGHTS", "f32", &weights);
+    }
+    write_array(
+        text,
+        big,
+        "FURTHER_MEANS",
+        "f32",
+        &parts.iter().map(|&(_, mean, _)| mean).collect::<Vec<_>>(),
+    );
+    write_array(
+        text,
+        big,
+        "FURTHER_SCALES",
+        "f32",
+        &parts.iter().map(|&(.., scale)| scale).collect::<Vec<_>>(),
+    );
+}
+
+/// Write the statics of the limits and of the assessor, if there are any.
+fn write_confidence(text: &mut String, bundle: &Bundle<'_>, big: &str, first: &str, kind: &str) {
+    let mut limits = "None".to_owned();
+    if let Some(Limits { range, nearest, residual }) = bundle.limits {
+        limits = format!("Some({big}_LIMITS)");
+        let _ = write!(
+            text,
+            "\n/// What is usual: `{big}_LIMITS.is_novel(&assessment, rarity)`, `{big}_LIMITS.clamp(prediction)`.\n\
+             #[allow(clippy::approx_constant)]\n\
+             pub static {big}_LIMITS: ::dpp_nystrom_core::Limits<f32> = ::dpp_nystrom_core::Limits {{\n\
+             \x20   range: {range:?},\n\x20   nearest: {nearest:?},\n\x20   residual: {residual:?},\n}};\n"
+        );
+    }
+    if let Some(Triangles { factor, triangle, solved }) = &bundle.uncertainty {
+        let _ = write!(
+            text,
+            "\n/// The model with its residuals and variances: `{big}_ASSESSOR.assess(&row, &mut room)`.\n\
+             pub static {big}_ASSESSOR: ::dpp_nystrom_core::Assessor<'static, {kind}> = {{\n\
+             \x20   let uncertainty = ::dpp_nystrom_core::Uncertainty {{\n\
+             \x20       factor: &{big}_FACTOR,\n\
+             \x20       triangle: &{big}_TRIANGLE,\n\
+             \x20       solved: ::dpp_nystrom_core::Solved {{ penalty: {:?}, noise: {:?} }},\n\
+             \x20   }};\n\
+             \x20   match ::dpp_nystrom_core::Assessor::new({first}, {limits}, Some(uncertainty)) {{\n\
+             \x20       Ok(assessor) => assessor,\n\
+             \x20       Err(_) => panic!(\"parts that do not fit\"),\n\
+             \x20   }}\n\
+             }};\n",
+            solved.penalty, solved.noise
+        );
+        write_array(text, big, "FACTOR", "f32", factor);
+        write_array(text, big, "TRIANGLE", "f32", triangle);
+    }
+}
+
+/// Write the static `first`. Return the type parameters of the model.
+fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> String {
     let (kind, constructor) = match model.kernel {
         ChosenKernel::Gaussian(kernel) => ("Gaussian", format!("from_exponent({:?})", kernel.exponent())),
         ChosenKernel::Laplace(kernel) => ("Laplace", format!("from_rate({:?})", kernel.rate())),
@@ -47,7 +142,7 @@ fn write_single(text: &mut String, model: &Single, big: &str) {
     let _ = write!(
         text,
         "#[allow(clippy::approx_constant)]\n\
-         pub static {big}: ::dpp_nystrom_core::Model<'static, f32, {kind}{parameter}> = {{\n\
+         pub static {first}: ::dpp_nystrom_core::Model<'static, f32, {kind}{parameter}> = {{\n\
          \x20   {kernel}\n\
          \x20   let parts = ::dpp_nystrom_core::Parts {{\n\
          \x20       means: &{big}_MEANS,\n\
@@ -72,14 +167,20 @@ fn write_single(text: &mut String, model: &Single, big: &str) {
     ] {
         write_array(text, big, array, "f32", values);
     }
+    format!("f32, {kind}{parameter}")
 }
 
-fn write_quantised<L: Stored + Debug>(text: &mut String, model: &Quantised<L>, big: &str) {
+fn write_quantised<L: Stored + Debug>(
+    text: &mut String,
+    model: &Quantised<L>,
+    big: &str,
+    first: &str,
+) -> String {
     let bits = L::BITS;
     let _ = write!(
         text,
         "#[allow(clippy::approx_constant)]\n\
-         pub static {big}: ::dpp_nystrom_core::QuantisedModel<'static, i{bits}> = {{\n\
+         pub static {first}: ::dpp_nystrom_core::QuantisedModel<'static, i{bits}> = {{\n\
          \x20   let parts = ::dpp_nystrom_core::QuantisedParts {{\n\
          \x20       centres: &{big}_CENTRES,\n\
          \x20       factors: &{big}_FACTORS,\n\
@@ -109,6 +210,7 @@ fn write_quantised<L: Stored + Debug>(text: &mut String, model: &Quantised<L>, b
         write_array(text, big, array, "i32", values);
     }
     write_array(text, big, "LANDMARKS", &format!("i{bits}"), &model.landmarks);
+    format!("i{bits}")
 }
 
 fn write_array<T: Debug>(text: &mut String, big: &str, array: &str, kind: &str, values: &[T]) {

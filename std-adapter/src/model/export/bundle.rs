@@ -1,0 +1,206 @@
+//! A model for a device with what goes beside it: further outputs on the same landmarks, the limits of what is usual, and what
+//! variances need.
+
+use crate::error::{Error, export::ExportProblem};
+use crate::model::confidence::{Confidence, factor};
+use crate::model::export::{
+    bytes::section, c, c_quantised, exported::Bits, exported::Exported, form::Form, name::Name, rust,
+    single::single,
+};
+use crate::model::trained::Model;
+use dpp_nystrom_core::{Limits, Solved};
+
+/// What an export holds besides predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct With {
+    /// The [`Limits`], by which a device flags novel rows and clamps predictions: eight numbers.
+    pub novelty: bool,
+    /// The two triangles from which a device computes residuals and variances: `c(c + 1)` numbers. In single precision only, as
+    /// Rust or bytes.
+    pub variance: bool,
+}
+
+/// A model, or several on the same landmarks, in the form of a device.
+///
+/// Several are the outputs of one model, such as the indicators of classes (1 for the rows of the class, 0 for others). Fit each
+/// on the same landmarks: [`crate::regression::fit`] with one [`LandmarkSet`](crate::approximation::LandmarkSet).
+#[derive(Clone, Debug)]
+pub struct Bundle<'m> {
+    pub(crate) model: &'m Model,
+    /// The first output.
+    pub first: Exported,
+    pub(crate) further: Vec<Exported>,
+    pub(crate) limits: Option<Limits<f32>>,
+    pub(crate) uncertainty: Option<Triangles>,
+}
+
+/// The numbers of a [`dpp_nystrom_core::Uncertainty`].
+#[derive(Clone, Debug)]
+pub(crate) struct Triangles {
+    pub(crate) factor: Vec<f32>,
+    pub(crate) triangle: Vec<f32>,
+    pub(crate) solved: Solved<f32>,
+}
+
+impl<'m> Bundle<'m> {
+    /// Convert the models to single precision, or quantise them to the given width. Limits and variances are those of the first.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for no model, for models with other features, landmarks or kernels than the first, for a model that does not
+    /// hold what is asked for, and those of [`Exported::of`].
+    pub fn of(models: &'m [Model], quantise: Option<Bits>, with: With) -> Result<Self, Error> {
+        let (model, others) = models.split_first().ok_or(ExportProblem::Outputs { output: 0 })?;
+        let first = Exported::of(model, quantise)?;
+        let further = others.iter().enumerate().map(|(at, other)| {
+            let other = Exported::of(other, quantise)?;
+            if first.shares_landmarks(&other) {
+                Ok(other)
+            } else {
+                Err(ExportProblem::Outputs { output: at + 1 }.into())
+            }
+        });
+        let further = further.collect::<Result<Vec<_>, Error>>()?;
+        let missing = |what: &'static str| Error::from(ExportProblem::Confidence { what });
+        let measured = model.confidence.as_ref();
+        let (mut limits, mut uncertainty) = (None, None);
+        if with.novelty {
+            limits = Some(rounded_limits(measured.ok_or(missing("limits"))?, first.levels_of(model))?);
+        }
+        if with.variance {
+            if quantise.is_some() {
+                return Err(missing("variances in integers"));
+            }
+            let confidence = measured.filter(|confidence| !confidence.triangle.is_empty());
+            uncertainty = Some(triangles(model, confidence.ok_or(missing("a triangle"))?)?);
+        }
+        Ok(Self { model, first, further, limits, uncertainty })
+    }
+
+    /// Return the number of outputs.
+    pub fn outputs(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// Return the bytes of constant data, without code: those of [`Exported::flash_bytes`], and what goes beside them.
+    pub fn flash_bytes(&self) -> usize {
+        let triangles = self.uncertainty.as_ref().map_or(0, |triangles| 2 + 2 * triangles.factor.len());
+        let limits = if self.limits.is_some() { 8 } else { 0 };
+        self.first.flash_bytes()
+            + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
+    }
+
+    /// Return the bytes, to be stored in flash at a multiple of 4.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for 4 GiB or more.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut sections = Vec::new();
+        if !self.further.is_empty() {
+            let parts: Vec<_> = self.further.iter().map(Exported::output).collect();
+            let weights = parts.iter().flat_map(|(weights, ..)| weights.iter().copied());
+            let means = parts.iter().map(|(_, mean, _)| mean.to_bits());
+            let scales = parts.iter().map(|(.., scale)| scale.to_bits());
+            sections.push((section::FURTHER, weights.chain(means).chain(scales).collect()));
+        }
+        if let Some(Limits { range, nearest, residual }) = self.limits {
+            let numbers = range.into_iter().chain(nearest).chain(residual);
+            sections.push((section::LIMITS, numbers.map(f32::to_bits).collect()));
+        }
+        if let Some(Triangles { factor, triangle, solved }) = &self.uncertainty {
+            let numbers =
+                [solved.penalty, solved.noise].into_iter().chain(factor.iter().chain(triangle).copied());
+            sections.push((section::UNCERTAINTY, numbers.map(f32::to_bits).collect()));
+        }
+        self.first.to_bytes_with(&sections)
+    }
+
+    /// Return the file in this form. Bytes carry no name and no comments. In C there are no variances.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for a model of 4 GiB or more, and for variances in C.
+    pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
+        match (form, &self.first) {
+            (Form::Bytes, _) => self.to_bytes(),
+            (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
+            (Form::C, _) if self.uncertainty.is_some() => {
+                Err(ExportProblem::Confidence { what: "variances in C" }.into())
+            }
+            (Form::C, Exported::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
+            (Form::C, Exported::Bits16(quantised)) => {
+                Ok(c_quantised::text(quantised, self, name).into_bytes())
+            }
+            (Form::C, Exported::Bits8(quantised)) => {
+                Ok(c_quantised::text(quantised, self, name).into_bytes())
+            }
+        }
+    }
+}
+
+impl Exported {
+    /// Whether both differ in their weights and targets alone.
+    fn shares_landmarks(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Single(one), Self::Single(other)) => {
+                let arrays = |one: &crate::model::export::single::Single| {
+                    [one.means.clone(), one.scales.clone(), one.landmarks.clone()]
+                };
+                arrays(one) == arrays(other) && format!("{:?}", one.kernel) == format!("{:?}", other.kernel)
+            }
+            (Self::Bits16(one), Self::Bits16(other)) => one.shares_landmarks(other),
+            (Self::Bits8(one), Self::Bits8(other)) => one.shares_landmarks(other),
+            _ => false,
+        }
+    }
+
+    /// Return the weights as words, and the target's mean and scale.
+    pub(crate) fn output(&self) -> (Vec<u32>, f32, f32) {
+        let words = |weights: &[i32]| weights.iter().map(|&weight| weight as u32).collect();
+        match self {
+            Self::Single(one) => (
+                one.weights.iter().map(|weight| weight.to_bits()).collect(),
+                one.target_mean,
+                one.target_scale,
+            ),
+            Self::Bits16(one) => (words(&one.weights), one.target_mean, one.target_scale),
+            Self::Bits8(one) => (words(&one.weights), one.target_mean, one.target_scale),
+        }
+    }
+
+    /// Return the levels of a standard deviation; 1 in single precision, which has none.
+    fn levels_of(&self, model: &Model) -> f64 {
+        let levels = |limit: u32| {
+            // At the limit the kernel is 2^-31.
+            let bandwidths = (2.0 * 31.0 * std::f64::consts::LN_2).sqrt();
+            f64::from(limit).sqrt() / (bandwidths * model.kernel.sigma)
+        };
+        match self {
+            Self::Single(_) => 1.0,
+            Self::Bits16(one) => levels(one.limit),
+            Self::Bits8(one) => levels(one.limit),
+        }
+    }
+}
+
+/// Round the limits to single precision; distances are in levels, of which a standard deviation has `levels`.
+fn rounded_limits(confidence: &Confidence, levels: f64) -> Result<Limits<f32>, Error> {
+    let round = |value: f64| single(|| "a limit".to_owned(), value);
+    let [least, greatest] = confidence.range.map(round);
+    let [a, b, c] = confidence.nearest.map(|limit| round(levels * limit));
+    // A residual may be below the smallest number in single precision.
+    Ok(Limits {
+        range: [least?, greatest?],
+        nearest: [a?, b?, c?],
+        residual: confidence.residual.map(|limit| limit as f32),
+    })
+}
+
+fn triangles(model: &Model, confidence: &Confidence) -> Result<Triangles, Error> {
+    let round = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<f32>>();
+    let factor = factor(&model.coefficients.to_f64(), model.feature_names.len(), model.kernel.build()?)?;
+    let number = |what: &str, value| single(|| what.to_owned(), value);
+    let solved = Solved {
+        penalty: number("the penalty", confidence.penalty)?,
+        noise: number("the noise", confidence.noise)?,
+    };
+    Ok(Triangles { factor: round(&factor), triangle: round(&confidence.triangle), solved })
+}
