@@ -1,40 +1,92 @@
 //! Blocked accumulation of rows into a ridge regression.
 //!
 //! The core rotates rows into its triangle `R` one at a time ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²`
-//! multiply-adds, with a square root and a division per entry that stall vector units. Here the features of many rows
-//! are computed in SIMD lanes, and the triangle of `[R; Φ]` is found by blocked Householder reflections: `2c²`
-//! multiply-adds per row, without forming `ΦᵀΦ`. Both methods give the same triangle, with positive pivots, up to
-//! rounding; a test compares the two. A column whose component independent of the preceding columns is below about
-//! 10⁻¹² of its length is treated as dependent.
+//! multiply-adds, with a square root and a division per entry that stall vector units. Here a block of rows costs `c`
+//! kernel values a row in SIMD lanes and `c²` multiply-adds as matrix products: half of them to whiten the rows, half for
+//! the products of their columns.
 //!
-//! The triangle is kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸.
+//! # Method
+//!
+//! `RᵀR = ΦᵀΦ` over the rows so far, `Φ = K L⁻ᵀ`. For the rows that follow, `Ψ = Φ R⁻¹ = K (R Lᵀ)⁻¹` takes one triangular
+//! solve, as `Φ` does. With `SᵀS = I + ΨᵀΨ` the triangle of all rows is `S R`. This is Cholesky QR with a preconditioner
+//! from a sample of the rows (Fan, Guo and Lin 2021; Balabanov and Grigori 2022), here from those that came before.
+//!
+//! - **Rounding.** The eigenvalues of `I + ΨᵀΨ` lie between 1 and `1 + ‖Ψ‖²`, whatever the condition of the features, and
+//!   `‖ΨᵀΨ‖_F` is measured for every block and kept below [`LIMIT`]. So each column of `R` has a relative error of at most
+//!   `p(c, m) u (1 + LIMIT)`, `p` a modest polynomial, as by Householder reflections, and not of `u cond(Φ)²`, as for normal
+//!   equations of `Φ`; `u` is the rounding unit of the rows' precision. Rows behave as if `K` had been rounded.
+//! - **Reflections where it does not apply.** The triangle of `[R; Φ]` by blocked Householder reflections costs four times
+//!   as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with `‖ΨᵀΨ‖_F > LIMIT` for the `R` of all
+//!   rows before it: rows in directions that those had not. A column whose component independent of the preceding columns is
+//!   below about 10⁻¹² of its length is treated as dependent.
+//! - **Targets.** With weights `q` in the basis of `Ψ`, the residuals `e = y - Ψq` give `t = S⁻ᵀ Ψᵀe`, `Sq + t` is the new
+//!   `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least `‖e‖²/(1 + LIMIT)`: it does not cancel.
+//!
+//! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸. Results
+//! do not depend on the number of threads.
 
 use crate::error::{Error, regression_error};
 use crate::heap::zeros;
-use crate::simd::{lane::Ground, lane::Lane, pivots::Pass};
+use crate::linalg::eigen::PARTS;
+use crate::simd::{kernel::Entries, lane::Ground, lane::Lane};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
-use faer::{Mat, MatMut, Par, Spec};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
+use faer::traits::RealField;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use pulp::Arch;
+use rayon::prelude::*;
 
 /// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
-const ROWS: std::ops::RangeInclusive<usize> = 256..=1_024;
+const ROWS: std::ops::RangeInclusive<usize> = 512..=4_096;
 
-/// A block of rows to be added to an accumulator. Working memory is `c² + (2c + d) m` numbers for blocks of `m` rows,
-/// with `m = 2c` clamped to [`ROWS`].
+/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle.
+const LIMIT: f64 = 64.0;
+
+/// Columns of a triangular product computed together.
+const PANEL: usize = 128;
+
+/// Landmarks per thread task in the evaluation of kernels.
+const TASK: usize = 64;
+
+/// The triangle by which the features of a block are whitened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whitener {
+    /// None is computed.
+    None,
+    /// `L`: features `Φ`.
+    Landmarks,
+    /// `R Lᵀ`, `R` of the rows so far: features `Ψ`.
+    Rows,
+}
+
+/// A block of rows to be added to an accumulator. Working memory for `c` landmarks of `d` features is
+/// `4c² + (2c + d) m` numbers for blocks of `m` rows, with `m = c` clamped to [`ROWS`].
 pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
     arch: Arch,
+    parallel: Par,
     /// Rows per block.
     room: usize,
-    /// Values of the buffered rows, in lanes, and their substitutions.
+    /// Values of the buffered rows, in lanes, and their targets.
     values: Vec<T>,
-    substitutions: Vec<T>,
-    /// Working memory of a pass over lanes; the residuals are not used here.
-    diagonals: Vec<T>,
-    residuals: Vec<T>,
-    sums: Vec<f64>,
+    targets: Vec<f64>,
+    /// Their kernel values with the landmarks, and then their features, by columns.
+    features: Vec<T>,
+    whitener: Whitener,
+    /// The transpose of the whitener's triangle, lower.
+    factor: Mat<T>,
+    /// `ΨᵀΨ` of a block, lower.
+    product: Mat<T>,
+    /// `ΨᵀΨ`, lower, `Ψᵀe` and `‖e‖²` of the rows that are not yet in the triangle, and their number.
+    gram: Mat<f64>,
+    shares: Mat<f64>,
+    squares: f64,
+    pending: usize,
     /// The triangle, with the targets as its last column, above the features and targets of the buffered rows.
     /// Column-major.
     matrix: Vec<f64>,
@@ -42,30 +94,40 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     scratch: MemBuffer,
     numbers: Vec<f64>,
     waiting: usize,
-    /// Rows in the accumulator.
+    /// Rows in the triangle and pending.
     rows: u64,
 }
 
-impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
-    /// Allocate a block for rows on these landmarks.
+impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
+    /// Allocate a block for rows on these landmarks, which works on one thread, or with `parallel` on all of them.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>) -> Result<Self, Error> {
+    pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>, parallel: bool) -> Result<Self, Error> {
         let (rank, dim) = (landmarks.len(), landmarks.ground().features());
-        let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
+        let parallel = if parallel { Par::rayon(PARTS) } else { Par::Seq };
+        let room = rank.clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
         let (rows, columns) = (rank + 1 + room, rank + 1);
         let block = recommended_block_size::<f64>(rows, columns);
-        let scratch = qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Spec::default());
+        let scratch = StackReq::any_of(&[
+            qr_in_place_scratch::<f64>(rows, columns, block, parallel, Spec::default()),
+            cholesky_in_place_scratch::<f64>(rank, parallel, Spec::default()),
+        ]);
         Ok(Self {
             landmarks,
             arch: Arch::new(),
+            parallel,
             room,
             values: zeros(room * dim, T::ZERO)?,
-            substitutions: zeros(room * rank, T::ZERO)?,
-            diagonals: zeros(room, T::ZERO)?,
-            residuals: zeros(room, T::ZERO)?,
-            sums: zeros(room / TRIES, 0.0)?,
+            targets: zeros(room, 0.0)?,
+            features: zeros(room.saturating_mul(rank), T::ZERO)?,
+            whitener: Whitener::None,
+            factor: square(rank)?,
+            product: square(rank)?,
+            gram: square(rank)?,
+            shares: Mat::zeros(rank, 1),
+            squares: 0.0,
+            pending: 0,
             matrix: zeros(rows.saturating_mul(columns), 0.0)?,
             reflections: Mat::zeros(block, columns),
             scratch: MemBuffer::try_new(scratch)
@@ -87,6 +149,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         }
         self.matrix[rank * length + rank] = numbers.take(2).sum::<f64>().max(0.0).sqrt();
         self.clear();
+        self.forget_pending();
     }
 
     /// Return the number of rows of the matrix.
@@ -94,12 +157,21 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.landmarks.len() + 1 + self.room
     }
 
-    /// Zero the entries below the triangle.
+    /// Zero the entries below the triangle, which has changed.
     fn clear(&mut self) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
             column[j + 1..=rank].fill(0.0);
         }
+        if self.whitener == Whitener::Rows {
+            self.whitener = Whitener::None;
+        }
+    }
+
+    fn forget_pending(&mut self) {
+        self.gram.fill(0.0);
+        self.shares.fill(0.0);
+        (self.squares, self.pending) = (0.0, 0);
     }
 
     /// Add one row, standardised and in the landmarks' precision, with its target.
@@ -115,8 +187,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         for (slot, value) in slots.zip(row) {
             *slot = value;
         }
-        let (rank, length) = (self.landmarks.len(), self.column_length());
-        self.matrix[rank * length + rank + 1 + self.waiting] = target;
+        self.targets[self.waiting] = target;
         self.waiting += 1;
         if self.waiting == self.room { self.absorb() } else { Ok(()) }
     }
@@ -127,6 +198,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     /// As [`push`](Self::push).
     pub(crate) fn end(&mut self, ridge: &mut RidgeRegression<'_, f64>) -> Result<(), Error> {
         self.absorb()?;
+        self.commit()?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
         let sign = |row: usize| if matrix[row * length + row] < 0.0 { -1.0 } else { 1.0 };
@@ -137,34 +209,235 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         ridge.restore(self.rows, &self.numbers).map_err(regression_error)
     }
 
-    /// Absorb the buffered rows into the triangle.
+    /// Absorb the buffered rows.
     fn absorb(&mut self) -> Result<(), Error> {
         if self.waiting == 0 {
             return Ok(());
         }
-        let (rank, dim) = (self.landmarks.len(), self.landmarks.ground().features());
-        let blocks = self.waiting.div_ceil(TRIES);
-        self.arch.dispatch(Pass {
-            landmarks: self.landmarks,
-            first: 0,
-            z: rank * TRIES,
-            values: &self.values[..blocks * dim * TRIES],
-            substitutions: &mut self.substitutions[..blocks * rank * TRIES],
-            diagonals: &self.diagonals[..blocks * TRIES],
-            residuals: &mut self.residuals[..blocks * TRIES],
-            sums: &mut self.sums[..blocks],
-        });
-        let first = rank + 1;
-        let length = self.column_length();
-        for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
-            let column = &mut column[first..first + self.waiting];
-            if k < rank {
-                let blocks = self.substitutions.chunks_exact(rank * TRIES);
-                for (slots, block) in column.chunks_mut(TRIES).zip(blocks) {
-                    for (slot, value) in slots.iter_mut().zip(&block[k * TRIES..(k + 1) * TRIES]) {
-                        *slot = value.to_f64();
-                    }
+        self.evaluate()?;
+        if !self.absorb_whitened()? {
+            self.reflect()?;
+        }
+        self.rows += self.waiting as u64;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Add the products of the whitened rows to those pending, and return true; or return false if the rows so far are
+    /// too few, or too different.
+    fn absorb_whitened(&mut self) -> Result<bool, Error> {
+        while self.rows >= 2 * self.landmarks.len() as u64 {
+            if self.whitener != Whitener::Rows {
+                self.whiten_by_rows();
+            }
+            self.solve();
+            let norm = self.multiply();
+            // False for NaN, of a triangle that is singular.
+            if norm <= LIMIT {
+                self.add_products();
+                if norm > 0.5 * LIMIT {
+                    self.commit()?;
                 }
+                return Ok(true);
+            }
+            self.evaluate()?;
+            if self.pending == 0 {
+                break;
+            }
+            // Too different from the rows in the triangle, but perhaps not from those pending.
+            self.commit()?;
+        }
+        Ok(false)
+    }
+
+    /// Evaluate the kernel between the buffered rows and the landmarks.
+    fn evaluate(&mut self) -> Result<(), Error> {
+        let (ground, count) = (self.landmarks.ground(), self.waiting);
+        let (arch, values) = (self.arch, &self.values[..]);
+        let columns = &mut self.features[..count * self.landmarks.len()];
+        let task = if self.parallel == Par::Seq { self.landmarks.len() } else { TASK };
+        columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task)).for_each(
+            |(entries, rows)| {
+                arch.dispatch(Entries { ground, rows, count, values, entries });
+            },
+        );
+        let columns =
+            columns.chunks_exact(count).map(|column| column.iter().position(|entry| !entry.is_finite()));
+        let target = self.targets[..count].iter().position(|target| !target.is_finite());
+        match columns.chain([target]).enumerate().find_map(|(column, at)| at.map(|at| (at, column))) {
+            Some((at, column)) => {
+                Err(regression_error(CoreError::NotFinite { row: self.rows as usize + at, column }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Replace kernel values by features.
+    fn solve(&mut self) {
+        let (count, rank) = (self.waiting, self.landmarks.len());
+        let columns = &mut self.features[..count * rank];
+        let columns = MatMut::from_column_major_slice_mut(columns, count, rank);
+        solve_lower(self.factor.as_ref(), columns.transpose_mut(), self.parallel);
+    }
+
+    /// Compute `R Lᵀ`: `c³/2` multiply-adds.
+    fn whiten_by_rows(&mut self) {
+        let (rank, length) = (self.landmarks.len(), self.column_length());
+        let triangle = MatRef::from_column_major_slice(&self.matrix, length, rank + 1);
+        for first in (0..rank).step_by(PANEL) {
+            let next = (first + PANEL).min(rank);
+            // The columns of Lᵀ.
+            let mut panel = Mat::<f64>::zeros(next, next - first);
+            for j in first..next {
+                for (slot, entry) in
+                    panel.col_as_slice_mut(j - first).iter_mut().zip(self.landmarks.factor().row(j))
+                {
+                    *slot = entry.to_f64();
+                }
+            }
+            let mut columns = Mat::<f64>::zeros(next, next - first);
+            triangular::matmul(
+                columns.as_mut(),
+                BlockStructure::Rectangular,
+                Accum::Replace,
+                triangle.submatrix(0, 0, next, next),
+                BlockStructure::TriangularUpper,
+                panel.as_ref(),
+                BlockStructure::Rectangular,
+                1.0,
+                self.parallel,
+            );
+            for j in first..next {
+                for (k, &entry) in columns.col_as_slice(j - first).iter().enumerate().take(j + 1) {
+                    self.factor[(j, k)] = T::from_f64(entry);
+                }
+            }
+        }
+        self.whitener = Whitener::Rows;
+    }
+
+    /// Compute `ΨᵀΨ` of the buffered rows, and return its Frobenius norm together with the products pending.
+    fn multiply(&mut self) -> f64 {
+        let (count, rank) = (self.waiting, self.landmarks.len());
+        let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
+        triangular::matmul(
+            self.product.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            features.transpose(),
+            BlockStructure::Rectangular,
+            features,
+            BlockStructure::Rectangular,
+            T::ONE,
+            self.parallel,
+        );
+        let square = |j: usize| {
+            let columns = self.product.col_as_slice(j)[j..].iter().zip(&self.gram.col_as_slice(j)[j..]);
+            let mut squares = columns.map(|(one, sum)| (one.to_f64() + sum).powi(2));
+            let diagonal = squares.next().unwrap_or(0.0);
+            diagonal + 2.0 * squares.sum::<f64>()
+        };
+        (0..rank).map(square).sum::<f64>().sqrt()
+    }
+
+    /// Add the products of the buffered rows to those pending.
+    fn add_products(&mut self) {
+        let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
+        for j in 0..rank {
+            let products = self.product.col_as_slice(j)[j..].iter();
+            for (sum, product) in self.gram.col_as_slice_mut(j)[j..].iter_mut().zip(products) {
+                *sum += product.to_f64();
+            }
+        }
+        let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
+        let weights = Mat::<T>::from_fn(rank, 1, |k, _| T::from_f64(self.matrix[rank * length + k]));
+        let mut fitted = Mat::<T>::zeros(count, 1);
+        matmul(fitted.as_mut(), Accum::Replace, features, weights.as_ref(), T::ONE, Par::Seq);
+        for (residual, &target) in fitted.col_as_slice_mut(0).iter_mut().zip(&self.targets) {
+            let exact = target - residual.to_f64();
+            self.squares += exact * exact;
+            *residual = T::from_f64(exact);
+        }
+        let mut shares = Mat::<T>::zeros(rank, 1);
+        matmul(shares.as_mut(), Accum::Replace, features.transpose(), fitted.as_ref(), T::ONE, Par::Seq);
+        for (sum, share) in self.shares.col_as_slice_mut(0).iter_mut().zip(shares.col_as_slice(0)) {
+            *sum += share.to_f64();
+        }
+        self.pending += count;
+    }
+
+    /// Add the pending rows to the triangle: `c³/2` multiply-adds.
+    fn commit(&mut self) -> Result<(), Error> {
+        if self.pending == 0 {
+            return Ok(());
+        }
+        let (rank, length) = (self.landmarks.len(), self.column_length());
+        (0..rank).for_each(|j| self.gram[(j, j)] += 1.0);
+        let stack = MemStack::new(&mut self.scratch);
+        // Never fails: the matrix is I plus a product.
+        cholesky_in_place(self.gram.as_mut(), Default::default(), self.parallel, stack, Spec::default())
+            .map_err(|_| regression_error(CoreError::NotPositive { pivot: rank }))?;
+        solve_lower(self.gram.as_ref(), self.shares.as_mut(), Par::Seq);
+        let mut matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
+        for first in (0..rank).step_by(PANEL) {
+            let width = PANEL.min(rank - first);
+            let left = rank - first - width;
+            // Rows of S, the transpose of the lower factor, by the rows of R from these on.
+            let mut rows = Mat::<f64>::zeros(width, rank + 1 - first);
+            triangular::matmul(
+                rows.as_mut(),
+                BlockStructure::Rectangular,
+                Accum::Replace,
+                self.gram.submatrix(first, first, width, width).transpose(),
+                BlockStructure::TriangularUpper,
+                matrix.as_ref().submatrix(first, first, width, rank + 1 - first),
+                BlockStructure::Rectangular,
+                1.0,
+                self.parallel,
+            );
+            matmul(
+                rows.as_mut().subcols_mut(width, left + 1),
+                Accum::Add,
+                self.gram.submatrix(first + width, first, left, width).transpose(),
+                matrix.as_ref().submatrix(first + width, first + width, left, left + 1),
+                1.0,
+                self.parallel,
+            );
+            let mut out = matrix.as_mut().submatrix_mut(first, first, width, rank + 1 - first);
+            out.copy_from(&rows);
+        }
+        let mut explained = 0.0;
+        for (k, &share) in self.shares.col_as_slice(0).iter().enumerate() {
+            matrix[(k, rank)] += share;
+            explained += share * share;
+        }
+        let residual = matrix[(rank, rank)];
+        matrix[(rank, rank)] = (residual * residual + (self.squares - explained).max(0.0)).sqrt();
+        self.clear();
+        self.forget_pending();
+        Ok(())
+    }
+
+    /// Add the buffered rows, of which the kernel values are given, to the triangle by reflections.
+    fn reflect(&mut self) -> Result<(), Error> {
+        let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
+        if self.whitener != Whitener::Landmarks {
+            for j in 0..rank {
+                for (k, &entry) in self.landmarks.factor().row(j).iter().enumerate() {
+                    self.factor[(j, k)] = entry;
+                }
+            }
+            self.whitener = Whitener::Landmarks;
+        }
+        self.solve();
+        let first = rank + 1;
+        for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
+            let column = &mut column[first..first + count];
+            match self.features[..count * rank].chunks_exact(count).nth(k) {
+                Some(features) => {
+                    column.iter_mut().zip(features).for_each(|(slot, value)| *slot = value.to_f64());
+                }
+                None => column.copy_from_slice(&self.targets[..count]),
             }
             if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
                 let row = self.rows as usize + at;
@@ -172,14 +445,21 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
             }
         }
         let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
-        let used = whole.subrows_mut(0, first + self.waiting);
+        let used = whole.subrows_mut(0, first + count);
         let stack = MemStack::new(&mut self.scratch);
-        qr_in_place(used, self.reflections.as_mut(), Par::Seq, stack, Spec::default());
+        qr_in_place(used, self.reflections.as_mut(), self.parallel, stack, Spec::default());
         self.clear();
-        self.rows += self.waiting as u64;
-        self.waiting = 0;
         Ok(())
     }
+}
+
+/// Return a square matrix of zeros.
+fn square<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
+    let mut matrix = Mat::new();
+    let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
+    matrix.try_reserve(order, order).map_err(|_| Error::Memory { bytes })?;
+    matrix.resize_with(order, order, |_, _| T::zero_impl());
+    Ok(matrix)
 }
 
 /// The places in the matrix of the numbers of an accumulator: `R` by rows, then `Qᵀy`.
@@ -197,6 +477,7 @@ mod tests {
     use crate::kernel::kind::KernelKind;
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
+    use faer::traits::RealField;
 
     /// Rows of an independent generator, and a target that the landmarks cannot fit exactly.
     fn rows<T: Lane>(count: usize, dim: usize) -> (Vec<T>, Vec<f64>) {
@@ -225,12 +506,12 @@ mod tests {
     }
 
     /// Add the rows in two runs, with another accumulator's rows in between, and compare the state with the core's.
-    fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
+    fn agree<T: Lane + RealField>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
         agree_on_different::<T>(kind, c, dim, count, count, tolerance);
     }
 
     /// [`agree`], with `different` distinct rows repeated.
-    fn agree_on_different<T: Lane>(
+    fn agree_on_different<T: Lane + RealField>(
         kind: KernelKind,
         c: usize,
         dim: usize,
@@ -250,7 +531,7 @@ mod tests {
             RidgeRegression::new(rank, heap.lend()).unwrap(),
             RidgeRegression::new(rank, other.lend()).unwrap(),
         );
-        let mut block = Block::new(&landmarks).unwrap();
+        let mut block = Block::new(&landmarks, false).unwrap();
         let pairs = rows.chunks(dim).zip(targets.iter().copied()).cycle().take(count);
         let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
@@ -320,7 +601,7 @@ mod tests {
         {
             let mut heap = RidgeHeap::new(1).unwrap();
             let mut ridge = RidgeRegression::new(1, heap.lend()).unwrap();
-            let mut block = Block::new(&landmarks).unwrap();
+            let mut block = Block::new(&landmarks, false).unwrap();
             block.begin(&ridge);
             values.iter().for_each(|&value| block.push([value], 1.0).unwrap());
             block.push([1.0], 1.0).unwrap();

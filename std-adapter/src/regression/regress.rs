@@ -19,6 +19,7 @@ use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solution,
 };
+use faer::traits::RealField;
 use rayon::prelude::*;
 
 /// Rows between two progress updates.
@@ -97,7 +98,7 @@ pub(crate) fn cross_validate(input: Input<'_, f64>, ridges: Vec<f64>, seed: u64)
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
-pub(crate) fn regress<T: Lane>(
+pub(crate) fn regress<T: Lane + RealField>(
     input: Input<'_, T>,
     ridges: &Candidates,
     seed: u64,
@@ -149,7 +150,7 @@ pub(crate) fn regress<T: Lane>(
             |block, (part, accumulator)| {
                 let block = match block {
                     Some(block) => block,
-                    None => block.insert(Block::new(&landmarks)?),
+                    None => block.insert(Block::new(&landmarks, false)?),
                 };
                 let (begin, end) = match part_of.is_empty() {
                     false => (0, count),
