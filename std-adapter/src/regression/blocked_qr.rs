@@ -42,16 +42,16 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 /// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
-const ROWS: std::ops::RangeInclusive<usize> = 512..=4_096;
+const ROWS: std::ops::RangeInclusive<usize> = 1_024..=4_096;
 
 /// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle.
 const LIMIT: f64 = 64.0;
 
-/// Columns of a triangular product computed together.
+/// Columns of a triangular product computed together, and columns and rows per thread task.
 const PANEL: usize = 128;
 
-/// Landmarks per thread task in the evaluation of kernels.
-const TASK: usize = 64;
+/// Landmarks from which on decompositions run on all threads.
+const LARGE: usize = 1_024;
 
 /// The triangle by which the features of a block are whitened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +65,13 @@ enum Whitener {
 }
 
 /// A block of rows to be added to an accumulator. Working memory for `c` landmarks of `d` features is
-/// `4c² + (2c + d) m` numbers for blocks of `m` rows, with `m = c` clamped to [`ROWS`].
+/// `4c² + (2c + d) m` numbers for blocks of `m` rows, with `m = 2c` clamped to [`ROWS`].
 pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
     arch: Arch,
-    parallel: Par,
+    /// Columns and rows per task: all of them on one thread.
+    task: usize,
+    decompose: Par,
     /// Rows per block.
     room: usize,
     /// Values of the buffered rows, in lanes, and their targets.
@@ -86,6 +88,8 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     gram: Mat<f64>,
     shares: Mat<f64>,
     squares: f64,
+    /// The sum of `‖ΨᵀΨ‖_F` over their blocks.
+    norm: f64,
     pending: usize,
     /// The triangle, with the targets as its last column, above the features and targets of the buffered rows.
     /// Column-major.
@@ -105,18 +109,20 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// [`Error::Memory`].
     pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>, parallel: bool) -> Result<Self, Error> {
         let (rank, dim) = (landmarks.len(), landmarks.ground().features());
-        let parallel = if parallel { Par::rayon(PARTS) } else { Par::Seq };
-        let room = rank.clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
+        let task = if parallel { PANEL } else { usize::MAX };
+        let decompose = if parallel && rank >= LARGE { Par::rayon(PARTS) } else { Par::Seq };
+        let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
         let (rows, columns) = (rank + 1 + room, rank + 1);
         let block = recommended_block_size::<f64>(rows, columns);
         let scratch = StackReq::any_of(&[
-            qr_in_place_scratch::<f64>(rows, columns, block, parallel, Spec::default()),
-            cholesky_in_place_scratch::<f64>(rank, parallel, Spec::default()),
+            qr_in_place_scratch::<f64>(rows, columns, block, decompose, Spec::default()),
+            cholesky_in_place_scratch::<f64>(rank, decompose, Spec::default()),
         ]);
         Ok(Self {
             landmarks,
             arch: Arch::new(),
-            parallel,
+            task,
+            decompose,
             room,
             values: zeros(room * dim, T::ZERO)?,
             targets: zeros(room, 0.0)?,
@@ -127,6 +133,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             gram: square(rank)?,
             shares: Mat::zeros(rank, 1),
             squares: 0.0,
+            norm: 0.0,
             pending: 0,
             matrix: zeros(rows.saturating_mul(columns), 0.0)?,
             reflections: Mat::zeros(block, columns),
@@ -171,7 +178,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     fn forget_pending(&mut self) {
         self.gram.fill(0.0);
         self.shares.fill(0.0);
-        (self.squares, self.pending) = (0.0, 0);
+        (self.squares, self.norm, self.pending) = (0.0, 0.0, 0);
     }
 
     /// Add one row, standardised and in the landmarks' precision, with its target.
@@ -214,7 +221,6 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         if self.waiting == 0 {
             return Ok(());
         }
-        self.evaluate()?;
         if !self.absorb_whitened()? {
             self.reflect()?;
         }
@@ -224,52 +230,40 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     }
 
     /// Add the products of the whitened rows to those pending, and return true; or return false if the rows so far are
-    /// too few, or too different.
+    /// too few or too different, or if a value is not finite.
     fn absorb_whitened(&mut self) -> Result<bool, Error> {
-        while self.rows >= 2 * self.landmarks.len() as u64 {
+        let is_finite = self.targets[..self.waiting].iter().all(|target| target.is_finite());
+        while is_finite && self.rows >= 2 * self.landmarks.len() as u64 {
             if self.whitener != Whitener::Rows {
                 self.whiten_by_rows();
             }
+            self.evaluate();
             self.solve();
-            let norm = self.multiply();
+            let norm = self.norm + self.multiply();
             // False for NaN, of a triangle that is singular.
             if norm <= LIMIT {
+                self.norm = norm;
                 self.add_products();
-                if norm > 0.5 * LIMIT {
-                    self.commit()?;
-                }
                 return Ok(true);
             }
-            self.evaluate()?;
             if self.pending == 0 {
                 break;
             }
             // Too different from the rows in the triangle, but perhaps not from those pending.
             self.commit()?;
         }
+        self.commit()?;
         Ok(false)
     }
 
     /// Evaluate the kernel between the buffered rows and the landmarks.
-    fn evaluate(&mut self) -> Result<(), Error> {
+    fn evaluate(&mut self) {
         let (ground, count) = (self.landmarks.ground(), self.waiting);
         let (arch, values) = (self.arch, &self.values[..]);
         let columns = &mut self.features[..count * self.landmarks.len()];
-        let task = if self.parallel == Par::Seq { self.landmarks.len() } else { TASK };
-        columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task)).for_each(
-            |(entries, rows)| {
-                arch.dispatch(Entries { ground, rows, count, values, entries });
-            },
-        );
-        let columns =
-            columns.chunks_exact(count).map(|column| column.iter().position(|entry| !entry.is_finite()));
-        let target = self.targets[..count].iter().position(|target| !target.is_finite());
-        match columns.chain([target]).enumerate().find_map(|(column, at)| at.map(|at| (at, column))) {
-            Some((at, column)) => {
-                Err(regression_error(CoreError::NotFinite { row: self.rows as usize + at, column }))
-            }
-            None => Ok(()),
-        }
+        let task = self.task.min(self.landmarks.len());
+        let tasks = columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task));
+        tasks.for_each(|(entries, rows)| arch.dispatch(Entries { ground, rows, count, values, entries }));
     }
 
     /// Replace kernel values by features.
@@ -277,67 +271,76 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let (count, rank) = (self.waiting, self.landmarks.len());
         let columns = &mut self.features[..count * rank];
         let columns = MatMut::from_column_major_slice_mut(columns, count, rank);
-        solve_lower(self.factor.as_ref(), columns.transpose_mut(), self.parallel);
+        columns.par_row_chunks_mut(self.task.min(count)).for_each(|rows| {
+            solve_lower(self.factor.as_ref(), rows.transpose_mut(), Par::Seq);
+        });
     }
 
     /// Compute `R Lᵀ`: `c³/2` multiply-adds.
     fn whiten_by_rows(&mut self) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let triangle = MatRef::from_column_major_slice(&self.matrix, length, rank + 1);
-        for first in (0..rank).step_by(PANEL) {
-            let next = (first + PANEL).min(rank);
-            // The columns of Lᵀ.
-            let mut panel = Mat::<f64>::zeros(next, next - first);
-            for j in first..next {
-                for (slot, entry) in
-                    panel.col_as_slice_mut(j - first).iter_mut().zip(self.landmarks.factor().row(j))
-                {
+        let landmarks = self.landmarks;
+        self.factor.par_row_chunks_mut(PANEL).enumerate().for_each(|(panel, mut out)| {
+            let (first, width) = (panel * PANEL, out.nrows());
+            let next = first + width;
+            // Columns of Lᵀ.
+            let mut columns = Mat::<f64>::zeros(next, width);
+            for j in 0..width {
+                let row = landmarks.factor().row(first + j);
+                for (slot, entry) in columns.col_as_slice_mut(j).iter_mut().zip(row) {
                     *slot = entry.to_f64();
                 }
             }
-            let mut columns = Mat::<f64>::zeros(next, next - first);
+            let mut product = Mat::<f64>::zeros(next, width);
             triangular::matmul(
-                columns.as_mut(),
+                product.as_mut(),
                 BlockStructure::Rectangular,
                 Accum::Replace,
                 triangle.submatrix(0, 0, next, next),
                 BlockStructure::TriangularUpper,
-                panel.as_ref(),
+                columns.as_ref(),
                 BlockStructure::Rectangular,
                 1.0,
-                self.parallel,
+                Par::Seq,
             );
-            for j in first..next {
-                for (k, &entry) in columns.col_as_slice(j - first).iter().enumerate().take(j + 1) {
-                    self.factor[(j, k)] = T::from_f64(entry);
+            for j in 0..width {
+                for (k, &entry) in product.col_as_slice(j).iter().enumerate().take(first + j + 1) {
+                    out[(j, k)] = T::from_f64(entry);
                 }
             }
-        }
+        });
         self.whitener = Whitener::Rows;
     }
 
-    /// Compute `ΨᵀΨ` of the buffered rows, and return its Frobenius norm together with the products pending.
+    /// Compute `ΨᵀΨ` of the buffered rows, and return its Frobenius norm.
     fn multiply(&mut self) -> f64 {
         let (count, rank) = (self.waiting, self.landmarks.len());
         let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
-        triangular::matmul(
-            self.product.as_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            features.transpose(),
-            BlockStructure::Rectangular,
-            features,
-            BlockStructure::Rectangular,
-            T::ONE,
-            self.parallel,
-        );
-        let square = |j: usize| {
-            let columns = self.product.col_as_slice(j)[j..].iter().zip(&self.gram.col_as_slice(j)[j..]);
-            let mut squares = columns.map(|(one, sum)| (one.to_f64() + sum).powi(2));
-            let diagonal = squares.next().unwrap_or(0.0);
-            diagonal + 2.0 * squares.sum::<f64>()
+        let task = self.task.min(rank);
+        self.product.par_col_chunks_mut(task).enumerate().for_each(|(panel, columns)| {
+            let (first, width) = (panel * task, columns.ncols());
+            let (diagonal, below) = columns.subrows_mut(first, rank - first).split_at_row_mut(width);
+            let own = features.subcols(first, width);
+            triangular::matmul(
+                diagonal,
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                own.transpose(),
+                BlockStructure::Rectangular,
+                own,
+                BlockStructure::Rectangular,
+                T::ONE,
+                Par::Seq,
+            );
+            let others = features.subcols(first + width, rank - first - width);
+            matmul(below, Accum::Replace, others.transpose(), own, T::ONE, Par::Seq);
+        });
+        let squares = |j: usize| {
+            let column = self.product.col(j).subrows(j, rank - j).squared_norm_l2().to_f64();
+            2.0 * column - self.product[(j, j)].to_f64().powi(2)
         };
-        (0..rank).map(square).sum::<f64>().sqrt()
+        (0..rank).map(squares).sum::<f64>().sqrt()
     }
 
     /// Add the products of the buffered rows to those pending.
@@ -375,37 +378,42 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         (0..rank).for_each(|j| self.gram[(j, j)] += 1.0);
         let stack = MemStack::new(&mut self.scratch);
         // Never fails: the matrix is I plus a product.
-        cholesky_in_place(self.gram.as_mut(), Default::default(), self.parallel, stack, Spec::default())
+        cholesky_in_place(self.gram.as_mut(), Default::default(), self.decompose, stack, Spec::default())
             .map_err(|_| regression_error(CoreError::NotPositive { pivot: rank }))?;
         solve_lower(self.gram.as_ref(), self.shares.as_mut(), Par::Seq);
+        // Rows of S, the transpose of the lower factor, by columns of R.
+        let factor = self.gram.as_ref();
+        self.matrix.par_chunks_mut(length * PANEL).enumerate().for_each(|(panel, columns)| {
+            let width = columns.len() / length;
+            let (end, columns) =
+                ((panel * PANEL + width).min(rank), MatMut::from_column_major_slice_mut(columns, length, width));
+            let mut columns = columns.subrows_mut(0, end);
+            for first in (0..end).step_by(PANEL) {
+                let next = (first + PANEL).min(end);
+                let mut rows = Mat::<f64>::zeros(next - first, width);
+                triangular::matmul(
+                    rows.as_mut(),
+                    BlockStructure::Rectangular,
+                    Accum::Replace,
+                    factor.submatrix(first, first, next - first, next - first).transpose(),
+                    BlockStructure::TriangularUpper,
+                    columns.as_ref().subrows(first, next - first),
+                    BlockStructure::Rectangular,
+                    1.0,
+                    Par::Seq,
+                );
+                matmul(
+                    rows.as_mut(),
+                    Accum::Add,
+                    factor.submatrix(next, first, end - next, next - first).transpose(),
+                    columns.as_ref().subrows(next, end - next),
+                    1.0,
+                    Par::Seq,
+                );
+                columns.as_mut().subrows_mut(first, next - first).copy_from(&rows);
+            }
+        });
         let mut matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
-        for first in (0..rank).step_by(PANEL) {
-            let width = PANEL.min(rank - first);
-            let left = rank - first - width;
-            // Rows of S, the transpose of the lower factor, by the rows of R from these on.
-            let mut rows = Mat::<f64>::zeros(width, rank + 1 - first);
-            triangular::matmul(
-                rows.as_mut(),
-                BlockStructure::Rectangular,
-                Accum::Replace,
-                self.gram.submatrix(first, first, width, width).transpose(),
-                BlockStructure::TriangularUpper,
-                matrix.as_ref().submatrix(first, first, width, rank + 1 - first),
-                BlockStructure::Rectangular,
-                1.0,
-                self.parallel,
-            );
-            matmul(
-                rows.as_mut().subcols_mut(width, left + 1),
-                Accum::Add,
-                self.gram.submatrix(first + width, first, left, width).transpose(),
-                matrix.as_ref().submatrix(first + width, first + width, left, left + 1),
-                1.0,
-                self.parallel,
-            );
-            let mut out = matrix.as_mut().submatrix_mut(first, first, width, rank + 1 - first);
-            out.copy_from(&rows);
-        }
         let mut explained = 0.0;
         for (k, &share) in self.shares.col_as_slice(0).iter().enumerate() {
             matrix[(k, rank)] += share;
@@ -418,7 +426,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         Ok(())
     }
 
-    /// Add the buffered rows, of which the kernel values are given, to the triangle by reflections.
+    /// Add the buffered rows to the triangle by reflections.
     fn reflect(&mut self) -> Result<(), Error> {
         let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
         if self.whitener != Whitener::Landmarks {
@@ -429,6 +437,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             }
             self.whitener = Whitener::Landmarks;
         }
+        self.evaluate();
         self.solve();
         let first = rank + 1;
         for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
@@ -445,9 +454,16 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             }
         }
         let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
-        let used = whole.subrows_mut(0, first + count);
+        // The triangle of no rows is zero.
+        let above = if self.rows == 0 { first } else { 0 };
+        let used = whole.subrows_mut(above, first + count - above);
+        let order = used.nrows().min(rank + 1);
         let stack = MemStack::new(&mut self.scratch);
-        qr_in_place(used, self.reflections.as_mut(), self.parallel, stack, Spec::default());
+        let reflections = self.reflections.as_mut().subcols_mut(0, order);
+        qr_in_place(used, reflections, self.decompose, stack, Spec::default());
+        if above > 0 {
+            self.matrix.chunks_exact_mut(length).for_each(|column| column.copy_within(first..first + order, 0));
+        }
         self.clear();
         Ok(())
     }
