@@ -47,8 +47,12 @@ const ROWS: std::ops::RangeInclusive<usize> = 1_024..=4_096;
 /// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle.
 const LIMIT: f64 = 64.0;
 
-/// Columns of a triangular product computed together, and columns and rows per thread task.
+/// Columns of a triangular product computed together.
 const PANEL: usize = 128;
+
+/// The range of columns, and the number of rows, per thread task.
+const TASK: std::ops::RangeInclusive<usize> = 128..=512;
+const ROWS_OF_TASK: usize = 256;
 
 /// Landmarks from which on decompositions run on all threads.
 const LARGE: usize = 1_024;
@@ -70,7 +74,8 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
     arch: Arch,
     /// Columns and rows per task: all of them on one thread.
-    task: usize,
+    columns: usize,
+    rows_of_task: usize,
     decompose: Par,
     /// Rows per block.
     room: usize,
@@ -109,19 +114,23 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// [`Error::Memory`].
     pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>, parallel: bool) -> Result<Self, Error> {
         let (rank, dim) = (landmarks.len(), landmarks.ground().features());
-        let task = if parallel { PANEL } else { usize::MAX };
+        let (columns, rows_of_task) = match parallel {
+            true => ((rank / 6).clamp(*TASK.start(), *TASK.end()).min(rank), ROWS_OF_TASK),
+            false => (rank, usize::MAX),
+        };
         let decompose = if parallel && rank >= LARGE { Par::rayon(PARTS) } else { Par::Seq };
         let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
-        let (rows, columns) = (rank + 1 + room, rank + 1);
-        let block = recommended_block_size::<f64>(rows, columns);
+        let (height, width) = (rank + 1 + room, rank + 1);
+        let block = recommended_block_size::<f64>(height, width);
         let scratch = StackReq::any_of(&[
-            qr_in_place_scratch::<f64>(rows, columns, block, decompose, Spec::default()),
+            qr_in_place_scratch::<f64>(height, width, block, decompose, Spec::default()),
             cholesky_in_place_scratch::<f64>(rank, decompose, Spec::default()),
         ]);
         Ok(Self {
             landmarks,
             arch: Arch::new(),
-            task,
+            columns,
+            rows_of_task,
             decompose,
             room,
             values: zeros(room * dim, T::ZERO)?,
@@ -135,8 +144,8 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             squares: 0.0,
             norm: 0.0,
             pending: 0,
-            matrix: zeros(rows.saturating_mul(columns), 0.0)?,
-            reflections: Mat::zeros(block, columns),
+            matrix: zeros(height.saturating_mul(width), 0.0)?,
+            reflections: Mat::zeros(block, width),
             scratch: MemBuffer::try_new(scratch)
                 .map_err(|_| Error::Memory { bytes: scratch.size_bytes() })?,
             numbers: zeros(RidgeRegression::<f64>::numbers_kept(rank), 0.0)?,
@@ -261,7 +270,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let (ground, count) = (self.landmarks.ground(), self.waiting);
         let (arch, values) = (self.arch, &self.values[..]);
         let columns = &mut self.features[..count * self.landmarks.len()];
-        let task = self.task.min(self.landmarks.len());
+        let task = self.columns;
         let tasks = columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task));
         tasks.for_each(|(entries, rows)| arch.dispatch(Entries { ground, rows, count, values, entries }));
     }
@@ -271,7 +280,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let (count, rank) = (self.waiting, self.landmarks.len());
         let columns = &mut self.features[..count * rank];
         let columns = MatMut::from_column_major_slice_mut(columns, count, rank);
-        columns.par_row_chunks_mut(self.task.min(count)).for_each(|rows| {
+        columns.par_row_chunks_mut(self.rows_of_task.min(count)).for_each(|rows| {
             solve_lower(self.factor.as_ref(), rows.transpose_mut(), Par::Seq);
         });
     }
@@ -317,7 +326,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     fn multiply(&mut self) -> f64 {
         let (count, rank) = (self.waiting, self.landmarks.len());
         let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
-        let task = self.task.min(rank);
+        let task = self.columns;
         self.product.par_col_chunks_mut(task).enumerate().for_each(|(panel, columns)| {
             let (first, width) = (panel * task, columns.ncols());
             let (diagonal, below) = columns.subrows_mut(first, rank - first).split_at_row_mut(width);
@@ -385,8 +394,10 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let factor = self.gram.as_ref();
         self.matrix.par_chunks_mut(length * PANEL).enumerate().for_each(|(panel, columns)| {
             let width = columns.len() / length;
-            let (end, columns) =
-                ((panel * PANEL + width).min(rank), MatMut::from_column_major_slice_mut(columns, length, width));
+            let (end, columns) = (
+                (panel * PANEL + width).min(rank),
+                MatMut::from_column_major_slice_mut(columns, length, width),
+            );
             let mut columns = columns.subrows_mut(0, end);
             for first in (0..end).step_by(PANEL) {
                 let next = (first + PANEL).min(end);
@@ -462,7 +473,9 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let reflections = self.reflections.as_mut().subcols_mut(0, order);
         qr_in_place(used, reflections, self.decompose, stack, Spec::default());
         if above > 0 {
-            self.matrix.chunks_exact_mut(length).for_each(|column| column.copy_within(first..first + order, 0));
+            self.matrix
+                .chunks_exact_mut(length)
+                .for_each(|column| column.copy_within(first..first + order, 0));
         }
         self.clear();
         Ok(())
@@ -491,9 +504,12 @@ mod tests {
     use crate::error::Error;
     use crate::heap::{Heap, RidgeHeap};
     use crate::kernel::kind::KernelKind;
+    use crate::rng::{RngStream, stream};
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
-    use faer::traits::RealField;
+    use faer::prelude::SolveLstsq;
+    use faer::{Mat, traits::RealField};
+    use rand_core::Rng;
 
     /// Rows of an independent generator, and a target that the landmarks cannot fit exactly.
     fn rows<T: Lane>(count: usize, dim: usize) -> (Vec<T>, Vec<f64>) {
@@ -604,6 +620,128 @@ mod tests {
         agree_on_different::<f64>(KernelKind::Gaussian, 9, 2, 2_000, 4, 1e-12);
         agree::<f64>(KernelKind::Gaussian, 1, 1, 50, 1e-12);
         agree::<f64>(KernelKind::Laplace, 150, 4, 1_500, 1e-12);
+    }
+
+    /// Rows with singular values from 1 to 10⁻⁸ and their targets.
+    fn ill_conditioned(count: usize, c: usize) -> (Mat<f64>, Vec<f64>) {
+        let mut random = stream(3, RngStream::Rows);
+        let mut uniform = || f64::from(random.next_u32()) / f64::from(1_u32 << 31) - 1.0;
+        let lengths = |k: usize| 1e-8_f64.powf(k as f64 / (c - 1) as f64);
+        let independent = Mat::from_fn(count, c, |_, k| uniform() * lengths(k));
+        // An orthogonal matrix: the cosine transform.
+        let axes = Mat::from_fn(c, c, |k, j| {
+            let cosine = (std::f64::consts::PI * (j as f64 + 0.5) * k as f64 / c as f64).cos();
+            cosine * (if k == 0 { 1.0 } else { 2.0 } / c as f64).sqrt()
+        });
+        (independent * axes, (0..count).map(|_| uniform()).collect())
+    }
+
+    /// Compare predictions with those of one QR decomposition of all rows, in root mean squares.
+    fn predicts<T: Lane + RealField>(gamma: f64, tolerance: f64) {
+        let (count, c) = (12_000, 40);
+        let (rows, targets) = ill_conditioned(count, c);
+        // As the precision has them.
+        let rows = Mat::from_fn(count, c, |i, j| T::from_f64(rows[(i, j)]).to_f64());
+        // Landmarks along the axes, so that the features are the rows themselves.
+        let home: Vec<T> = (0..c * c).map(|at| if at % (c + 1) == 0 { T::ONE } else { T::ZERO }).collect();
+        let ground = Points::new(&home, c, KernelKind::Linear.build::<T>(1.0).unwrap()).unwrap();
+        let mut memory = Heap::new(c).unwrap();
+        let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+        let mut heap = RidgeHeap::new(c).unwrap();
+        let mut ridge = RidgeRegression::new(c, heap.lend()).unwrap();
+        let mut block = Block::new(&landmarks, false).unwrap();
+        block.begin(&ridge);
+        for (i, &target) in targets.iter().enumerate() {
+            block.push((0..c).map(|j| T::from_f64(rows[(i, j)])), target).unwrap();
+        }
+        assert!(block.pending > 0, "no rows by products");
+        block.end(&mut ridge).unwrap();
+        let weights: Vec<f64> = ridge.solve(gamma).unwrap().weights.iter().collect();
+        let penalty = (gamma * count as f64).sqrt();
+        let system = Mat::from_fn(count + c, c, |i, j| match i.checked_sub(count) {
+            None => rows[(i, j)],
+            Some(i) => {
+                if i == j {
+                    penalty
+                } else {
+                    0.0
+                }
+            }
+        });
+        let right = Mat::from_fn(count + c, 1, |i, _| targets.get(i).copied().unwrap_or(0.0));
+        let expected = system.qr().solve_lstsq(&right);
+        let difference = Mat::from_fn(c, 1, |k, _| weights[k] - expected[(k, 0)]);
+        let error = (&rows * difference).norm_l2() / (&rows * &expected).norm_l2();
+        assert!(error <= tolerance, "{error:e}");
+    }
+
+    #[test]
+    fn predictions_at_condition_1e8() {
+        // Without a ridge, the condition times the rounding unit. Normal equations have its square.
+        predicts::<f64>(0.0, 1e-6);
+        // The rounding unit over √γ, the least length that counts. Normal equations have u / γ = 6.
+        predicts::<f32>(1e-8, 1e-2);
+    }
+
+    #[test]
+    fn rows_in_new_directions_are_added_by_reflections() {
+        // The first rows leave directions out, or have them at the level of rounding.
+        for faint in [0.0, 1e-14, 1e-7] {
+            let (c, count) = (8, 6_000);
+            let home: Vec<f64> = (0..c * c).map(|at| if at % (c + 1) == 0 { 1.0 } else { 0.0 }).collect();
+            let ground = Points::new(&home, c, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
+            let mut memory = Heap::new(c).unwrap();
+            let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+            let (mut rows, targets) = rows::<f64>(count, c);
+            let early = |i: usize| i < 4_000 || (i > 5_000 && i % 2 == 0);
+            for (i, row) in rows.chunks_mut(c).enumerate().filter(|(i, _)| early(*i)) {
+                row[c - 2] = faint * row[c - 2];
+                row[c - 1] = row[0] + faint * (i as f64 * 0.37).sin();
+            }
+            let (mut heap, mut other) = (RidgeHeap::new(c).unwrap(), RidgeHeap::new(c).unwrap());
+            let mut found = RidgeRegression::new(c, heap.lend()).unwrap();
+            let mut expected = RidgeRegression::new(c, other.lend()).unwrap();
+            let mut block = Block::new(&landmarks, false).unwrap();
+            block.begin(&found);
+            for (row, &target) in rows.chunks(c).zip(&targets) {
+                block.push(row.iter().copied(), target).unwrap();
+                expected.add(row, target).unwrap();
+            }
+            block.end(&mut found).unwrap();
+            let scale: f64 = products(&expected).iter().fold(0.0, |most, value| most.max(value.abs()));
+            for (found, expected) in products(&found).iter().zip(products(&expected)) {
+                assert!((found - expected).abs() <= 1e-12 * scale, "{faint:e}: {found:e} {expected:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shared_block_does_not_depend_on_the_threads() {
+        let (c, dim, count) = (300, 5, 4_000);
+        let (home, _) = rows::<f32>(c, dim);
+        let ground = Points::new(&home, dim, KernelKind::Laplace.build::<f32>(0.7).unwrap()).unwrap();
+        let mut memory = Heap::new(c).unwrap();
+        let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+        let (rows, targets) = rows::<f32>(count, dim);
+        let numbers = |threads: usize, parallel: bool| -> Vec<f64> {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut heap = RidgeHeap::new(landmarks.len()).unwrap();
+            let mut ridge = RidgeRegression::new(landmarks.len(), heap.lend()).unwrap();
+            pool.install(|| {
+                let mut block = Block::new(&landmarks, parallel).unwrap();
+                block.begin(&ridge);
+                rows.chunks(dim).zip(&targets).for_each(|(row, &target)| {
+                    block.push(row.iter().copied(), target).unwrap();
+                });
+                block.end(&mut ridge).unwrap();
+            });
+            ridge.numbers().collect()
+        };
+        let one = numbers(1, true);
+        assert!((2..4).all(|threads| numbers(threads, true) == one));
+        let alone = numbers(1, false);
+        let scale = alone.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        assert!(one.iter().zip(&alone).all(|(one, other)| (one - other).abs() <= 1e-5 * scale));
     }
 
     #[test]

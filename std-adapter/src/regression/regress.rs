@@ -32,12 +32,12 @@ const ROUND: usize = 1 << 16;
 const ROUND_OF_RANK: usize = 16;
 
 /// Rows per landmark in each part of a fit with the ridge given, and the most parts.
-const OF_PART: usize = 64;
+const OF_PART: usize = 100;
 const PARTS: usize = 16;
 
 /// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one block of
 /// `O(c²)` memory instead of one per thread.
-const FEW: usize = 8;
+const FEW: usize = 4;
 const LARGE: usize = 2_048;
 
 /// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
@@ -155,7 +155,8 @@ pub(crate) fn regress<T: Lane + RealField>(
         Candidates::BestOf(_) => (0, count),
         Candidates::One(_) => (part * count / parts, (part + 1) * count / parts),
     };
-    let seen = |part: usize, rounds: usize| (range(part).1 - range(part).0).min(rounds.saturating_mul(stride));
+    let seen =
+        |part: usize, rounds: usize| (range(part).1 - range(part).0).min(rounds.saturating_mul(stride));
     let mut round = rounds.resume(&mut accumulators, |rounds| match deal {
         Some(_) => seen(0, rounds),
         None => (0..parts).map(|part| seen(part, rounds)).sum(),
@@ -168,8 +169,7 @@ pub(crate) fn regress<T: Lane + RealField>(
     while round * stride < longest {
         part_of.clear();
         part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
-        let add = |block: &mut Option<_>,
-                   (part, accumulator): (usize, &mut RidgeRegression<'_, f64>)| {
+        let add = |block: &mut Option<_>, (part, accumulator): (usize, &mut RidgeRegression<'_, f64>)| {
             let block = match block {
                 Some(block) => block,
                 None => block.insert(Block::new(&landmarks, share)?),
@@ -226,19 +226,30 @@ pub(crate) fn solve<A: Scalar>(
         }
     };
     let whole = merge(parts, sum)?;
-    let Solution { weights, squared_error } = whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
-    let train_error = root(squared_error.to_f64());
-    Ok((weights.iter().collect(), Quality { ridge, train_error, validation_error, scores }))
+    let blocked = if whole.features() >= BLOCKED { Triangle::of(whole).solve(ridge) } else { None };
+    let (weights, squared_error) = match blocked {
+        Some((weights, squared_error)) => (weights.into_iter().map(A::from_f64).collect(), squared_error),
+        None => {
+            let Solution { weights, squared_error } =
+                whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
+            (weights.iter().collect(), squared_error.to_f64())
+        }
+    };
+    Ok((weights, Quality { ridge, train_error: root(squared_error), validation_error, scores }))
 }
 
 /// Make the first part the sum of all, which is `sum` if it is known, and return it.
-fn merge<'p, 'm, A: Scalar>(
+pub(crate) fn merge<'p, 'm, A: Scalar>(
     parts: &'p mut [RidgeRegression<'m, A>],
     sum: Option<Triangle>,
 ) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
     let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
     let sum = match parts {
-        [first, _, ..] if first.features() >= BLOCKED => {
+        [first, others @ ..]
+            if first.features() >= BLOCKED
+                && !others.is_empty()
+                && others.iter().all(|other| other.features() == first.features()) =>
+        {
             Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
         }
         _ => None,
