@@ -6,8 +6,10 @@
 
 use crate::error::{Error, regression_error};
 use crate::heap::{RidgeHeap, zeros};
+use crate::regression::regress::merge;
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, RidgeRegression, Scalar, state_bytes};
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 
 /// The sums of a ridge regression over `c` features, in the precision `T`.
 ///
@@ -85,16 +87,12 @@ impl<T: Scalar> Accumulator<T> {
         Ok(())
     }
 
-    /// Merge another accumulator, as if its rows had been added here: `c³` multiply-adds.
+    /// Merge another accumulator, as if its rows had been added here: `c³/3` multiply-adds.
     ///
     /// # Errors
     /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        *self = other.on(|other| {
-            self.on(|regression| {
-                regression.merge(other).map_err(regression_error).map(|()| Self::of(regression))
-            })
-        })?;
+        *self = Self::on_all(&[&*self, other], |both| merge(both, None).map(|sum| Self::of(sum)))?;
         Ok(())
     }
 
@@ -133,12 +131,12 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Run `work` on regressions with these states.
     pub(crate) fn on_all<A>(
-        accumulators: &[Self],
+        accumulators: &[impl Borrow<Self>],
         work: impl FnOnce(&mut [RidgeRegression<'_, T>]) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let heaps = accumulators.iter().map(|one| RidgeHeap::new(one.features()));
+        let heaps = accumulators.iter().map(|one| RidgeHeap::new(one.borrow().features()));
         let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
-        let regressions = accumulators.iter().zip(&mut heaps).map(|(one, heap)| one.lent(heap));
+        let regressions = accumulators.iter().zip(&mut heaps).map(|(one, heap)| one.borrow().lent(heap));
         work(&mut regressions.collect::<Result<Vec<_>, _>>()?)
     }
 

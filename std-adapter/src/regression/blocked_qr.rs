@@ -1,40 +1,101 @@
 //! Blocked accumulation of rows into a ridge regression.
 //!
 //! The core rotates rows into its triangle `R` one at a time ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²`
-//! multiply-adds, with a square root and a division per entry that stall vector units. Here the features of many rows
-//! are computed in SIMD lanes, and the triangle of `[R; Φ]` is found by blocked Householder reflections: `2c²`
-//! multiply-adds per row, without forming `ΦᵀΦ`. Both methods give the same triangle, with positive pivots, up to
-//! rounding; a test compares the two. A column whose component independent of the preceding columns is below about
-//! 10⁻¹² of its length is treated as dependent.
+//! multiply-adds, with a square root and a division per entry that stall vector units. Here a block of rows costs `c`
+//! kernel values a row in SIMD lanes and `c²` multiply-adds as matrix products: half of them to whiten the rows, half for
+//! the products of their columns.
 //!
-//! The triangle is kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸.
+//! # Method
+//!
+//! `RᵀR = ΦᵀΦ` over the rows so far, `Φ = K L⁻ᵀ`. For the rows that follow, `Ψ = Φ R⁻¹ = K (R Lᵀ)⁻¹` takes one triangular
+//! solve, as `Φ` does. With `SᵀS = I + ΨᵀΨ` the triangle of all rows is `S R`. This is Cholesky QR with a preconditioner
+//! from a sample of the rows (Fan, Guo and Lin 2021; Balabanov and Grigori 2022), here from those that came before.
+//!
+//! - **Rounding.** The eigenvalues of `I + ΨᵀΨ` lie between 1 and `1 + ‖Ψ‖²`, whatever the condition of the features, and
+//!   `‖ΨᵀΨ‖_F` is measured for every block and kept below [`LIMIT`]. So each column of `R` has a relative error of at most
+//!   `p(c, m) u (1 + LIMIT)`, `p` a modest polynomial, as by Householder reflections, and not of `u cond(Φ)²`, as for normal
+//!   equations of `Φ`; `u` is the rounding unit of the rows' precision. Rows behave as if `K` had been rounded.
+//! - **Reflections where it does not apply.** The triangle of `[R; Φ]` by blocked Householder reflections costs four times
+//!   as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with `‖ΨᵀΨ‖_F > LIMIT` for the `R` of all
+//!   rows before it: rows in directions that those had not. A column whose component independent of the preceding columns is
+//!   below about 10⁻¹² of its length is treated as dependent.
+//! - **Targets.** With weights `q` in the basis of `Ψ`, the residuals `e = y - Ψq` give `t = S⁻ᵀ Ψᵀe`, `Sq + t` is the new
+//!   `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least `‖e‖²/(1 + LIMIT)`: it does not cancel.
+//!
+//! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸. Results
+//! do not depend on the number of threads.
 
 use crate::error::{Error, regression_error};
 use crate::heap::zeros;
-use crate::simd::{lane::Ground, lane::Lane, pivots::Pass};
+use crate::linalg::eigen::PARTS;
+use crate::simd::{kernel::Entries, lane::Ground, lane::Lane};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
-use faer::{Mat, MatMut, Par, Spec};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
+use faer::traits::RealField;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use pulp::Arch;
+use rayon::prelude::*;
 
 /// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
-const ROWS: std::ops::RangeInclusive<usize> = 256..=1_024;
+const ROWS: std::ops::RangeInclusive<usize> = 1_024..=4_096;
 
-/// A block of rows to be added to an accumulator. Working memory is `c² + (2c + d) m` numbers for blocks of `m` rows,
-/// with `m = 2c` clamped to [`ROWS`].
+/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle.
+const LIMIT: f64 = 64.0;
+
+/// Columns of a triangular product computed together.
+const PANEL: usize = 128;
+
+/// The range of columns, and the number of rows, per thread task.
+const TASK: std::ops::RangeInclusive<usize> = 128..=512;
+const ROWS_OF_TASK: usize = 256;
+
+/// Landmarks from which on decompositions run on all threads.
+const LARGE: usize = 1_024;
+
+/// The triangle by which the features of a block are whitened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whitener {
+    /// None is computed.
+    None,
+    /// `L`: features `Φ`.
+    Landmarks,
+    /// `R Lᵀ`, `R` of the rows so far: features `Ψ`.
+    Rows,
+}
+
+/// A block of rows to be added to an accumulator. Working memory for `c` landmarks of `d` features is
+/// `4c² + (2c + d) m` numbers for blocks of `m` rows, with `m = 2c` clamped to [`ROWS`].
 pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
     arch: Arch,
+    /// Columns and rows per task: all of them on one thread.
+    columns: usize,
+    rows_of_task: usize,
+    decompose: Par,
     /// Rows per block.
     room: usize,
-    /// Values of the buffered rows, in lanes, and their substitutions.
+    /// Values of the buffered rows, in lanes, and their targets.
     values: Vec<T>,
-    substitutions: Vec<T>,
-    /// Working memory of a pass over lanes; the residuals are not used here.
-    diagonals: Vec<T>,
-    residuals: Vec<T>,
-    sums: Vec<f64>,
+    targets: Vec<f64>,
+    /// Their kernel values with the landmarks, and then their features, by columns.
+    features: Vec<T>,
+    whitener: Whitener,
+    /// The transpose of the whitener's triangle, lower.
+    factor: Mat<T>,
+    /// `ΨᵀΨ` of a block, lower.
+    product: Mat<T>,
+    /// `ΨᵀΨ`, lower, `Ψᵀe` and `‖e‖²` of the rows that are not yet in the triangle, and their number.
+    gram: Mat<f64>,
+    shares: Mat<f64>,
+    squares: f64,
+    /// The sum of `‖ΨᵀΨ‖_F` over their blocks.
+    norm: f64,
+    pending: usize,
     /// The triangle, with the targets as its last column, above the features and targets of the buffered rows.
     /// Column-major.
     matrix: Vec<f64>,
@@ -42,32 +103,49 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     scratch: MemBuffer,
     numbers: Vec<f64>,
     waiting: usize,
-    /// Rows in the accumulator.
+    /// Rows in the triangle and pending.
     rows: u64,
 }
 
-impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
-    /// Allocate a block for rows on these landmarks.
+impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
+    /// Allocate a block for rows on these landmarks, which works on one thread, or with `parallel` on all of them.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>) -> Result<Self, Error> {
+    pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>, parallel: bool) -> Result<Self, Error> {
         let (rank, dim) = (landmarks.len(), landmarks.ground().features());
+        let (columns, rows_of_task) = match parallel {
+            true => ((rank / 6).clamp(*TASK.start(), *TASK.end()).min(rank), ROWS_OF_TASK),
+            false => (rank, usize::MAX),
+        };
+        let decompose = if parallel && rank >= LARGE { Par::rayon(PARTS) } else { Par::Seq };
         let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
-        let (rows, columns) = (rank + 1 + room, rank + 1);
-        let block = recommended_block_size::<f64>(rows, columns);
-        let scratch = qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Spec::default());
+        let (height, width) = (rank + 1 + room, rank + 1);
+        let block = recommended_block_size::<f64>(height, width);
+        let scratch = StackReq::any_of(&[
+            qr_in_place_scratch::<f64>(height, width, block, decompose, Spec::default()),
+            cholesky_in_place_scratch::<f64>(rank, decompose, Spec::default()),
+        ]);
         Ok(Self {
             landmarks,
             arch: Arch::new(),
+            columns,
+            rows_of_task,
+            decompose,
             room,
             values: zeros(room * dim, T::ZERO)?,
-            substitutions: zeros(room * rank, T::ZERO)?,
-            diagonals: zeros(room, T::ZERO)?,
-            residuals: zeros(room, T::ZERO)?,
-            sums: zeros(room / TRIES, 0.0)?,
-            matrix: zeros(rows.saturating_mul(columns), 0.0)?,
-            reflections: Mat::zeros(block, columns),
+            targets: zeros(room, 0.0)?,
+            features: zeros(room.saturating_mul(rank), T::ZERO)?,
+            whitener: Whitener::None,
+            factor: square(rank)?,
+            product: square(rank)?,
+            gram: square(rank)?,
+            shares: Mat::zeros(rank, 1),
+            squares: 0.0,
+            norm: 0.0,
+            pending: 0,
+            matrix: zeros(height.saturating_mul(width), 0.0)?,
+            reflections: Mat::zeros(block, width),
             scratch: MemBuffer::try_new(scratch)
                 .map_err(|_| Error::Memory { bytes: scratch.size_bytes() })?,
             numbers: zeros(RidgeRegression::<f64>::numbers_kept(rank), 0.0)?,
@@ -87,6 +165,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         }
         self.matrix[rank * length + rank] = numbers.take(2).sum::<f64>().max(0.0).sqrt();
         self.clear();
+        self.forget_pending();
     }
 
     /// Return the number of rows of the matrix.
@@ -94,12 +173,21 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         self.landmarks.len() + 1 + self.room
     }
 
-    /// Zero the entries below the triangle.
+    /// Zero the entries below the triangle, which has changed.
     fn clear(&mut self) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
             column[j + 1..=rank].fill(0.0);
         }
+        if self.whitener == Whitener::Rows {
+            self.whitener = Whitener::None;
+        }
+    }
+
+    fn forget_pending(&mut self) {
+        self.gram.fill(0.0);
+        self.shares.fill(0.0);
+        (self.squares, self.norm, self.pending) = (0.0, 0.0, 0);
     }
 
     /// Add one row, standardised and in the landmarks' precision, with its target.
@@ -115,8 +203,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         for (slot, value) in slots.zip(row) {
             *slot = value;
         }
-        let (rank, length) = (self.landmarks.len(), self.column_length());
-        self.matrix[rank * length + rank + 1 + self.waiting] = target;
+        self.targets[self.waiting] = target;
         self.waiting += 1;
         if self.waiting == self.room { self.absorb() } else { Ok(()) }
     }
@@ -127,6 +214,7 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
     /// As [`push`](Self::push).
     pub(crate) fn end(&mut self, ridge: &mut RidgeRegression<'_, f64>) -> Result<(), Error> {
         self.absorb()?;
+        self.commit()?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
         let sign = |row: usize| if matrix[row * length + row] < 0.0 { -1.0 } else { 1.0 };
@@ -137,34 +225,239 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
         ridge.restore(self.rows, &self.numbers).map_err(regression_error)
     }
 
-    /// Absorb the buffered rows into the triangle.
+    /// Absorb the buffered rows.
     fn absorb(&mut self) -> Result<(), Error> {
         if self.waiting == 0 {
             return Ok(());
         }
-        let (rank, dim) = (self.landmarks.len(), self.landmarks.ground().features());
-        let blocks = self.waiting.div_ceil(TRIES);
-        self.arch.dispatch(Pass {
-            landmarks: self.landmarks,
-            first: 0,
-            z: rank * TRIES,
-            values: &self.values[..blocks * dim * TRIES],
-            substitutions: &mut self.substitutions[..blocks * rank * TRIES],
-            diagonals: &self.diagonals[..blocks * TRIES],
-            residuals: &mut self.residuals[..blocks * TRIES],
-            sums: &mut self.sums[..blocks],
+        if !self.absorb_whitened()? {
+            self.reflect()?;
+        }
+        self.rows += self.waiting as u64;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Add the products of the whitened rows to those pending, and return true; or return false if the rows so far are
+    /// too few or too different, or if a value is not finite.
+    fn absorb_whitened(&mut self) -> Result<bool, Error> {
+        let is_finite = self.targets[..self.waiting].iter().all(|target| target.is_finite());
+        while is_finite && self.rows >= 2 * self.landmarks.len() as u64 {
+            if self.whitener != Whitener::Rows {
+                self.whiten_by_rows();
+            }
+            self.evaluate();
+            self.solve();
+            let norm = self.norm + self.multiply();
+            // False for NaN, of a triangle that is singular.
+            if norm <= LIMIT {
+                self.norm = norm;
+                self.add_products();
+                return Ok(true);
+            }
+            if self.pending == 0 {
+                break;
+            }
+            // Too different from the rows in the triangle, but perhaps not from those pending.
+            self.commit()?;
+        }
+        self.commit()?;
+        Ok(false)
+    }
+
+    /// Evaluate the kernel between the buffered rows and the landmarks.
+    fn evaluate(&mut self) {
+        let (ground, count) = (self.landmarks.ground(), self.waiting);
+        let (arch, values) = (self.arch, &self.values[..]);
+        let columns = &mut self.features[..count * self.landmarks.len()];
+        let task = self.columns;
+        let tasks = columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task));
+        tasks.for_each(|(entries, rows)| arch.dispatch(Entries { ground, rows, count, values, entries }));
+    }
+
+    /// Replace kernel values by features.
+    fn solve(&mut self) {
+        let (count, rank) = (self.waiting, self.landmarks.len());
+        let columns = &mut self.features[..count * rank];
+        let columns = MatMut::from_column_major_slice_mut(columns, count, rank);
+        columns.par_row_chunks_mut(self.rows_of_task.min(count)).for_each(|rows| {
+            solve_lower(self.factor.as_ref(), rows.transpose_mut(), Par::Seq);
         });
-        let first = rank + 1;
-        let length = self.column_length();
-        for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
-            let column = &mut column[first..first + self.waiting];
-            if k < rank {
-                let blocks = self.substitutions.chunks_exact(rank * TRIES);
-                for (slots, block) in column.chunks_mut(TRIES).zip(blocks) {
-                    for (slot, value) in slots.iter_mut().zip(&block[k * TRIES..(k + 1) * TRIES]) {
-                        *slot = value.to_f64();
-                    }
+    }
+
+    /// Compute `R Lᵀ`: `c³/2` multiply-adds.
+    fn whiten_by_rows(&mut self) {
+        let (rank, length) = (self.landmarks.len(), self.column_length());
+        let triangle = MatRef::from_column_major_slice(&self.matrix, length, rank + 1);
+        let landmarks = self.landmarks;
+        self.factor.par_row_chunks_mut(PANEL).enumerate().for_each(|(panel, mut out)| {
+            let (first, width) = (panel * PANEL, out.nrows());
+            let next = first + width;
+            // Columns of Lᵀ.
+            let mut columns = Mat::<f64>::zeros(next, width);
+            for j in 0..width {
+                let row = landmarks.factor().row(first + j);
+                for (slot, entry) in columns.col_as_slice_mut(j).iter_mut().zip(row) {
+                    *slot = entry.to_f64();
                 }
+            }
+            let mut product = Mat::<f64>::zeros(next, width);
+            triangular::matmul(
+                product.as_mut(),
+                BlockStructure::Rectangular,
+                Accum::Replace,
+                triangle.submatrix(0, 0, next, next),
+                BlockStructure::TriangularUpper,
+                columns.as_ref(),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+            for j in 0..width {
+                for (k, &entry) in product.col_as_slice(j).iter().enumerate().take(first + j + 1) {
+                    out[(j, k)] = T::from_f64(entry);
+                }
+            }
+        });
+        self.whitener = Whitener::Rows;
+    }
+
+    /// Compute `ΨᵀΨ` of the buffered rows, and return its Frobenius norm.
+    fn multiply(&mut self) -> f64 {
+        let (count, rank) = (self.waiting, self.landmarks.len());
+        let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
+        let task = self.columns;
+        self.product.par_col_chunks_mut(task).enumerate().for_each(|(panel, columns)| {
+            let (first, width) = (panel * task, columns.ncols());
+            let (diagonal, below) = columns.subrows_mut(first, rank - first).split_at_row_mut(width);
+            let own = features.subcols(first, width);
+            triangular::matmul(
+                diagonal,
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                own.transpose(),
+                BlockStructure::Rectangular,
+                own,
+                BlockStructure::Rectangular,
+                T::ONE,
+                Par::Seq,
+            );
+            let others = features.subcols(first + width, rank - first - width);
+            matmul(below, Accum::Replace, others.transpose(), own, T::ONE, Par::Seq);
+        });
+        let squares = |j: usize| {
+            let column = self.product.col(j).subrows(j, rank - j).squared_norm_l2().to_f64();
+            2.0 * column - self.product[(j, j)].to_f64().powi(2)
+        };
+        (0..rank).map(squares).sum::<f64>().sqrt()
+    }
+
+    /// Add the products of the buffered rows to those pending.
+    fn add_products(&mut self) {
+        let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
+        for j in 0..rank {
+            let products = self.product.col_as_slice(j)[j..].iter();
+            for (sum, product) in self.gram.col_as_slice_mut(j)[j..].iter_mut().zip(products) {
+                *sum += product.to_f64();
+            }
+        }
+        let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
+        let weights = Mat::<T>::from_fn(rank, 1, |k, _| T::from_f64(self.matrix[rank * length + k]));
+        let mut fitted = Mat::<T>::zeros(count, 1);
+        matmul(fitted.as_mut(), Accum::Replace, features, weights.as_ref(), T::ONE, Par::Seq);
+        for (residual, &target) in fitted.col_as_slice_mut(0).iter_mut().zip(&self.targets) {
+            let exact = target - residual.to_f64();
+            self.squares += exact * exact;
+            *residual = T::from_f64(exact);
+        }
+        let mut shares = Mat::<T>::zeros(rank, 1);
+        matmul(shares.as_mut(), Accum::Replace, features.transpose(), fitted.as_ref(), T::ONE, Par::Seq);
+        for (sum, share) in self.shares.col_as_slice_mut(0).iter_mut().zip(shares.col_as_slice(0)) {
+            *sum += share.to_f64();
+        }
+        self.pending += count;
+    }
+
+    /// Add the pending rows to the triangle: `c³/2` multiply-adds.
+    fn commit(&mut self) -> Result<(), Error> {
+        if self.pending == 0 {
+            return Ok(());
+        }
+        let (rank, length) = (self.landmarks.len(), self.column_length());
+        (0..rank).for_each(|j| self.gram[(j, j)] += 1.0);
+        let stack = MemStack::new(&mut self.scratch);
+        // Never fails: the matrix is I plus a product.
+        cholesky_in_place(self.gram.as_mut(), Default::default(), self.decompose, stack, Spec::default())
+            .map_err(|_| regression_error(CoreError::NotPositive { pivot: rank }))?;
+        solve_lower(self.gram.as_ref(), self.shares.as_mut(), Par::Seq);
+        // Rows of S, the transpose of the lower factor, by columns of R.
+        let factor = self.gram.as_ref();
+        self.matrix.par_chunks_mut(length * PANEL).enumerate().for_each(|(panel, columns)| {
+            let width = columns.len() / length;
+            let (end, columns) = (
+                (panel * PANEL + width).min(rank),
+                MatMut::from_column_major_slice_mut(columns, length, width),
+            );
+            let mut columns = columns.subrows_mut(0, end);
+            for first in (0..end).step_by(PANEL) {
+                let next = (first + PANEL).min(end);
+                let mut rows = Mat::<f64>::zeros(next - first, width);
+                triangular::matmul(
+                    rows.as_mut(),
+                    BlockStructure::Rectangular,
+                    Accum::Replace,
+                    factor.submatrix(first, first, next - first, next - first).transpose(),
+                    BlockStructure::TriangularUpper,
+                    columns.as_ref().subrows(first, next - first),
+                    BlockStructure::Rectangular,
+                    1.0,
+                    Par::Seq,
+                );
+                matmul(
+                    rows.as_mut(),
+                    Accum::Add,
+                    factor.submatrix(next, first, end - next, next - first).transpose(),
+                    columns.as_ref().subrows(next, end - next),
+                    1.0,
+                    Par::Seq,
+                );
+                columns.as_mut().subrows_mut(first, next - first).copy_from(&rows);
+            }
+        });
+        let mut matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
+        let mut explained = 0.0;
+        for (k, &share) in self.shares.col_as_slice(0).iter().enumerate() {
+            matrix[(k, rank)] += share;
+            explained += share * share;
+        }
+        let residual = matrix[(rank, rank)];
+        matrix[(rank, rank)] = (residual * residual + (self.squares - explained).max(0.0)).sqrt();
+        self.clear();
+        self.forget_pending();
+        Ok(())
+    }
+
+    /// Add the buffered rows to the triangle by reflections.
+    fn reflect(&mut self) -> Result<(), Error> {
+        let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
+        if self.whitener != Whitener::Landmarks {
+            for j in 0..rank {
+                for (k, &entry) in self.landmarks.factor().row(j).iter().enumerate() {
+                    self.factor[(j, k)] = entry;
+                }
+            }
+            self.whitener = Whitener::Landmarks;
+        }
+        self.evaluate();
+        self.solve();
+        let first = rank + 1;
+        for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
+            let column = &mut column[first..first + count];
+            match self.features[..count * rank].chunks_exact(count).nth(k) {
+                Some(features) => {
+                    column.iter_mut().zip(features).for_each(|(slot, value)| *slot = value.to_f64());
+                }
+                None => column.copy_from_slice(&self.targets[..count]),
             }
             if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
                 let row = self.rows as usize + at;
@@ -172,14 +465,30 @@ impl<'b, 'l, 'g, T: Lane> Block<'b, 'l, 'g, T> {
             }
         }
         let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
-        let used = whole.subrows_mut(0, first + self.waiting);
+        // The triangle of no rows is zero.
+        let above = if self.rows == 0 { first } else { 0 };
+        let used = whole.subrows_mut(above, first + count - above);
+        let order = used.nrows().min(rank + 1);
         let stack = MemStack::new(&mut self.scratch);
-        qr_in_place(used, self.reflections.as_mut(), Par::Seq, stack, Spec::default());
+        let reflections = self.reflections.as_mut().subcols_mut(0, order);
+        qr_in_place(used, reflections, self.decompose, stack, Spec::default());
+        if above > 0 {
+            self.matrix
+                .chunks_exact_mut(length)
+                .for_each(|column| column.copy_within(first..first + order, 0));
+        }
         self.clear();
-        self.rows += self.waiting as u64;
-        self.waiting = 0;
         Ok(())
     }
+}
+
+/// Return a square matrix of zeros.
+fn square<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
+    let mut matrix = Mat::new();
+    let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
+    matrix.try_reserve(order, order).map_err(|_| Error::Memory { bytes })?;
+    matrix.resize_with(order, order, |_, _| T::zero_impl());
+    Ok(matrix)
 }
 
 /// The places in the matrix of the numbers of an accumulator: `R` by rows, then `Qᵀy`.
@@ -195,8 +504,12 @@ mod tests {
     use crate::error::Error;
     use crate::heap::{Heap, RidgeHeap};
     use crate::kernel::kind::KernelKind;
+    use crate::rng::{RngStream, stream};
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
+    use faer::prelude::SolveLstsq;
+    use faer::{Mat, traits::RealField};
+    use rand_core::Rng;
 
     /// Rows of an independent generator, and a target that the landmarks cannot fit exactly.
     fn rows<T: Lane>(count: usize, dim: usize) -> (Vec<T>, Vec<f64>) {
@@ -225,12 +538,12 @@ mod tests {
     }
 
     /// Add the rows in two runs, with another accumulator's rows in between, and compare the state with the core's.
-    fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
+    fn agree<T: Lane + RealField>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
         agree_on_different::<T>(kind, c, dim, count, count, tolerance);
     }
 
     /// [`agree`], with `different` distinct rows repeated.
-    fn agree_on_different<T: Lane>(
+    fn agree_on_different<T: Lane + RealField>(
         kind: KernelKind,
         c: usize,
         dim: usize,
@@ -250,7 +563,7 @@ mod tests {
             RidgeRegression::new(rank, heap.lend()).unwrap(),
             RidgeRegression::new(rank, other.lend()).unwrap(),
         );
-        let mut block = Block::new(&landmarks).unwrap();
+        let mut block = Block::new(&landmarks, false).unwrap();
         let pairs = rows.chunks(dim).zip(targets.iter().copied()).cycle().take(count);
         let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
@@ -309,6 +622,128 @@ mod tests {
         agree::<f64>(KernelKind::Laplace, 150, 4, 1_500, 1e-12);
     }
 
+    /// Rows with singular values from 1 to 10⁻⁸ and their targets.
+    fn ill_conditioned(count: usize, c: usize) -> (Mat<f64>, Vec<f64>) {
+        let mut random = stream(3, RngStream::Rows);
+        let mut uniform = || f64::from(random.next_u32()) / f64::from(1_u32 << 31) - 1.0;
+        let lengths = |k: usize| 1e-8_f64.powf(k as f64 / (c - 1) as f64);
+        let independent = Mat::from_fn(count, c, |_, k| uniform() * lengths(k));
+        // An orthogonal matrix: the cosine transform.
+        let axes = Mat::from_fn(c, c, |k, j| {
+            let cosine = (std::f64::consts::PI * (j as f64 + 0.5) * k as f64 / c as f64).cos();
+            cosine * (if k == 0 { 1.0 } else { 2.0 } / c as f64).sqrt()
+        });
+        (independent * axes, (0..count).map(|_| uniform()).collect())
+    }
+
+    /// Compare predictions with those of one QR decomposition of all rows, in root mean squares.
+    fn predicts<T: Lane + RealField>(gamma: f64, tolerance: f64) {
+        let (count, c) = (12_000, 40);
+        let (rows, targets) = ill_conditioned(count, c);
+        // As the precision has them.
+        let rows = Mat::from_fn(count, c, |i, j| T::from_f64(rows[(i, j)]).to_f64());
+        // Landmarks along the axes, so that the features are the rows themselves.
+        let home: Vec<T> = (0..c * c).map(|at| if at % (c + 1) == 0 { T::ONE } else { T::ZERO }).collect();
+        let ground = Points::new(&home, c, KernelKind::Linear.build::<T>(1.0).unwrap()).unwrap();
+        let mut memory = Heap::new(c).unwrap();
+        let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+        let mut heap = RidgeHeap::new(c).unwrap();
+        let mut ridge = RidgeRegression::new(c, heap.lend()).unwrap();
+        let mut block = Block::new(&landmarks, false).unwrap();
+        block.begin(&ridge);
+        for (i, &target) in targets.iter().enumerate() {
+            block.push((0..c).map(|j| T::from_f64(rows[(i, j)])), target).unwrap();
+        }
+        assert!(block.pending > 0, "no rows by products");
+        block.end(&mut ridge).unwrap();
+        let weights: Vec<f64> = ridge.solve(gamma).unwrap().weights.iter().collect();
+        let penalty = (gamma * count as f64).sqrt();
+        let system = Mat::from_fn(count + c, c, |i, j| match i.checked_sub(count) {
+            None => rows[(i, j)],
+            Some(i) => {
+                if i == j {
+                    penalty
+                } else {
+                    0.0
+                }
+            }
+        });
+        let right = Mat::from_fn(count + c, 1, |i, _| targets.get(i).copied().unwrap_or(0.0));
+        let expected = system.qr().solve_lstsq(&right);
+        let difference = Mat::from_fn(c, 1, |k, _| weights[k] - expected[(k, 0)]);
+        let error = (&rows * difference).norm_l2() / (&rows * &expected).norm_l2();
+        assert!(error <= tolerance, "{error:e}");
+    }
+
+    #[test]
+    fn predictions_at_condition_1e8() {
+        // Without a ridge, the condition times the rounding unit. Normal equations have its square.
+        predicts::<f64>(0.0, 1e-6);
+        // The rounding unit over √γ, the least length that counts. Normal equations have u / γ = 6.
+        predicts::<f32>(1e-8, 1e-2);
+    }
+
+    #[test]
+    fn rows_in_new_directions_are_added_by_reflections() {
+        // The first rows leave directions out, or have them at the level of rounding.
+        for faint in [0.0, 1e-14, 1e-7] {
+            let (c, count) = (8, 6_000);
+            let home: Vec<f64> = (0..c * c).map(|at| if at % (c + 1) == 0 { 1.0 } else { 0.0 }).collect();
+            let ground = Points::new(&home, c, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
+            let mut memory = Heap::new(c).unwrap();
+            let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+            let (mut rows, targets) = rows::<f64>(count, c);
+            let early = |i: usize| i < 4_000 || (i > 5_000 && i % 2 == 0);
+            for (i, row) in rows.chunks_mut(c).enumerate().filter(|(i, _)| early(*i)) {
+                row[c - 2] = faint * row[c - 2];
+                row[c - 1] = row[0] + faint * (i as f64 * 0.37).sin();
+            }
+            let (mut heap, mut other) = (RidgeHeap::new(c).unwrap(), RidgeHeap::new(c).unwrap());
+            let mut found = RidgeRegression::new(c, heap.lend()).unwrap();
+            let mut expected = RidgeRegression::new(c, other.lend()).unwrap();
+            let mut block = Block::new(&landmarks, false).unwrap();
+            block.begin(&found);
+            for (row, &target) in rows.chunks(c).zip(&targets) {
+                block.push(row.iter().copied(), target).unwrap();
+                expected.add(row, target).unwrap();
+            }
+            block.end(&mut found).unwrap();
+            let scale: f64 = products(&expected).iter().fold(0.0, |most, value| most.max(value.abs()));
+            for (found, expected) in products(&found).iter().zip(products(&expected)) {
+                assert!((found - expected).abs() <= 1e-12 * scale, "{faint:e}: {found:e} {expected:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shared_block_does_not_depend_on_the_threads() {
+        let (c, dim, count) = (300, 5, 4_000);
+        let (home, _) = rows::<f32>(c, dim);
+        let ground = Points::new(&home, dim, KernelKind::Laplace.build::<f32>(0.7).unwrap()).unwrap();
+        let mut memory = Heap::new(c).unwrap();
+        let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+        let (rows, targets) = rows::<f32>(count, dim);
+        let numbers = |threads: usize, parallel: bool| -> Vec<f64> {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut heap = RidgeHeap::new(landmarks.len()).unwrap();
+            let mut ridge = RidgeRegression::new(landmarks.len(), heap.lend()).unwrap();
+            pool.install(|| {
+                let mut block = Block::new(&landmarks, parallel).unwrap();
+                block.begin(&ridge);
+                rows.chunks(dim).zip(&targets).for_each(|(row, &target)| {
+                    block.push(row.iter().copied(), target).unwrap();
+                });
+                block.end(&mut ridge).unwrap();
+            });
+            ridge.numbers().collect()
+        };
+        let one = numbers(1, true);
+        assert!((2..4).all(|threads| numbers(threads, true) == one));
+        let alone = numbers(1, false);
+        let scale = alone.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        assert!(one.iter().zip(&alone).all(|(one, other)| (one - other).abs() <= 1e-5 * scale));
+    }
+
     #[test]
     fn the_first_number_that_is_none_is_named() {
         let home = [0.0, 1.0, 5.0];
@@ -320,7 +755,7 @@ mod tests {
         {
             let mut heap = RidgeHeap::new(1).unwrap();
             let mut ridge = RidgeRegression::new(1, heap.lend()).unwrap();
-            let mut block = Block::new(&landmarks).unwrap();
+            let mut block = Block::new(&landmarks, false).unwrap();
             block.begin(&ridge);
             values.iter().for_each(|&value| block.push([value], 1.0).unwrap());
             block.push([1.0], 1.0).unwrap();

@@ -125,8 +125,13 @@ impl<'s> Rounds<'s> {
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
 
-    /// Restore the state of an earlier run and return the number of completed rounds.
-    pub(crate) fn resume(&mut self, accumulators: &mut [RidgeRegression<'_, f64>]) -> Result<usize, Error> {
+    /// Restore the state of an earlier run and return the number of completed rounds, after which `seen` rows must be
+    /// accumulated.
+    pub(crate) fn resume(
+        &mut self,
+        accumulators: &mut [RidgeRegression<'_, f64>],
+        seen: impl Fn(usize) -> usize,
+    ) -> Result<usize, Error> {
         let Some(kept) = &mut self.checkpoint else { return Ok(0) };
         let Some(Content { rounds, parts, .. }) = kept.read()? else { return Ok(0) };
         let corrupt =
@@ -140,6 +145,9 @@ impl<'s> Rounds<'s> {
             part.restore(accumulator).map_err(|_| corrupt())?;
         }
         let rounds = usize::try_from(rounds).map_err(|_| corrupt())?;
+        if rows != seen(rounds) as u64 {
+            return Err(corrupt());
+        }
         kept.checkpoint.resumed = rows;
         Ok(rounds)
     }

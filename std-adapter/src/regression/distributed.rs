@@ -252,7 +252,7 @@ impl FitSpec {
             (0..targets.len()).map(|row| draw(self.seed, raw(row)) % folds as u64).collect();
         *accumulated = self.on_landmarks(|landmarks| {
             Accumulator::on_all(&accumulated.0, |accumulators| {
-                let mut block = Block::new(landmarks)?;
+                let mut block = Block::new(landmarks, true)?;
                 let mut standard = zeros(self.features(), 0.0)?;
                 for (fold, accumulator) in accumulators.iter_mut().enumerate() {
                     block.begin(accumulator);

@@ -16,6 +16,7 @@ use crate::regression::{
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
+use faer::traits::RealField;
 
 /// A fitted model and its errors.
 #[derive(Clone, Debug)]
@@ -71,7 +72,7 @@ pub fn fit(
 }
 
 /// [`fit`] to rows and targets in the precision `T`.
-fn fit_in<T: Lane>(
+fn fit_in<T: Lane + RealField>(
     source: &dyn RowSource,
     (rows, targets): (&[T], Targets<'_>),
     landmarks: &LandmarkSet,

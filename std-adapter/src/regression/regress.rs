@@ -21,6 +21,7 @@ use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solution,
 };
+use faer::traits::RealField;
 use rayon::prelude::*;
 
 /// Rows between two progress updates.
@@ -28,6 +29,18 @@ const STRIDE: usize = 1_024;
 
 /// Rows per round, over all parts.
 const ROUND: usize = 1 << 16;
+
+/// Rows per round and part, at least, for each landmark: a round ends with `O(c³)` operations.
+const ROUND_OF_RANK: usize = 16;
+
+/// Rows per landmark in each part of a fit with the ridge given, and the most parts.
+const OF_PART: usize = 100;
+const PARTS: usize = 16;
+
+/// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one block of
+/// `O(c²)` memory instead of one per thread.
+const FEW: usize = 4;
+const LARGE: usize = 2_048;
 
 /// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
 const BLOCKED: usize = 64;
@@ -102,7 +115,7 @@ pub(crate) fn cross_validate(input: Input<'_, f64>, ridges: Vec<f64>, seed: u64)
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
-pub(crate) fn regress<T: Lane>(
+pub(crate) fn regress<T: Lane + RealField>(
     input: Input<'_, T>,
     ridges: &Candidates,
     seed: u64,
@@ -128,7 +141,7 @@ pub(crate) fn regress<T: Lane>(
 
     let (parts, mut deal) = match ridges {
         Candidates::BestOf(_) => (FOLDS.min(count), Some(deal_folds(count, seed))),
-        Candidates::One(_) => ((count / (32 * rank)).clamp(1, 16), None),
+        Candidates::One(_) => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
     };
     let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
     let mut accumulators = heaps
@@ -138,52 +151,64 @@ pub(crate) fn regress<T: Lane>(
         .map_err(regression_error)?;
 
     observer.begin("rows", count as u64);
-    let mut round = rounds.resume(&mut accumulators)?;
-    observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
     // Folds share the rows of a round; other parts are contiguous ranges.
+    let whole = ROUND.max(ROUND_OF_RANK.saturating_mul(rank * parts));
     let (longest, stride) = match deal {
-        Some(_) => (count, ROUND),
-        None => (count.div_ceil(parts), ROUND.div_ceil(parts)),
+        Some(_) => (count, whole),
+        None => (count.div_ceil(parts), whole.div_ceil(parts)),
     };
+    let range = |part: usize| match ridges {
+        Candidates::BestOf(_) => (0, count),
+        Candidates::One(_) => (part * count / parts, (part + 1) * count / parts),
+    };
+    let seen =
+        |part: usize, rounds: usize| (range(part).1 - range(part).0).min(rounds.saturating_mul(stride));
+    let mut round = rounds.resume(&mut accumulators, |rounds| match deal {
+        Some(_) => seen(0, rounds),
+        None => (0..parts).map(|part| seen(part, rounds)).sum(),
+    })?;
+    observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
     let mut part_of = Vec::new();
     deal.iter_mut().flatten().take(round * stride).for_each(drop);
+    let share = parts < FEW || rank >= LARGE;
+    let mut shared = None;
     while round * stride < longest {
         part_of.clear();
         part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
-        accumulators.par_iter_mut().enumerate().try_for_each_init(
-            || None,
-            |block, (part, accumulator)| {
-                let block = match block {
-                    Some(block) => block,
-                    None => block.insert(Block::new(&landmarks)?),
-                };
-                let (begin, end) = match part_of.is_empty() {
-                    false => (0, count),
-                    true => (part * count / parts, (part + 1) * count / parts),
-                };
-                let first = begin + round * stride;
-                let mut seen = 0;
-                block.begin(accumulator);
-                for row in first..end.min(first + stride) {
-                    if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
-                        continue;
-                    }
-                    let features = rows[row * dim..(row + 1) * dim].iter().copied();
-                    block.push(features, targets.at(row))?;
-                    seen += 1;
-                    if seen == STRIDE {
-                        observer.advance(seen as u64);
-                        seen = 0;
-                    }
+        let add = |block: &mut Option<_>, (part, accumulator): (usize, &mut RidgeRegression<'_, f64>)| {
+            let block = match block {
+                Some(block) => block,
+                None => block.insert(Block::new(&landmarks, share)?),
+            };
+            let (begin, end) = range(part);
+            let first = begin + round * stride;
+            let mut seen = 0;
+            block.begin(accumulator);
+            for row in first..end.min(first + stride) {
+                if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
+                    continue;
                 }
-                observer.advance(seen as u64);
-                block.end(accumulator)
-            },
-        )?;
+                let features = rows[row * dim..(row + 1) * dim].iter().copied();
+                block.push(features, targets.at(row))?;
+                seen += 1;
+                if seen == STRIDE {
+                    observer.advance(seen as u64);
+                    seen = 0;
+                }
+            }
+            observer.advance(seen as u64);
+            block.end(accumulator)
+        };
+        if share {
+            accumulators.iter_mut().enumerate().try_for_each(|part| add(&mut shared, part))?;
+        } else {
+            accumulators.par_iter_mut().enumerate().try_for_each_init(|| None, add)?;
+        }
         go_on(observer)?;
         round += 1;
         rounds.after_round(round, &accumulators)?;
     }
+    drop(shared);
     observer.end();
 
     let mut fitted = conclude(&nystrom, &mut accumulators, ridges, observer)?;
@@ -211,19 +236,30 @@ pub(crate) fn solve<A: Scalar>(
         }
     };
     let whole = merge(parts, sum)?;
-    let Solution { weights, squared_error } = whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
-    let train_error = root(squared_error.to_f64());
-    Ok((weights.iter().collect(), Quality { ridge, train_error, validation_error, scores }))
+    let blocked = if whole.features() >= BLOCKED { Triangle::of(whole).solve(ridge) } else { None };
+    let (weights, squared_error) = match blocked {
+        Some((weights, squared_error)) => (weights.into_iter().map(A::from_f64).collect(), squared_error),
+        None => {
+            let Solution { weights, squared_error } =
+                whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
+            (weights.iter().collect(), squared_error.to_f64())
+        }
+    };
+    Ok((weights, Quality { ridge, train_error: root(squared_error), validation_error, scores }))
 }
 
 /// Make the first part the sum of all, which is `sum` if it is known, and return it.
-fn merge<'p, 'm, A: Scalar>(
+pub(crate) fn merge<'p, 'm, A: Scalar>(
     parts: &'p mut [RidgeRegression<'m, A>],
     sum: Option<Triangle>,
 ) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
     let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
     let sum = match parts {
-        [first, _, ..] if first.features() >= BLOCKED => {
+        [first, others @ ..]
+            if first.features() >= BLOCKED
+                && !others.is_empty()
+                && others.iter().all(|other| other.features() == first.features()) =>
+        {
             Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
         }
         _ => None,

@@ -1,8 +1,59 @@
 //! The core's kernels, vectorised: landmarks against candidates, one candidate per lane.
 
-use crate::simd::{Lane, exponential::exponential};
-use dpp_nystrom_core::kernel::ChosenKernel;
-use pulp::Simd;
+use crate::simd::{Lane, exponential::exponential, lane::Ground};
+use dpp_nystrom_core::{TRIES, kernel::ChosenKernel};
+use pulp::{Simd, WithSimd};
+
+/// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
+pub(crate) struct Entries<'e, 'g, T: Lane> {
+    pub(crate) ground: &'e Ground<'g, T>,
+    pub(crate) rows: &'e [usize],
+    pub(crate) count: usize,
+    /// Features of the rows in lanes: of [`TRIES`] rows, their values of each feature are adjacent.
+    pub(crate) values: &'e [T],
+    pub(crate) entries: &'e mut [T],
+}
+
+impl<T: Lane> WithSimd for Entries<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        const TILE: usize = 8;
+        let Self { ground, rows, count, values, entries } = self;
+        let chosen = ground.kernel();
+        let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+        let stride = TRIES / lanes;
+        let features = T::vectors::<S>(values);
+        let dim = ground.features() * stride;
+        let mut at = 0;
+        for tile in entries.chunks_mut(TILE * count) {
+            let mut some: [&[T]; TILE] = [ground.row(rows[at]); TILE];
+            for (r, row) in some.iter_mut().enumerate() {
+                if let Some(&number) = rows.get(at + r) {
+                    *row = ground.row(number);
+                }
+            }
+            for block in 0..count.div_ceil(TRIES) {
+                let features = &features[block * dim..(block + 1) * dim];
+                for vector in 0..stride {
+                    let features = &features[vector..];
+                    let values = self::entries::<T, S, TILE>(simd, chosen, some, features, stride);
+                    let first = block * TRIES + vector * lanes;
+                    if first >= count {
+                        break;
+                    }
+                    let width = lanes.min(count - first);
+                    for (value, row) in values.iter().zip(tile.chunks_mut(count)) {
+                        let value: &[T] = bytemuck::cast_slice(std::slice::from_ref(value));
+                        row[first..first + width].copy_from_slice(&value[..width]);
+                    }
+                }
+            }
+            at += TILE;
+        }
+    }
+}
 
 /// Return the kernel of each of `R` rows with the candidates of one vector. Consecutive features of the
 /// candidates are `stride` vectors apart in `features`.

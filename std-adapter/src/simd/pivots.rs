@@ -245,9 +245,9 @@ impl<T: Lane> Rows<T> {
         Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
     }
 
-    /// Return the features of a block of lanes.
-    pub(crate) fn block(&self, block: usize) -> &[T] {
-        &self.values[block * self.features..(block + 1) * self.features]
+    /// Return the features of all rows, in lanes.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
     }
 
     /// Return entry `k` of a row's substitution.

@@ -8,8 +8,8 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::{Lane, Lanes, kernel, lane::Ground, pivots::Rows};
-use dpp_nystrom_core::{GroundSet, Landmarks, TRIES};
+use crate::simd::{Lanes, kernel::Entries, lane::Ground, pivots::Rows};
+use dpp_nystrom_core::{GroundSet, Landmarks};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -85,7 +85,8 @@ impl Subset {
             .zip(chosen.par_chunks(TASK).zip(candidates.par_chunks(TASK)))
             .try_for_each(|(residuals, (chosen, at))| {
                 let mut entries = zeros(chosen.len() * count, 0.0)?;
-                let all = Entries { ground, rows: chosen, count, in_lanes: &in_lanes, entries: &mut entries };
+                let all =
+                    Entries { ground, rows: chosen, count, values: in_lanes.values(), entries: &mut entries };
                 lanes.arch.dispatch(all);
                 let own: Vec<f64> =
                     at.iter().flat_map(|&at| flat[at * c..(at + 1) * c].iter().copied()).collect();
@@ -245,54 +246,6 @@ impl Subset {
             *to = from as f32;
         }
         self.features.push(carried);
-    }
-}
-
-/// The kernel of `rows` with the `count` rows in lanes.
-struct Entries<'e, 'g> {
-    ground: &'e Ground<'g, f64>,
-    rows: &'e [usize],
-    count: usize,
-    in_lanes: &'e Rows<f64>,
-    entries: &'e mut [f64],
-}
-
-impl WithSimd for Entries<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        const TILE: usize = 8;
-        let Self { ground, rows, count, in_lanes, entries } = self;
-        let chosen = ground.kernel();
-        let lanes = size_of::<S::f64s>() / size_of::<f64>();
-        let stride = TRIES / lanes;
-        let mut at = 0;
-        for tile in entries.chunks_mut(TILE * count) {
-            let mut some: [&[f64]; TILE] = [ground.row(rows[at]); TILE];
-            for (r, row) in some.iter_mut().enumerate() {
-                if let Some(&number) = rows.get(at + r) {
-                    *row = ground.row(number);
-                }
-            }
-            for block in 0..count.div_ceil(TRIES) {
-                let features = f64::vectors::<S>(in_lanes.block(block));
-                for vector in 0..stride {
-                    let features = &features[vector..];
-                    let values = kernel::entries::<f64, S, TILE>(simd, chosen, some, features, stride);
-                    let first = block * TRIES + vector * lanes;
-                    if first >= count {
-                        break;
-                    }
-                    let dim = lanes.min(count - first);
-                    for (value, row) in values.iter().zip(tile.chunks_mut(count)) {
-                        let value: &[f64] = bytemuck::cast_slice(std::slice::from_ref(value));
-                        row[first..first + dim].copy_from_slice(&value[..dim]);
-                    }
-                }
-            }
-            at += TILE;
-        }
     }
 }
 
