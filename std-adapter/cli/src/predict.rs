@@ -1,11 +1,12 @@
 //! `dpp-nystrom predict`.
 
+use crate::bar::Bar;
 use crate::error::Error;
 use crate::output::{keep_inputs, note, short, write_column, write_column_in_parts};
 use clap::Args;
 use dpp_nystrom::{
     Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Model,
-    model::export::DeviceModel,
+    model::export::DeviceModel, observer::Observer,
 };
 use std::path::PathBuf;
 
@@ -37,26 +38,29 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let errors = write_column_in_parts(arguments.out.as_deref(), &model.target_name, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
+        let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
+        Bar.begin("rows", store.as_ref().map_or(0, Store::len) as u64);
         let mut take = |block: Table| {
             let predictions = model.predict_table(&block).map_err(|error| match error {
                 LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
                 other => other,
             })?;
             before += predictions.len();
+            Bar.advance(predictions.len() as u64);
             for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
                 errors.squares += (prediction - target) * (prediction - target);
                 errors.targets += 1;
             }
             predictions.iter().try_for_each(|prediction| put(&prediction.to_string()))
         };
-        if Store::is_store(&arguments.data) {
-            let store = Store::open(&arguments.data)?;
+        if let Some(store) = store {
             store.has_features(&model.feature_names)?;
             store.read_blocks(&mut take)?;
         } else {
             let target = Some(model.target_name.as_str());
             table::read_feature_blocks(&arguments.data, &model.feature_names, target, &mut take)?;
         }
+        Bar.end();
         Ok(errors)
     })?;
     if errors.targets > 0 {

@@ -74,7 +74,7 @@ fn ridges() {
         for value in ["0", "-1", "-1e-6", "nan", "inf", "garbage", ""] {
             folder
                 .run(&format!("{command} --landmarks 5 --ridge={value}"))
-                .misused(&["--ridge", "expected a positive number or cv"]);
+                .misused(&["--ridge", "expected a positive number, cv or loo"]);
         }
         folder.run(&format!("{command} --landmarks 5 --ridge -1")).misused(&["invalid ridge \"-1\""]);
         for precision in ["f64", "f32"] {
