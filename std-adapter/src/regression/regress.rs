@@ -352,7 +352,7 @@ mod tests {
         let ground = Points::new(&features, 2, KernelKind::Gaussian.build(sigma).unwrap()).unwrap();
         let phi = features_of_points(&ground, &features[..2 * c]).unwrap();
         let axes = Axes::new(&phi).unwrap();
-        assert_eq!(found.quality.scores.len(), ridges.len());
+        assert_eq!((found.kept.len(), phi.nrows(), found.quality.scores.len()), (c, c, ridges.len()));
         for &(ridge, squares) in &found.quality.scores {
             let expected = axes.fit(&targets, ridge * rows as f64).error() * rows as f64;
             assert!((squares - expected).abs() <= tolerance * expected, "{ridge:e}: {squares} {expected}");
@@ -367,8 +367,8 @@ mod tests {
         let ridges: Vec<f64> = ridge_grid().collect();
         // Several blocks of rows and parts; a narrow and a wide bandwidth.
         leave_one_out_agrees::<f64>((2_000, 30), 1.0, &ridges, 1e-5);
-        leave_one_out_agrees::<f64>((700, 60), 4.0, &ridges[4..], 1e-5);
-        leave_one_out_agrees::<f32>((2_000, 30), 1.0, &ridges[8..], 1e-2);
+        leave_one_out_agrees::<f64>((700, 60), 0.7, &ridges[4..], 1e-5);
+        leave_one_out_agrees::<f32>((2_000, 12), 0.7, &ridges[8..], 1e-2);
     }
 
     #[test]

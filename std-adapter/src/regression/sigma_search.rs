@@ -309,10 +309,11 @@ mod tests {
         for kind in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52] {
             // Without rounding errors that a tiny ridge would amplify.
             let ridge = Ridge::Value(1e-4);
-            let sketch = Sketch::new(&data, kind, 20, ridge).unwrap();
-            for sigma in [0.3, 1.0, 20.0] {
+            let sketch = Sketch::new(&data, kind, 12, ridge).unwrap();
+            // Wider, the rank is decided by rounding errors.
+            for sigma in [0.2, 0.4] {
                 let kernel = KernelSpec { kind, sigma };
-                let phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..40]).unwrap();
+                let phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..24]).unwrap();
                 let (_, expected) = Axes::new(&phi).unwrap().best(targets, &ridge.candidates()).unwrap();
                 let found = sketch.error(kernel).unwrap();
                 assert!((found - expected).abs() < 1e-7 * expected, "{kind:?} {sigma}: {found} {expected}");

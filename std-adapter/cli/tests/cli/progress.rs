@@ -31,9 +31,10 @@ fn a_phase_its_share_and_the_time_left_are_shown() {
     let shares: Vec<u32> = lines.iter().filter_map(share).collect();
     assert!(shares.len() > 3 && shares.is_sorted(), "{shown:?}");
     assert!(lines.iter().any(|line| line.contains("s left")), "{shown:?}");
-    // The report follows a cleared line.
-    let report = shown.rsplit("\u{1b}[2K").next().unwrap();
-    assert!(report.contains("landmarks") && !report.contains('%'), "{shown:?}");
+    // The report starts on a cleared line, and the last line is cleared.
+    let report = shown.split("\u{1b}[2K").find(|part| part.contains("log-determinant")).unwrap();
+    assert!(report.starts_with("method") && !report.contains('%'), "{shown:?}");
+    assert!(shown.ends_with("\u{1b}[2K"), "{shown:?}");
     let piped = folder.run(command).good();
     assert!(!piped.err.contains("chain") && !piped.err.contains('\r'), "{}", piped.err);
 }
