@@ -3,10 +3,11 @@
 use crate::approximation::{Approximation, Gram, SPECTRUM_ROWS, Spectrum};
 use crate::data::{Prepared, prepared::keep, table::input::Table};
 use crate::error::{Error, landmarks_error};
-use crate::kernel::{KernelKind, KernelSpec, Precision, Sigma};
+use crate::kernel::{KernelKind, KernelParams, KernelSpec, Precision, Sigma};
 use crate::landmarks::{Selector, Task, run, selector::check_count};
-use crate::observer::{Observer, Silent, go_on};
-use crate::regression::{FitParams, Ridge, choose_bandwidth, fit};
+use crate::observer::{Named, Observer, go_on};
+use crate::pipeline::{self, Landmarks, Params};
+use crate::regression::{FitParams, Ridge, choose_bandwidth, fit, sigma_search::without_validation};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::SliceRandom;
@@ -80,8 +81,8 @@ pub struct Comparison {
 
 /// Run each method with each number of landmarks and seed, and pass each trial to `each` as it completes.
 ///
-/// Each seed draws its own rows. Given landmarks are always among the training rows. Without a target the regression is
-/// omitted.
+/// Each seed draws its own rows. A bandwidth is cross-validated for each number of landmarks, with the first selector.
+/// Given landmarks are always among the training rows. Without a target the regression is omitted.
 ///
 /// # Errors
 /// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`], errors of the bandwidth, the
@@ -106,24 +107,21 @@ pub fn evaluate(
     }
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
         let (data, test) = split(table, comparison, seed)?;
-        let chosen = choose_bandwidth(comparison.bandwidth, comparison.kernel, &data, seed, observer)?;
-        let gram = Gram::new(&data, KernelSpec { kind: comparison.kernel, sigma: chosen.sigma })?;
-        let spectrum = if data.len() <= SPECTRUM_ROWS {
-            observer.begin("eigenvalues", 1);
-            let matrix = gram.matrix()?.clone();
-            go_on(observer)?;
-            let spectrum = Spectrum::of_matrix(matrix)?;
-            observer.end();
-            Some(spectrum)
-        } else {
-            None
-        };
         let &Comparison { ridge, precision, .. } = comparison;
-        let params = FitParams { kernel: gram.kernel(), ridge, precision, seed };
-        let ridge = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
         let trials = comparison.landmarks.len() * comparison.selectors.len();
-        observer.begin(&format!("seed {seed}"), trials as u64);
+        let (mut trial, mut under, mut under_sigma) = (0, None, f64::NAN);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
+            let sigma = bandwidth(&data, comparison, c, seed, observer)?;
+            let (gram, spectrum) = match under.take() {
+                Some(same) if under_sigma == sigma => under.insert(same),
+                _ => {
+                    let kernel = KernelSpec { kind: comparison.kernel, sigma };
+                    under.insert(decomposed(&data, kernel, observer)?)
+                }
+            };
+            under_sigma = sigma;
+            let params = FitParams { kernel: gram.kernel(), ridge, precision, seed };
+            let ridge = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
             for selector in &comparison.selectors {
                 // The number of given rows does not depend on c: measure them once.
                 let c = match selector.fixed() {
@@ -131,14 +129,16 @@ pub fn evaluate(
                     Some(rows) => rows.len(),
                     None => c,
                 };
-                let silent = Silent(observer);
-                let task = Task { gram: &gram, c, precision, seed, ridge, observer: &silent };
+                trial += 1;
+                let name = format!("seed {seed}, {trial} of {trials}: {} {c}", selector.name());
+                let named = Named { outer: observer, name: &name };
+                let task = Task { gram, c, precision, seed, ridge, observer: &named };
                 let selection = run(selector.as_ref(), &task)?;
                 let (trace, relative) =
-                    approximation.errors(&gram, spectrum.as_ref(), &selection.landmarks, seed)?;
+                    approximation.errors(gram, spectrum.as_ref(), &selection.landmarks, seed)?;
                 let model = match &data.target {
                     Some(_) if approximation == Approximation::Nystrom => {
-                        Some(fit(&data, &selection.landmarks, params, None, &silent)?.model)
+                        Some(fit(&data, &selection.landmarks, params, None, &named)?.model)
                     }
                     _ => None,
                 };
@@ -162,18 +162,55 @@ pub fn evaluate(
                     train_nrmse: model.as_ref().map(|model| model.train_nrmse),
                     test_nrmse,
                     seconds: selection.seconds,
-                    sigma: chosen.sigma,
+                    sigma,
                     ridge: model.as_ref().map(|model| model.ridge),
                     approximation: (approximation != Approximation::Nystrom)
                         .then(|| approximation.to_string()),
                 })?;
-                observer.advance(1);
                 go_on(observer)?;
             }
         }
-        observer.end();
     }
     Ok(())
+}
+
+/// Return the bandwidth for this number of landmarks. If it is cross-validated, it is that of a fit with the first method.
+fn bandwidth(
+    data: &Prepared,
+    comparison: &Comparison,
+    c: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<f64, Error> {
+    let &Comparison { kernel: kind, bandwidth: sigma, ridge, precision, .. } = comparison;
+    if let Some(sigma) = without_validation(sigma, kind, data, seed)? {
+        return Ok(sigma);
+    }
+    let Some(selector) = comparison.selectors.first() else {
+        return Ok(choose_bandwidth(sigma, kind, data, seed, observer)?.sigma);
+    };
+    let landmarks = Landmarks::Count(selector.fixed().map_or(c, <[_]>::len));
+    let kernel = KernelParams { kind, sigma };
+    let params = Params { kernel, landmarks, selector: &**selector, ridge, precision, seed };
+    Ok(pipeline::select(data, &params, observer)?.kernel.sigma)
+}
+
+/// Return the rows under a kernel, with all eigenvalues unless there are too many rows.
+fn decomposed<'a>(
+    data: &'a Prepared,
+    kernel: KernelSpec,
+    observer: &dyn Observer,
+) -> Result<(Gram<'a>, Option<Spectrum>), Error> {
+    let gram = Gram::new(data, kernel)?;
+    if data.len() > SPECTRUM_ROWS {
+        return Ok((gram, None));
+    }
+    observer.begin("eigenvalues", 1);
+    let matrix = gram.matrix()?.clone();
+    go_on(observer)?;
+    let spectrum = Spectrum::of_matrix(matrix)?;
+    observer.end();
+    Ok((gram, Some(spectrum)))
 }
 
 /// Return the standardised training rows and the raw held-out rows.

@@ -37,6 +37,30 @@ impl Observer for Silent<'_> {
     }
 }
 
+/// Prefixes the phases of one of several steps with its name.
+pub(crate) struct Named<'a> {
+    pub(crate) outer: &'a dyn Observer,
+    pub(crate) name: &'a str,
+}
+
+impl Observer for Named<'_> {
+    fn begin(&self, phase: &str, steps: u64) {
+        self.outer.begin(&format!("{}: {phase}", self.name), steps);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.outer.advance(steps);
+    }
+
+    fn end(&self) {
+        self.outer.end();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.outer.is_cancelled()
+    }
+}
+
 /// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;

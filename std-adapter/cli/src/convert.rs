@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.data])?;
     let begin = Instant::now();
     let Convert { data, target, precision, out, .. } = arguments;
-    let made = store::convert(data, target, *precision, out, &Bar::default())?;
+    let made = store::convert(data, target, *precision, out, &Bar)?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
     tell_target(&arguments.target, target);

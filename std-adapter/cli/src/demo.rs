@@ -80,7 +80,7 @@ fn compare(table: &Table, bandwidth: Sigma, title: &str) -> Result<Panel, Error>
         approximation: Approximation::Nystrom,
     };
     let mut trials: Vec<Trial> = Vec::new();
-    evaluate(table, &comparison, &Bar::default(), |trial| {
+    evaluate(table, &comparison, &Bar, |trial| {
         trials.push(trial);
         Ok(())
     })?;
@@ -130,7 +130,7 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
         precision: Precision::F64,
         seed: 0,
     };
-    let outcome = pipeline::fit(&data, &params, None, &Bar::default())?;
+    let outcome = pipeline::fit(&data, &params, None, &Bar)?;
     let selection = &outcome.selected.selection;
     let rows = selection.landmarks.rows().unwrap_or_default();
     write_column(Some(&out.join("landmarks.csv")), "row", rows.iter())?;

@@ -32,8 +32,8 @@ pub(crate) struct Diagnose {
     landmarks: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArguments,
-    /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv")]
+    /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
+    #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     ridge: Ridge,
     /// Number of exact samples
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
@@ -78,7 +78,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
-    let observer = Bar::default();
+    let observer = Bar;
     let seed = arguments.source.seed;
     let data = source::at_most(&arguments.source, ROWS)?;
     let kernel = source::kernel(&data, &arguments.kernel, seed, &observer)?;

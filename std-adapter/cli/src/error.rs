@@ -22,6 +22,13 @@ pub(crate) enum Error {
     /// The method `given` without row numbers.
     #[error("the method given needs row indices; name a CSV file of them with --given")]
     GivenMissing,
+    /// More landmarks than rows that are not held out.
+    #[error(
+        "{landmarks} landmarks asked for, but there are only {} rows: {test} of {rows} are held out; use fewer landmarks, \
+         more rows with --rows, or hold out fewer with --test",
+        rows - test
+    )]
+    HeldOut { landmarks: usize, rows: usize, test: usize },
     /// A target other than that of the row store.
     #[error(
         "{}: the target of a row store is settled when it is made, and this one's is {own}; leave --target out, or \

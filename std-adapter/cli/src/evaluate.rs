@@ -44,8 +44,8 @@ pub(crate) struct Evaluate {
     pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv")]
+    /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
+    #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
@@ -86,6 +86,12 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     }
     let rows = arguments.source.rows.unwrap_or(ROWS.min(table.rows()));
     let test = arguments.test.unwrap_or(rows / 4);
+    if let (Some(&landmarks), Some(train)) = (arguments.landmarks.iter().max(), rows.checked_sub(test))
+        && landmarks > train
+        && train > 0
+    {
+        return Err(Error::HeldOut { landmarks, rows, test });
+    }
     if rows.saturating_sub(test) > SPECTRUM_ROWS {
         note(&format!(
             "over {SPECTRUM_ROWS} training rows fro_rel and spec_rel are left out: they need all eigenvalues"
@@ -110,7 +116,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         },
     };
     let mut trials = Vec::new();
-    evaluate(&table, &comparison, &Bar::default(), |trial| {
+    evaluate(&table, &comparison, &Bar, |trial| {
         if arguments.json {
             print_json(&trial)?;
         } else {

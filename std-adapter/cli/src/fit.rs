@@ -37,8 +37,8 @@ pub(crate) struct Fit {
     pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
-    #[arg(long, value_name = "F|cv", default_value = "cv")]
+    /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
+    #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(
@@ -82,11 +82,15 @@ struct Report<'a> {
     #[serde(skip)]
     count: usize,
     sigma: f64,
+    #[serde(skip)]
+    bandwidth: Option<f64>,
     ridge: f64,
     rows: u64,
     dim: usize,
     train_nrmse: f64,
     cv_nrmse: Option<f64>,
+    #[serde(skip)]
+    leaves_one_out: bool,
     dependent: usize,
     select_seconds: f64,
     fit_seconds: f64,
@@ -133,7 +137,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     };
     let every = arguments.checkpoint_every;
     let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
-    let outcome = pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar::default())?;
+    let outcome = pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)?;
     let (selected, fitted) = (&outcome.selected, &outcome.fitted);
     source::tell(selected);
     if let Some(resumed) = checkpoint.as_ref().map(Checkpoint::resumed).filter(|&rows| rows > 0) {
@@ -164,11 +168,13 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         landmarks: &fitted.model.landmark_rows,
         count: fitted.model.landmarks(),
         sigma: selected.kernel.sigma,
+        bandwidth: selected.kernel.bandwidth(),
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
         dim: fitted.model.feature_names.len(),
         train_nrmse: fitted.model.train_nrmse,
         cv_nrmse: fitted.validation_nrmse,
+        leaves_one_out: arguments.ridge == Ridge::LeaveOneOut,
         dependent: fitted.dependent,
         select_seconds: selected.selection.seconds,
         fit_seconds: outcome.fit_seconds,
@@ -185,10 +191,13 @@ fn text(report: &Report<'_>) -> String {
     let rows = [
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("landmarks", format!("{} ({})", report.count, chosen)),
-        row("bandwidth", short(report.sigma)),
+        row("bandwidth", short_or_dash(report.bandwidth)),
         row("ridge", short(report.ridge)),
         row("training error", short(report.train_nrmse)),
-        row("10-fold error", short_or_dash(report.cv_nrmse)),
+        row(
+            if report.leaves_one_out { "leave-one-out error" } else { "10-fold error" },
+            short_or_dash(report.cv_nrmse),
+        ),
         row("seconds to select", short(report.select_seconds)),
         row("seconds to fit", short(report.fit_seconds)),
     ];

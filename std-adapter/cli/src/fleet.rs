@@ -110,7 +110,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         }
     }
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
-    let merged = fleet.merge(&states, ridge, &Bar::default())?;
+    let merged = fleet.merge(&states, ridge, &Bar)?;
     merged.model.save(&arguments.model)?;
     let report = MergeReport {
         model: &arguments.model,

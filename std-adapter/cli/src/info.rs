@@ -1,7 +1,7 @@
 //! `dpp-nystrom info`.
 
 use crate::error::Error;
-use crate::output::{aligned, print_report, row, short};
+use crate::output::{aligned, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
@@ -26,6 +26,8 @@ struct Report<'a> {
     landmark_rows: &'a [u64],
     kernel: KernelKind,
     sigma: f64,
+    #[serde(skip)]
+    bandwidth: Option<f64>,
     ridge: f64,
     precision: &'static str,
     trained_on: &'a str,
@@ -53,6 +55,7 @@ fn report(model: &Model) -> Report<'_> {
         landmark_rows: &model.landmark_rows,
         kernel: model.kernel.kind,
         sigma: model.kernel.sigma,
+        bandwidth: model.kernel.bandwidth(),
         ridge: model.ridge,
         precision,
         trained_on: &model.trained_on,
@@ -68,7 +71,7 @@ fn text(report: &Report<'_>) -> String {
         row("features", report.features.len()),
         row("landmarks", report.landmarks),
         row("kernel", format!("{:?}", report.kernel)),
-        row("bandwidth", short(report.sigma)),
+        row("bandwidth", short_or_dash(report.bandwidth)),
         row("ridge", short(report.ridge)),
         row("precision", report.precision),
         row("rows", report.trained_rows),

@@ -125,6 +125,26 @@ their own.")]
     Merge(fleet::Merge),
 }
 
+impl Command {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Demo(_) => "demo",
+            Self::Select(_) => "select",
+            Self::Fit(_) => "fit",
+            Self::Predict(_) => "predict",
+            Self::Info(_) => "info",
+            Self::Export(_) => "export",
+            Self::Evaluate(_) => "evaluate",
+            Self::Experiment(_) => "experiment",
+            Self::Diagnose(_) => "diagnose",
+            Self::Tune(_) => "tune",
+            Self::Convert(_) => "convert",
+            Self::Learn(_) => "learn",
+            Self::Merge(_) => "merge",
+        }
+    }
+}
+
 fn main() -> ExitCode {
     // A negative number is the value of the option before it, whose parser says what is wrong with it.
     let command = Arguments::command().mut_subcommands(|command| {
@@ -141,6 +161,7 @@ fn main() -> ExitCode {
 
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 fn run(arguments: Arguments) -> ExitCode {
+    bar::start(arguments.command.name());
     let done = match arguments.command {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
@@ -156,6 +177,7 @@ fn run(arguments: Arguments) -> ExitCode {
         Command::Diagnose(arguments) => diagnose::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
     };
+    bar::finish();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.

@@ -1,5 +1,6 @@
 //! Output: text for users and for programs.
 
+use crate::bar::aside;
 use crate::error;
 use dpp_nystrom::Error;
 use std::path::{Path, PathBuf};
@@ -7,14 +8,13 @@ use std::{io, io::Write};
 
 /// Print a line on stderr, ignoring failure.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = aside(|| writeln!(io::stderr(), "{line}"));
 }
 
 /// Print text on standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
+    aside(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
         .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
 }
 
@@ -60,7 +60,8 @@ pub(crate) fn write_columns_in_parts<A>(
             if held.len() < HELD {
                 return Ok(());
             }
-            let put = out.write_all(&held).map_err(|source| Error::Write { path: shown.clone(), source });
+            let put =
+                aside(|| out.write_all(&held)).map_err(|source| Error::Write { path: shown.clone(), source });
             held.clear();
             put
         });
@@ -69,7 +70,7 @@ pub(crate) fn write_columns_in_parts<A>(
         if failed {
             Err(io::ErrorKind::Interrupted.into())
         } else {
-            out.write_all(&held).and_then(|()| out.flush())
+            aside(|| out.write_all(&held).and_then(|()| out.flush()))
         }
     };
     let written = match path {

@@ -1,13 +1,14 @@
 //! `dpp-nystrom predict`.
 
 use crate::arguments::{Choice, one_of};
+use crate::bar::Bar;
 use crate::error::Error;
 use crate::output::{keep_inputs, note, short, write_column, write_columns_in_parts};
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Rarity};
 use dpp_nystrom::{
     Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Confidence,
-    model::Model, model::export::DeviceModel,
+    model::Model, model::export::DeviceModel, observer::Observer,
 };
 use std::path::PathBuf;
 
@@ -110,6 +111,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         std::iter::once(model.target_name.as_str()).chain(with.map(|choice| choice.0)).collect();
     let errors = write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
+        let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
+        Bar.begin("rows", store.as_ref().map_or(0, Store::len) as u64);
         let mut take = |block: Table| {
             let (predictions, columns) =
                 predicted(&model, arguments, &block).map_err(|error| match error {
@@ -117,6 +120,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                     other => other,
                 })?;
             before += predictions.len();
+            Bar.advance(predictions.len() as u64);
             for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
                 errors.squares += (prediction - target) * (prediction - target);
                 errors.targets += 1;
@@ -127,14 +131,14 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 .zip(columns)
                 .try_for_each(|(prediction, others)| put(&format!("{prediction}{others}")))
         };
-        if Store::is_store(&arguments.data) {
-            let store = Store::open(&arguments.data)?;
+        if let Some(store) = store {
             store.has_features(&model.feature_names)?;
             store.read_blocks(&mut take)?;
         } else {
             let target = Some(model.target_name.as_str());
             table::read_feature_blocks(&arguments.data, &model.feature_names, target, &mut take)?;
         }
+        Bar.end();
         Ok(errors)
     })?;
     if errors.targets > 0 {

@@ -4,7 +4,7 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{aligned, keep_inputs, print_report, row, short, write_column, write_csv};
+use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash, write_column, write_csv};
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
@@ -49,6 +49,8 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<&'a [f64]>>,
     sigma: f64,
+    #[serde(skip)]
+    bandwidth: Option<f64>,
     rows: usize,
     dim: usize,
     steps: u64,
@@ -137,7 +139,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         precision: arguments.kernel.precision,
         seed,
     };
-    let selected = pipeline::select(&*source, &params, &Bar::default())?;
+    let selected = pipeline::select(&*source, &params, &Bar)?;
     source::tell(&selected);
     let method = selector.name();
     let curve = arguments.tolerance.curve(&selected, method)?;
@@ -168,6 +170,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         landmarks: &landmarks,
         points: (!points.is_empty()).then(|| points.chunks_exact(columns.features()).collect()),
         sigma: selected.kernel.sigma,
+        bandwidth: selected.kernel.bandwidth(),
         rows: rows.len(),
         dim: columns.features(),
         steps: selection.steps,
@@ -192,7 +195,7 @@ fn text(report: &Report<'_>, list: bool) -> String {
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("chosen", report.plan.as_ref().map_or_else(String::new, PlanReport::words)),
         row("landmarks", report.points.as_ref().map_or(report.landmarks.len(), Vec::len)),
-        row("bandwidth", short(report.sigma)),
+        row("bandwidth", short_or_dash(report.bandwidth)),
         row("steps", report.steps),
         row("accepted swaps", report.accepted),
         row("log-determinant", short(report.log_det)),

@@ -7,7 +7,7 @@ use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Prepared, RowSource, table};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
-use dpp_nystrom::regression::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
+use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
 use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected};
 use serde::Serialize;
 use std::path::Path;
@@ -110,10 +110,8 @@ pub(crate) fn kernel(
 fn tell_edge(at_edge: bool, sigma: f64) {
     if at_edge {
         note(&format!(
-            "warning: the cross-validated bandwidth {sigma} is at the edge of the grid ({} to {} medians); \
-             the best may lie beyond, try --sigma with a number",
-            SIGMA_GRID[0],
-            SIGMA_GRID[SIGMA_GRID.len() - 1]
+            "warning: the cross-validated bandwidth {sigma} is at the edge of those compared; the best may lie beyond, \
+             try --sigma with a number"
         ));
     }
 }

@@ -7,13 +7,16 @@ use crate::output::{aligned, cell, keep_inputs, note, print_report, short, short
 use crate::source;
 use crate::surface;
 use clap::Args;
-use dpp_nystrom::regression::{Regressor, SIGMA_GRID, Surface, ridge_grid, tune};
+use dpp_nystrom::regression::{Grid, Regressor, SIGMA_GRID, Surface, ridge_grid, tune};
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// Default numbers of rows: as for evaluate, and for a full regression what takes about a minute.
 const ROWS: usize = 4_000;
 const FULL_ROWS: usize = 1_000;
+
+/// Bandwidths added around or beyond the best of the default ones.
+const FURTHER: usize = 3;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +38,8 @@ pub(crate) struct Tune {
     full: bool,
     #[command(flatten)]
     kernel: KindArguments,
-    /// Bandwidths to try, in multiples of the median distance [default: 0.25 to 64, in powers of 2]
+    /// Bandwidths to try, in multiples of the median distance [default: 0.25 to 64, in powers of 2,
+    /// and three around the best]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive)]
     sigmas: Vec<f64>,
     /// Ridges to try [default: 1e-10 to 0.1, in half powers of 10]
@@ -80,9 +84,10 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
     };
     let or = |given: &[f64], usual: Vec<f64>| if given.is_empty() { usual } else { given.to_vec() };
     let multiples = or(&arguments.sigmas, SIGMA_GRID.to_vec());
+    let further = if arguments.sigmas.is_empty() { FURTHER } else { 0 };
     let ridges = or(&arguments.ridges, ridge_grid().collect());
-    let surface =
-        tune(&data, arguments.kernel.kind(), regressor, &multiples, &ridges, seed, &Bar::default())?;
+    let grid = Grid { multiples: &multiples, further, ridges: &ridges };
+    let surface = tune(&data, arguments.kernel.kind(), regressor, grid, seed, &Bar)?;
     warn(&surface);
     if let Some(path) = &arguments.out {
         // The error is empty where the equations could not be solved.

@@ -86,7 +86,7 @@ pub(crate) fn features_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<
 }
 
 /// Return a column of features for each of `len` rows. `kernel` writes the kernel of a row with the landmarks.
-fn columns<G: GroundSet<f64> + Sync + ?Sized>(
+pub(crate) fn columns<G: GroundSet<f64> + Sync + ?Sized>(
     landmarks: &Landmarks<'_, f64, G>,
     len: usize,
     kernel: impl Fn(usize, &mut [f64]) -> Result<(), CoreError> + Sync,

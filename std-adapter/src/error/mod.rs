@@ -106,6 +106,12 @@ pub enum Error {
         /// Rows available.
         rows: usize,
     },
+    /// The leave-one-out error of rows that are not kept.
+    #[error(
+        "the leave-one-out error reads all rows a second time, and these are not kept; cross-validate the ridge, or give \
+         it as a number"
+    )]
+    LeaveOneOut,
     /// No target.
     #[error("no target: regression needs one; name its column")]
     NoTarget,

@@ -8,10 +8,11 @@ use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
 use crate::observer::{NoObserver, Observer};
 use crate::regression::{
-    accumulator::Accumulator, fit::Fitted, fit::fit, folds::deal_folds, params::FitParams, regress::solve,
-    ridge::Ridge,
+    accumulator::Accumulator, fit::Fitted, fit::fit, folds::deal_folds, leave_one_out::Axes,
+    params::FitParams, regress::solve, ridge::Candidates, ridge::Ridge,
 };
 use dpp_nystrom_core::kernel::Kernel;
+use faer::MatRef;
 
 /// Kernel ridge regression, `min ‖Φβ - y‖² + Nγ‖β‖²` on the features of a [`Nystroem`] map.
 ///
@@ -110,7 +111,14 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let rank = self.map.rank();
         let folds: Vec<u8> = match self.ridge {
             Ridge::CrossValidated => deal_folds(rows.len(), self.seed).collect(),
-            Ridge::Value(_) => vec![0; rows.len()],
+            Ridge::Value(_) | Ridge::LeaveOneOut => vec![0; rows.len()],
+        };
+        let ridge = match self.ridge {
+            Ridge::LeaveOneOut => {
+                let axes = Axes::new(&MatRef::from_column_major_slice(&phi, rank, rows.len()).to_owned())?;
+                Candidates::One(axes.best(&target.values, &self.ridge.candidates())?.0)
+            }
+            ridge => ridge.into(),
         };
         let count = folds.iter().max().map_or(1, |&last| usize::from(last) + 1);
         let empty = vec![Accumulator::empty(rank)?; count];
@@ -118,7 +126,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
             for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
                 parts[usize::from(fold)].add(phi, value).map_err(regression_error)?;
             }
-            solve(parts, &self.ridge.into(), &NoObserver)
+            solve(parts, &ridge, &NoObserver)
         })?;
         Ok(FeatureRidge { map: self.map, weights, ridge: quality.ridge, target: TargetColumn::from(target) })
     }

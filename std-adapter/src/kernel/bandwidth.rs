@@ -70,11 +70,7 @@ pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) 
     let mut distances = Vec::with_capacity(sample.len() * sample.len().saturating_sub(1) / 2);
     for (at, &one) in sample.iter().enumerate() {
         for &other in &sample[..at] {
-            let differences = row(one).iter().zip(row(other)).map(|(x, y)| x - y);
-            distances.push(match kernel {
-                KernelKind::Laplace => differences.map(f64::abs).sum(),
-                _ => differences.map(|difference| difference * difference).sum::<f64>().sqrt(),
-            });
+            distances.push(distance(kernel, row(one), row(other)));
         }
     }
     let middle = distances.len() / 2;
@@ -83,6 +79,15 @@ pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) 
     }
     let (_, median, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
     if *median > 0.0 { Ok(*median) } else { Err(Error::MedianZero) }
+}
+
+/// Return the distance of two rows of which the kernel is a function.
+pub(crate) fn distance(kernel: KernelKind, x: &[f64], y: &[f64]) -> f64 {
+    let differences = x.iter().zip(y).map(|(x, y)| x - y);
+    match kernel {
+        KernelKind::Laplace => differences.map(f64::abs).sum(),
+        _ => differences.map(|difference| difference * difference).sum::<f64>().sqrt(),
+    }
 }
 
 #[cfg(test)]

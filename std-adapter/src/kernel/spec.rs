@@ -24,6 +24,11 @@ pub struct KernelSpec {
 }
 
 impl KernelSpec {
+    /// Return the bandwidth; none for a kernel without one.
+    pub fn bandwidth(self) -> Option<f64> {
+        self.kind.has_bandwidth().then_some(self.sigma)
+    }
+
     /// Build the kernel in the precision `T`.
     ///
     /// # Errors

@@ -176,9 +176,14 @@ impl Search<'_, '_> {
         let Task { gram, seed, .. } = *self.task;
         match self.tolerance.criterion {
             Criterion::Trace => Ok(gram.trace_error(&selection.landmarks)?.fraction),
-            Criterion::Prediction(ridge) => {
-                validation_error(gram.data(), &selection.landmarks, gram.kernel(), ridge, seed)
-            }
+            Criterion::Prediction(ridge) => validation_error(
+                gram.data(),
+                &selection.landmarks,
+                gram.kernel(),
+                ridge,
+                seed,
+                &Silent(self.task.observer),
+            ),
         }
     }
 

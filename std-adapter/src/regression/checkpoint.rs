@@ -118,6 +118,8 @@ impl<'s> Rounds<'s> {
             ridge: match ridge {
                 Ridge::Value(value) => Some(value.to_bits()),
                 Ridge::CrossValidated => None,
+                // NaN, which is no ridge.
+                Ridge::LeaveOneOut => Some(u64::MAX),
             },
             seed,
         };

@@ -11,6 +11,7 @@
 use crate::error::{Error, regression_error};
 use crate::linalg::{bidiagonal::Bidiagonal, triangle};
 use crate::observer::{Observer, go_on};
+use crate::regression::leave_one_out::Basis;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, MatRef, Par};
@@ -78,6 +79,15 @@ impl Triangle {
         let residual = self.values[(c, c)];
         let numbers = numbers.chain([residual * residual, 0.0]).map(T::from_f64);
         regression.restore(rows, &numbers.collect::<Vec<_>>()).map_err(regression_error)
+    }
+
+    /// Return the eigenbasis of the rows' products, for leave-one-out errors.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub(crate) fn basis(&self) -> Result<Basis, Error> {
+        let c = self.values.ncols() - 1;
+        Basis::of_triangle(self.values.submatrix(0, 0, c, c), self.values.submatrix(0, c, c, 1))
     }
 
     /// Whether the rows determine the weights without a ridge: no pivot is at most `rounding` times the largest.
@@ -158,11 +168,13 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     if rows().filter(|&rows| rows > 0).count() < 2 {
         return Err(regression_error(CoreError::NoRows));
     }
-    observer.begin("folds", folds.len() as u64);
     let (left, right) = folds.split_at(folds.len() / 2);
+    let steps = [left, right].map(|half| steps_to_leave_out(half.len()));
+    observer.begin("folds", folds.len() as u64 - 1 + steps.iter().sum::<u64>());
     let (of_left, of_right) = rayon::join(|| Triangle::of_all(left), || Triangle::of_all(right));
     let (of_left, of_right) = (of_left?, of_right?);
     let whole = of_left.plus(&of_right);
+    observer.advance(folds.len() as u64 - 1);
     let (of_left, of_right) = rayon::join(
         || leave_out(left, &of_right, ridges, observer),
         || leave_out(right, &of_left, ridges, observer),
@@ -172,6 +184,18 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
     let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
     Ok(Validated { scores, whole })
+}
+
+/// The time of a decomposition with the weights and errors of all ridges, in sums of triangles.
+const DECOMPOSITION: u64 = 6;
+
+/// Return the time of [`leave_out`] for this many folds, in sums of triangles.
+fn steps_to_leave_out(folds: usize) -> u64 {
+    match folds {
+        0 => 0,
+        1 => DECOMPOSITION,
+        _ => folds as u64 + steps_to_leave_out(folds / 2) + steps_to_leave_out(folds - folds / 2),
+    }
 }
 
 /// Return the squared error of each ridge on each fold, predicted from the other folds and the rows outside.
@@ -190,14 +214,16 @@ fn leave_out<T: Scalar>(
                 *error = f64::INFINITY;
             }
         }
-        observer.advance(1);
+        observer.advance(DECOMPOSITION);
         return Ok(vec![errors]);
     }
     let (left, right) = folds.split_at(folds.len() / 2);
-    let (of_left, of_right) = rayon::join(
-        || leave_out(left, &outside.clone().and(right), ridges, observer),
-        || leave_out(right, &outside.clone().and(left), ridges, observer),
-    );
+    let without = |half: &[_], other: &[_]| {
+        let outside = outside.clone().and(other);
+        observer.advance(other.len() as u64);
+        leave_out(half, &outside, ridges, observer)
+    };
+    let (of_left, of_right) = rayon::join(|| without(left, right), || without(right, left));
     Ok([of_left?, of_right?].concat())
 }
 
@@ -206,9 +232,10 @@ mod tests {
     use super::cross_validate_folds;
     use crate::error::Error;
     use crate::heap::RidgeHeap;
-    use crate::observer::NoObserver;
+    use crate::observer::{NoObserver, Observer};
     use crate::regression::ridge::ridge_grid;
     use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar, Solution};
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Folds of rows whose features have lengths from 1 down to `1/condition`, of `span` dimensions.
     fn on_folds<T: Scalar, A>(
@@ -281,6 +308,33 @@ mod tests {
         agree::<f64>((10, 50, 25), 1e4, &ridges, 1e-10);
         // An accumulator in single precision is decomposed in double precision.
         agree::<f32>((10, 50, 50), 1e3, &ridges[6..], 1e-2);
+    }
+
+    /// Counts the steps announced and taken.
+    #[derive(Default)]
+    struct Count(AtomicU64, AtomicU64);
+
+    impl Observer for Count {
+        fn begin(&self, _: &str, steps: u64) {
+            self.0.fetch_add(steps, Ordering::Relaxed);
+        }
+
+        fn advance(&self, steps: u64) {
+            self.1.fetch_add(steps, Ordering::Relaxed);
+        }
+
+        fn end(&self) {}
+    }
+
+    #[test]
+    fn all_steps_announced_are_taken() {
+        for count in [2, 3, 7, 10] {
+            let steps = Count::default();
+            on_folds((count, 4, 4), 1.0, |folds: &[RidgeRegression<'_, f64>]| {
+                cross_validate_folds(folds, &[1e-3], &steps).unwrap();
+            });
+            assert_eq!(steps.0.into_inner(), steps.1.into_inner(), "{count}");
+        }
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl FitSpec {
     /// cross-validated.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; [`Error::LeaveOneOut`], since rows are read once.
     pub fn new(
         columns: Columns,
         landmarks: Vec<f64>,
@@ -142,6 +142,9 @@ impl FitSpec {
         seed: u64,
     ) -> Result<Self, Error> {
         let target = columns.learnable()?.clone();
+        if ridge == Ridge::LeaveOneOut {
+            return Err(Error::LeaveOneOut);
+        }
         Ok(Self {
             feature_names: columns.feature_names,
             target_name: target.name,

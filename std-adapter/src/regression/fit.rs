@@ -1,10 +1,7 @@
 //! Fitting a model to a source of rows and landmarks.
 
 use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::{
-    columns::Columns, columns::RowSlices, columns::Targets, prepared::Prepared, source::Order,
-    source::RowSource,
-};
+use crate::data::{columns::Columns, columns::RowSlices, columns::Targets, source::Order, source::RowSource};
 use crate::error::Error;
 use crate::kernel::{precision::Precision, spec::KernelSpec};
 use crate::model::confidence::Confidence;
@@ -12,7 +9,7 @@ use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, checkpoint::Rounds, params::FitParams, regress::Input, regress::Regression,
-    regress::cross_validate, regress::regress, ridge::Ridge, ridge::ridge_grid,
+    regress::cross_validate, regress::regress, ridge::Ridge,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
@@ -26,7 +23,8 @@ pub struct Fitted {
     pub model: Model,
     /// The number of landmarks dropped because they are linearly dependent under this kernel.
     pub dependent: usize,
-    /// Root mean squared error over the folds, in standard deviations of the target, if the ridge was cross-validated.
+    /// Root mean squared error over the folds, or of leaving out each row, in standard deviations of the target, if the
+    /// ridge was chosen by it.
     pub validation_nrmse: Option<f64>,
     /// The landmarks that are not left out: places among those given.
     pub(crate) kept: Vec<usize>,
@@ -97,21 +95,39 @@ fn fit_in<T: Lane + RealField>(
 
 /// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
 ///
-/// Uses the given ridge or the best of [`ridge_grid`], and computes in `f64`.
+/// Uses the given ridge or the best of [`ridge_grid`](crate::regression::ridge_grid), in the precision of the rows.
+///
+/// # Errors
+/// Those of [`fit`], [`Error::Folds`].
 pub(crate) fn validation_error(
-    data: &Prepared,
+    source: &dyn RowSource,
     landmarks: &LandmarkSet,
     kernel: KernelSpec,
     ridge: Ridge,
     seed: u64,
+    observer: &dyn Observer,
 ) -> Result<f64, Error> {
-    let points = landmarks.features(data)?;
-    let ridges = match ridge {
-        Ridge::Value(value) => vec![value],
-        Ridge::CrossValidated => ridge_grid().collect(),
+    source.columns().learnable()?;
+    source.expect(Order::Sequential);
+    let points = landmarks.features(source)?;
+    let (dim, ridges) = (source.features(), ridge.candidates());
+    let quality = match source.slices() {
+        Some(RowSlices::F64(rows, Some(targets))) => {
+            let (targets, landmarks) = (Targets::F64(targets), &points[..]);
+            let input = Input { rows, dim, targets, landmarks, kernel: kernel.build()? };
+            cross_validate(input, ridges, seed, observer)
+        }
+        Some(RowSlices::F32(rows, Some(targets))) => {
+            let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
+            let (targets, landmarks) = (Targets::F32(targets), &landmarks[..]);
+            let input = Input { rows, dim, targets, landmarks, kernel: kernel.build()? };
+            cross_validate(input, ridges, seed, observer)
+        }
+        _ => return Err(Error::NoTarget),
     };
-    let input = Input::of(data, &points, kernel.build()?)?;
-    cross_validate(input, ridges, seed)?.validation_error.ok_or(Error::Folds { rows: data.len() })
+    // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
+    source.check()?;
+    quality?.validation_error.ok_or(Error::Folds { rows: source.len() })
 }
 
 /// Build the model of a regression on `points`. `numbers` holds their row numbers if they are rows.

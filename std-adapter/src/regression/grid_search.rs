@@ -7,11 +7,12 @@
 use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
 use crate::data::prepared::Prepared;
 use crate::error::Error;
-use crate::kernel::{bandwidth::median_distance, kind::KernelKind, spec::KernelSpec};
+use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::linalg::eigen::{eigen, product};
-use crate::observer::{Observer, go_on};
+use crate::observer::{Named, Observer, go_on};
 use crate::regression::{
-    folds::FOLDS, folds::deal_folds, regress::Input, regress::cross_validate, sigma_search::at_edge,
+    folds::FOLDS, folds::deal_folds, regress::Input, regress::cross_validate, sigma_search::Scan,
+    sigma_search::at_edge, sigma_search::median_of,
 };
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
@@ -29,6 +30,17 @@ pub enum Regressor {
         /// The number of landmarks.
         landmarks: usize,
     },
+}
+
+/// The points at which to cross-validate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid<'a> {
+    /// Bandwidths, in multiples of the median distance between rows.
+    pub multiples: &'a [f64],
+    /// How many bandwidths to add around or beyond the best of them.
+    pub further: usize,
+    /// The ridges γ.
+    pub ridges: &'a [f64],
 }
 
 /// Cross-validation errors over a grid.
@@ -68,7 +80,8 @@ impl Surface {
 
 /// Cross-validate bandwidths, given in multiples of the median distance between rows, jointly with ridges.
 ///
-/// A kernel without a bandwidth has a single bandwidth entry, σ = 1.
+/// After the given bandwidths, `further` ones are tried: the next one outside while the best is at an end, else one
+/// between the best and its better neighbour. A kernel without a bandwidth has a single bandwidth entry, σ = 1.
 ///
 /// # Errors
 /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Folds`] if no grid point could be solved,
@@ -78,23 +91,23 @@ pub fn tune(
     data: &Prepared,
     kernel: KernelKind,
     regressor: Regressor,
-    multiples: &[f64],
-    ridges: &[f64],
+    grid: Grid<'_>,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Surface, Error> {
     let targets = &data.learnable()?.values;
+    let Grid { multiples, further, ridges } = grid;
     if ridges.is_empty() || ridges.iter().any(|&ridge| !(ridge > 0.0 && ridge.is_finite())) {
         return Err(Error::Regression { reason: CoreError::Ridge });
     }
-    let (median, mut sigmas) = if kernel.has_bandwidth() {
-        let median = median_distance(&data.rows, data.dim, kernel, seed)?;
-        (Some(median), multiples.iter().map(|multiple| multiple * median).collect())
+    let (median, mut given, further) = if kernel.has_bandwidth() {
+        let median = median_of(data, kernel, seed)?;
+        (Some(median), multiples.iter().map(|multiple| multiple * median).collect(), further)
     } else {
-        (None, vec![1.0])
+        (None, vec![1.0], 0)
     };
     let mut ridges = ridges.to_vec();
-    for grid in [&mut sigmas, &mut ridges] {
+    for grid in [&mut given, &mut ridges] {
         grid.sort_unstable_by(f64::total_cmp);
         grid.dedup();
     }
@@ -106,24 +119,28 @@ pub fn tune(
         }
         Regressor::Nystrom { landmarks } => draw(data, landmarks, seed)?,
     };
-    observer.begin("bandwidths", sigmas.len() as u64);
-    let mut errors = Vec::with_capacity(sigmas.len());
-    for &sigma in &sigmas {
+    let (mut sigmas, mut errors, mut scan) = (Vec::new(), Vec::new(), Scan::default());
+    let count = given.len() + further;
+    for at in 0..count {
+        let Some(sigma) = given.get(at).copied().or_else(|| scan.finer()) else { break };
+        let named = Named { outer: observer, name: &format!("bandwidth {} of {count}", at + 1) };
         let spec = KernelSpec { kind: kernel, sigma };
         let squares: Vec<f64> = match regressor {
-            Regressor::Full => full(data, targets, spec, &ridges, &folds)?,
+            Regressor::Full => full(data, targets, spec, &ridges, &folds, &named)?,
             Regressor::Nystrom { .. } => {
-                let scores =
-                    cross_validate(Input::of(data, &landmarks, spec.build()?)?, ridges.clone(), seed)?.scores;
+                let input = Input::of(data, &landmarks, spec.build()?)?;
+                let scores = cross_validate(input, ridges.clone(), seed, &named)?.scores;
                 scores.into_iter().map(|(_, squares)| squares).collect()
             }
         };
         let root = |squares: f64| Some((squares / data.len() as f64).sqrt()).filter(|root| root.is_finite());
-        errors.push(squares.into_iter().map(root).collect::<Vec<_>>());
-        observer.advance(1);
+        let line: Vec<Option<f64>> = squares.into_iter().map(root).collect();
+        scan.add(sigma, line.iter().flatten().copied().fold(f64::INFINITY, f64::min));
+        let place = sigmas.partition_point(|&other| other < sigma);
+        sigmas.insert(place, sigma);
+        errors.insert(place, line);
         go_on(observer)?;
     }
-    observer.end();
     let places = (0..sigmas.len()).flat_map(|sigma| (0..ridges.len()).map(move |ridge| (sigma, ridge)));
     let solved = places.filter_map(|(sigma, ridge)| errors[sigma][ridge].map(|error| (error, sigma, ridge)));
     let (_, best_sigma, best_ridge) =
@@ -155,10 +172,14 @@ fn full(
     kernel: KernelSpec,
     ridges: &[f64],
     folds: &[u8],
+    observer: &dyn Observer,
 ) -> Result<Vec<f64>, Error> {
     let matrix = kernel_matrix(&data.ground(kernel)?)?;
     let mut squares = vec![0.0; ridges.len()];
-    for fold in 0..FOLDS.min(data.len()) {
+    let count = FOLDS.min(data.len());
+    observer.begin("folds", count as u64);
+    for fold in 0..count {
+        go_on(observer)?;
         let (held, others): (Vec<usize>, Vec<usize>) =
             (0..data.len()).partition(|&row| usize::from(folds[row]) == fold);
         let inner = eigen(&Mat::from_fn(others.len(), others.len(), |i, j| matrix[(others[i], others[j])]))?;
@@ -173,13 +194,15 @@ fn full(
             let errors = held.iter().zip(predicted.col_as_slice(0)).map(|(&row, found)| targets[row] - found);
             *squares += errors.map(|error| error * error).sum::<f64>();
         }
+        observer.advance(1);
     }
+    observer.end();
     Ok(squares)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Regressor, Surface, tune};
+    use super::{Grid, Regressor, Surface, tune};
     use crate::data::{prepared::Prepared, table::input::Table};
     use crate::error::Error;
     use crate::kernel::kind::KernelKind;
@@ -207,8 +230,12 @@ mod tests {
     const MULTIPLES: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
     const RIDGES: [f64; 6] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
 
+    fn grid<'a>(multiples: &'a [f64], ridges: &'a [f64]) -> Grid<'a> {
+        Grid { multiples, further: 0, ridges }
+    }
+
     fn surface(data: &Prepared, regressor: Regressor) -> Surface {
-        tune(data, KernelKind::Gaussian, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap()
+        tune(data, KernelKind::Gaussian, regressor, grid(&MULTIPLES, &RIDGES), 3, &NoObserver).unwrap()
     }
 
     /// Representer theorem: with every training row a landmark, the solution lies in the span of the training rows, so
@@ -237,15 +264,37 @@ mod tests {
         let data = waves(60);
         let regressor = Regressor::Nystrom { landmarks: 30 };
         let of = |multiples: &[f64], ridges: &[f64]| {
-            tune(&data, KernelKind::Gaussian, regressor, multiples, ridges, 3, &NoObserver).unwrap()
+            tune(&data, KernelKind::Gaussian, regressor, grid(multiples, ridges), 3, &NoObserver).unwrap()
         };
         let surface = of(&[4.0, 2.0, 8.0], &[1.0, 0.1, 0.1]);
         assert!(surface.sigma_at_edge() && surface.ridge_at_edge());
         assert_eq!((surface.best_sigma, surface.ridges.len(), surface.errors.len()), (0, 2, 3));
         let surface = of(&[1.0], &[0.1]);
         assert!(!surface.sigma_at_edge() && !surface.ridge_at_edge());
-        let linear = tune(&data, KernelKind::Linear, regressor, &MULTIPLES, &RIDGES, 3, &NoObserver).unwrap();
+        let linear =
+            tune(&data, KernelKind::Linear, regressor, grid(&MULTIPLES, &RIDGES), 3, &NoObserver).unwrap();
         assert_eq!((linear.sigmas, linear.median), (vec![1.0], None));
+    }
+
+    /// From an end of the grid the search goes on outside, and then between the best and its better neighbour. The points
+    /// given keep their errors.
+    #[test]
+    fn further_bandwidths_enclose_the_minimum() {
+        let data = waves(90);
+        let of = |multiples: &[f64], further| {
+            let grid = Grid { multiples, further, ridges: &RIDGES };
+            let regressor = Regressor::Nystrom { landmarks: 30 };
+            tune(&data, KernelKind::Gaussian, regressor, grid, 3, &NoObserver).unwrap()
+        };
+        let (given, found) = (of(&[1.6, 3.2], 0), of(&[1.6, 3.2], 5));
+        assert_eq!((found.sigmas.len(), found.errors.len()), (7, 7));
+        assert!(found.sigmas.is_sorted_by(|one, next| one < next), "{found:?}");
+        assert!(given.sigma_at_edge() && !found.sigma_at_edge(), "{found:?}");
+        assert!(found.least() < 0.9 * given.least(), "{found:?}");
+        assert_eq!(given.sigmas[..], found.sigmas[5..]);
+        assert_eq!(given.errors[..], found.errors[5..]);
+        let below = of(&[0.025, 0.05], 3);
+        assert_eq!(below.sigmas[2] / below.sigmas[1], 2.0);
     }
 
     #[test]
@@ -253,7 +302,8 @@ mod tests {
         let data = waves(20);
         let of = |landmarks, ridges: &[f64]| {
             let regressor = Regressor::Nystrom { landmarks };
-            tune(&data, KernelKind::Gaussian, regressor, &MULTIPLES, ridges, 3, &NoObserver).unwrap_err()
+            tune(&data, KernelKind::Gaussian, regressor, grid(&MULTIPLES, ridges), 3, &NoObserver)
+                .unwrap_err()
         };
         assert!(matches!(of(0, &RIDGES), Error::Landmarks { .. }));
         assert!(matches!(of(21, &RIDGES), Error::Landmarks { .. }));

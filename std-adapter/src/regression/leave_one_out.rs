@@ -18,6 +18,65 @@ use rayon::prelude::*;
 /// `1 - h_ii` below this is rounding error: the row has leverage 1 and its leave-one-out residual is undefined.
 const FREE: f64 = 1e-12;
 
+/// Rows whose residuals are computed together.
+pub(crate) const BLOCK: usize = 256;
+
+/// Return the sum of vectors, in their order.
+pub(crate) fn sum_of(parts: &[Vec<f64>], length: usize) -> Vec<f64> {
+    (0..length).map(|at| parts.iter().map(|part| part[at]).sum()).collect()
+}
+
+/// The eigenbasis of `ΦΦᵀ`, from the triangle of all rows, for features that are not kept.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    /// `V`, one eigenvector per column.
+    pub(crate) vectors: Mat<f64>,
+    /// `D`.
+    values: Vec<f64>,
+    /// `VᵀΦy`.
+    along: Vec<f64>,
+}
+
+impl Basis {
+    /// Decompose the triangle `[R q]` with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`: `R = USVᵀ`, so `D = S²`. Nothing is squared before.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub(crate) fn of_triangle(triangle: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<Self, Error> {
+        let svd = triangle.svd().map_err(|_| Error::Eigenvalues)?;
+        let along = svd.U().transpose() * targets;
+        let values: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+        Ok(Self {
+            along: values.iter().enumerate().map(|(k, value)| value * along[(k, 0)]).collect(),
+            values: values.iter().map(|value| value * value).collect(),
+            vectors: svd.V().to_owned(),
+        })
+    }
+
+    /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ`.
+    pub(crate) fn squares(&self, features: MatRef<'_, f64>, targets: &[f64], loads: &[f64]) -> Vec<f64> {
+        squares(features, &self.values, &self.along, targets, loads)
+    }
+}
+
+/// [`Basis::squares`]: `ŷ = (VᵀΦ)ᵀ (D + λ)⁻¹ VᵀΦy` and `h_ii = Σ_k (VᵀΦ)²_ki / (D_k + λ)`, as two products for all `λ`.
+fn squares(
+    features: MatRef<'_, f64>,
+    values: &[f64],
+    along: &[f64],
+    targets: &[f64],
+    loads: &[f64],
+) -> Vec<f64> {
+    let (rank, n) = (features.nrows(), features.ncols());
+    let inverse = |k: usize, at: usize| 1.0 / (values[k] + loads[at]);
+    let inverses = Mat::from_fn(rank, loads.len(), inverse);
+    let weights = Mat::from_fn(rank, loads.len(), |k, at| inverse(k, at) * along[k]);
+    let fitted = features.transpose() * weights;
+    let leverages = Mat::from_fn(n, rank, |i, k| features[(k, i)] * features[(k, i)]) * inverses;
+    let residual = |i: usize, at: usize| without(targets[i] - fitted[(i, at)], 1.0 - leverages[(i, at)]);
+    (0..loads.len()).map(|at| (0..n).map(|i| residual(i, at).powi(2)).sum()).collect()
+}
+
 /// Features in the eigenbasis of their Gram matrix.
 #[derive(Debug)]
 pub(crate) struct Axes {
@@ -66,12 +125,19 @@ impl Axes {
     /// # Errors
     /// [`Error::Regression`] if `ridges` is empty.
     pub(crate) fn best(&self, targets: &[f64], ridges: &[f64]) -> Result<(f64, f64), Error> {
-        let errors: Vec<(f64, f64)> = ridges
-            .par_iter()
-            .map(|&ridge| (ridge, self.fit(targets, ridge * targets.len() as f64).error()))
-            .collect();
+        let n = targets.len() as f64;
+        let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
+        let along =
+            product(self.features.as_ref(), MatRef::from_column_major_slice(targets, targets.len(), 1));
+        let along = along.col_as_slice(0);
+        let blocks = (0..targets.len()).into_par_iter().step_by(BLOCK).map(|first| {
+            let count = BLOCK.min(targets.len() - first);
+            let features = self.features.subcols(first, count);
+            squares(features, &self.values, along, &targets[first..first + count], &loads)
+        });
+        let squares = sum_of(&blocks.collect::<Vec<_>>(), ridges.len());
+        let errors = ridges.iter().zip(squares).map(|(&ridge, squares)| (ridge, squares / n));
         errors
-            .into_iter()
             .min_by(|one, other| one.1.total_cmp(&other.1))
             .ok_or(Error::Regression { reason: CoreError::Ridge })
     }
@@ -108,6 +174,7 @@ impl Fitted {
     }
 
     /// Return the leave-one-out error, a mean of squares.
+    #[cfg(test)]
     pub(crate) fn error(&self) -> f64 {
         self.residuals().map(|residual| residual * residual).sum::<f64>() / self.raw.len() as f64
     }
@@ -151,7 +218,7 @@ fn without(residual: f64, free: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axes, FREE, without};
+    use super::{Axes, Basis, FREE, sum_of, without};
     use crate::rng::{RngStream, stream};
     use faer::Mat;
     use rand_core::Rng;
@@ -204,6 +271,29 @@ mod tests {
         }
     }
 
+    /// The basis of the triangle gives the errors of refitting, for rows in several blocks, down to tiny ridges.
+    #[test]
+    fn the_triangle_is_enough_for_all_ridges() {
+        let (features, targets) = made_up(4, 23);
+        let system = Mat::from_fn(23, 4, |i, k| features[(k, i)]);
+        let qr = system.qr();
+        let y = Mat::from_fn(23, 1, |i, _| targets[i]);
+        let along = qr.compute_thin_Q().transpose() * y;
+        let basis = Basis::of_triangle(qr.thin_R(), along.as_ref()).unwrap();
+        let turned = basis.vectors.transpose() * &features;
+        let loads = [1e-8, 1e-6, 0.1, 3.0];
+        let parts = [(0, 10), (10, 13)].map(|(first, count)| {
+            basis.squares(turned.subcols(first, count), &targets[first..first + count], &loads)
+        });
+        for (load, total) in loads.into_iter().zip(sum_of(&parts, loads.len())) {
+            let refitted =
+                (0..23).map(|i| residual_without(&features, &targets, load, i).powi(2)).sum::<f64>();
+            assert!((total - refitted).abs() < 1e-9, "{load}: {total} {refitted}");
+            let axes = Axes::new(&features).unwrap().best(&targets, &[load / 23.0]).unwrap();
+            assert!((axes.1 * 23.0 - refitted).abs() < 1e-9, "{load}: {axes:?} {refitted}");
+        }
+    }
+
     #[test]
     fn one_feature_more_is_refitting_with_it() {
         let (features, targets) = made_up(5, 31);
@@ -231,8 +321,10 @@ mod tests {
         let ridges = [1e-8, 1e-4, 1e-2, 1.0, 100.0];
         let (ridge, error) = axes.best(&targets, &ridges).unwrap();
         let errors = ridges.map(|ridge| axes.fit(&targets, ridge * 23.0).error());
-        assert!(errors.iter().all(|&other| error <= other), "{error} {errors:?}");
-        assert_eq!(errors[ridges.iter().position(|&other| other == ridge).unwrap()], error);
+        assert!(errors.iter().all(|&other| error <= other * (1.0 + 1e-12)), "{error} {errors:?}");
+        assert!(
+            (errors[ridges.iter().position(|&other| other == ridge).unwrap()] - error).abs() < 1e-12 * error
+        );
         assert!(axes.best(&targets, &[]).is_err());
     }
 

@@ -25,7 +25,7 @@ pub use distributed::{BatchSource, FitSpec, Folds, draw};
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;
-pub use grid_search::{Regressor, Surface, tune};
+pub use grid_search::{Grid, Regressor, Surface, tune};
 pub use params::FitParams;
 pub use ridge::{Ridge, ridge_grid};
 pub use sigma_search::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};

@@ -10,17 +10,18 @@ use crate::data::{columns::Targets, prepared::Prepared};
 use crate::error::{Error, landmarks_error, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::confidence::Confidence;
-use crate::observer::{NoObserver, Observer, go_on};
+use crate::observer::{Observer, go_on};
 use crate::regression::{
     blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::Triangle,
     cross_validation::Validated, cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds,
-    ridge::Candidates,
+    leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates,
 };
-use crate::simd::lane::Lane;
+use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solution,
 };
+use faer::Mat;
 use faer::traits::RealField;
 use rayon::prelude::*;
 
@@ -101,13 +102,18 @@ impl<'a> Input<'a, f64> {
     }
 }
 
-/// Cross-validate these ridges, without progress reports.
+/// Cross-validate these ridges.
 ///
 /// # Errors
 /// Those of [`regress`].
-pub(crate) fn cross_validate(input: Input<'_, f64>, ridges: Vec<f64>, seed: u64) -> Result<Quality, Error> {
+pub(crate) fn cross_validate<T: Lane + RealField>(
+    input: Input<'_, T>,
+    ridges: Vec<f64>,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Quality, Error> {
     let ridges = Candidates::BestOf(ridges);
-    regress(input, &ridges, seed, &mut Rounds::default(), false, &NoObserver).map(|fitted| fitted.quality)
+    regress(input, &ridges, seed, &mut Rounds::default(), false, observer).map(|fitted| fitted.quality)
 }
 
 /// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a sample of them how far they can
@@ -141,7 +147,9 @@ pub(crate) fn regress<T: Lane + RealField>(
 
     let (parts, mut deal) = match ridges {
         Candidates::BestOf(_) => (FOLDS.min(count), Some(deal_folds(count, seed))),
-        Candidates::One(_) => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
+        Candidates::One(_) | Candidates::BestLeaveOneOut(_) => {
+            ((count / (OF_PART * rank)).clamp(1, PARTS), None)
+        }
     };
     let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
     let mut accumulators = heaps
@@ -211,15 +219,75 @@ pub(crate) fn regress<T: Lane + RealField>(
     drop(shared);
     observer.end();
 
-    let mut fitted = conclude(&nystrom, &mut accumulators, ridges, observer)?;
+    let mut fitted = match ridges {
+        Candidates::BestLeaveOneOut(grid) => {
+            let scores = leave_one_out(input, &ground, &nystrom, &accumulators, grid, observer)?;
+            let (best, squares) = least(&scores).ok_or(Error::Folds { rows: count })?;
+            let mut fitted = conclude(&nystrom, &mut accumulators, &Candidates::One(best), observer)?;
+            let validation_error = Some((squares / count as f64).sqrt());
+            fitted.quality = Quality { validation_error, scores, ..fitted.quality };
+            fitted
+        }
+        _ => conclude(&nystrom, &mut accumulators, ridges, observer)?,
+    };
     if measured && let Some(whole) = accumulators.first() {
         fitted.confidence = measure(input, &nystrom, &ground, whole, &fitted.weights)?;
     }
     Ok(fitted)
 }
 
+/// Return the sum of squared leave-one-out residuals for each ridge, in a second pass over the rows that the parts have
+/// accumulated. With `ΦΦᵀ = VDVᵀ`, `VᵀΦ = (L⁻ᵀV)ᵀ K`: one product in place of a substitution and a product.
+fn leave_one_out<T: Lane>(
+    input: Input<'_, T>,
+    home: &Ground<'_, T>,
+    nystrom: &Nystrom<'_, '_, T, Ground<'_, T>>,
+    parts: &[RidgeRegression<'_, f64>],
+    ridges: &[f64],
+    observer: &dyn Observer,
+) -> Result<Vec<(f64, f64)>, Error> {
+    let Input { rows, dim, targets, .. } = input;
+    let (count, rank, members) = (targets.len(), nystrom.rank(), nystrom.members());
+    let basis = Triangle::of_all(parts)?.basis()?;
+    let mut turned = Mat::<f64>::zeros(rank, rank);
+    let mut weights = zeros(rank, T::ZERO)?;
+    for k in 0..rank {
+        let mut vector: Vec<T> = basis.vectors.col(k).iter().map(|&value| T::from_f64(value)).collect();
+        nystrom.kernel_weights(FeatureWeights::new(&mut vector), &mut weights).map_err(regression_error)?;
+        for (slot, weight) in turned.col_as_slice_mut(k).iter_mut().zip(&weights) {
+            *slot = weight.to_f64();
+        }
+    }
+    let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * count as f64).collect();
+    observer.begin("rows left out", count as u64);
+    let block = |first: usize| {
+        go_on(observer)?;
+        let last = (first + BLOCK).min(count);
+        let mut kernel = Mat::<f64>::zeros(rank, last - first);
+        let mut values = zeros(rank, T::ZERO)?;
+        for row in first..last {
+            let features = &rows[row * dim..(row + 1) * dim];
+            home.column_at(features, members, &mut values).map_err(landmarks_error)?;
+            for (slot, value) in kernel.col_as_slice_mut(row - first).iter_mut().zip(&values) {
+                *slot = value.to_f64();
+            }
+        }
+        let features = turned.transpose() * kernel;
+        let targets: Vec<f64> = (first..last).map(|row| targets.at(row)).collect();
+        let squares = basis.squares(features.as_ref(), &targets, &loads);
+        observer.advance((last - first) as u64);
+        Ok(squares)
+    };
+    let blocks = (0..count).into_par_iter().step_by(BLOCK).map(block).collect::<Result<Vec<_>, Error>>()?;
+    observer.end();
+    Ok(ridges.iter().copied().zip(sum_of(&blocks, ridges.len())).collect())
+}
+
 /// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights. The
 /// first part becomes the sum of all.
+///
+/// # Errors
+/// [`Error::LeaveOneOut`], [`Error::Folds`], [`Error::Regression`], [`Error::Cancelled`].
 pub(crate) fn solve<A: Scalar>(
     parts: &mut [RidgeRegression<'_, A>],
     ridges: &Candidates,
@@ -234,6 +302,7 @@ pub(crate) fn solve<A: Scalar>(
             let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
             (best, Some(root(error)), scores, Some(whole))
         }
+        Candidates::BestLeaveOneOut(_) => return Err(Error::LeaveOneOut),
     };
     let whole = merge(parts, sum)?;
     let blocked = if whole.features() >= BLOCKED { Triangle::of(whole).solve(ridge) } else { None };
@@ -295,8 +364,60 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::least;
-    use crate::regression::ridge::ridge_grid;
+    use super::{Input, least, regress, solve};
+    use crate::approximation::features::features_of_points;
+    use crate::data::columns::Targets;
+    use crate::error::Error;
+    use crate::kernel::kind::KernelKind;
+    use crate::observer::NoObserver;
+    use crate::regression::{
+        checkpoint::Rounds, leave_one_out::Axes, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
+    };
+    use crate::simd::lane::Lane;
+    use dpp_nystrom_core::Points;
+
+    /// Compare the leave-one-out errors of a fit with those of its features.
+    fn leave_one_out_agrees<T: Lane>((rows, c): (usize, usize), sigma: f64, ridges: &[f64], tolerance: f64) {
+        let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0;
+        let features: Vec<f64> = (0..rows * 2).map(|i| f64::from(value(i) as f32)).collect();
+        let noise = |i: usize| value(i * i + 7) / 20.0;
+        let targets: Vec<f64> =
+            features.chunks(2).enumerate().map(|(i, x)| (2.0 * x[0]).sin() + x[1] + noise(i)).collect();
+        let in_t = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect::<Vec<_>>();
+        let (own, landmarks) = (in_t(&features), in_t(&features[..2 * c]));
+        let kernel = KernelKind::Gaussian.build(sigma).unwrap();
+        let input =
+            Input { rows: &own, dim: 2, targets: Targets::F64(&targets), landmarks: &landmarks, kernel };
+        let candidates = Candidates::BestLeaveOneOut(ridges.to_vec());
+        let found = regress(input, &candidates, 0, &mut Rounds::default(), false, &NoObserver).unwrap();
+
+        let ground = Points::new(&features, 2, KernelKind::Gaussian.build(sigma).unwrap()).unwrap();
+        let phi = features_of_points(&ground, &features[..2 * c]).unwrap();
+        let axes = Axes::new(&phi).unwrap();
+        assert_eq!((found.kept.len(), phi.nrows(), found.quality.scores.len()), (c, c, ridges.len()));
+        for &(ridge, squares) in &found.quality.scores {
+            let expected = axes.fit(&targets, ridge * rows as f64).error() * rows as f64;
+            assert!((squares - expected).abs() <= tolerance * expected, "{ridge:e}: {squares} {expected}");
+        }
+        let (best, squares) = least(&found.quality.scores).unwrap();
+        assert_eq!(found.quality.ridge, best);
+        assert_eq!(found.quality.validation_error, Some((squares / rows as f64).sqrt()));
+    }
+
+    #[test]
+    fn each_row_is_left_out_in_a_second_pass() {
+        let ridges: Vec<f64> = ridge_grid().collect();
+        // Several blocks of rows and parts; a narrow and a wide bandwidth.
+        leave_one_out_agrees::<f64>((2_000, 30), 1.0, &ridges, 1e-5);
+        leave_one_out_agrees::<f64>((700, 60), 0.7, &ridges[4..], 1e-5);
+        leave_one_out_agrees::<f32>((2_000, 12), 0.7, &ridges[8..], 1e-2);
+    }
+
+    #[test]
+    fn states_alone_have_no_leave_one_out_error() {
+        let candidates = Candidates::from(Ridge::LeaveOneOut);
+        assert!(matches!(solve::<f64>(&mut [], &candidates, &NoObserver), Err(Error::LeaveOneOut)));
+    }
 
     #[test]
     fn the_grid_and_its_least() {

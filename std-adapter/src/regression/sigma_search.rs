@@ -1,20 +1,46 @@
 //! Selection of the bandwidth.
+//!
+//! Cross-validation has two stages. The first compares the values of [`SIGMA_GRID`] on up to [`SAMPLE`] rows and
+//! [`SKETCH`] landmarks by the leave-one-out error, from distances that are computed once and take at most 2.4 MB. More rows
+//! and landmarks can have another optimum. So the second compares the best value and its neighbours by what the fit
+//! itself will do: landmarks are selected anew for each bandwidth, and the 10-fold error is computed on all rows. No
+//! distances are kept there: with `d` features they take `d` of some `2.5 c + d` operations per entry.
 
+use crate::approximation::{features::columns, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{prepared::Prepared, source::RowSource};
-use crate::error::Error;
-use crate::kernel::{bandwidth::Sigma, bandwidth::median_distance, kind::KernelKind, spec::KernelSpec};
-use crate::observer::{Observer, go_on};
-use crate::regression::{regress::Input, regress::cross_validate, ridge::ridge_grid};
+use crate::error::{Error, landmarks_error};
+use crate::heap::Heap;
+use crate::kernel::{
+    bandwidth::MEDIAN_SAMPLE, bandwidth::Sigma, bandwidth::distance, bandwidth::median_distance,
+    kind::KernelKind, spec::KernelSpec,
+};
+use crate::observer::{Named, Observer, go_on};
+use crate::regression::{fit::validation_error, leave_one_out::Axes, ridge::Ridge};
 use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::{Error as CoreError, Matrix, kernel::Kernel};
 use rand::seq::index;
+use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// The bandwidths tried in cross-validation, in multiples of the median distance.
 pub const SIGMA_GRID: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// The maximum number of rows used in cross-validation.
+/// The maximum number of rows in the first stage.
 const SAMPLE: usize = 2_000;
 
-/// The maximum number of landmarks of the cross-validated regression.
+/// The maximum number of landmarks in the first stage.
+const SKETCH: usize = 150;
+
+/// The maximum number of values by which a grid is extended while its best value is at an end.
+const EXTENSIONS: usize = 2;
+
+/// The number of values compared in the second stage.
+const COMPARED: usize = 4;
+
+/// The smallest multiple of the median distance that is tried if rows are dependent under larger ones.
+const LEAST: f64 = 1.0 / 64.0;
+
+/// The landmarks of [`choose_bandwidth`].
 const LANDMARKS: usize = 100;
 
 /// A bandwidth and how it was chosen.
@@ -22,65 +48,348 @@ const LANDMARKS: usize = 100;
 pub struct ChosenBandwidth {
     /// σ, in units of the standardised features; 1 for a kernel without a bandwidth.
     pub sigma: f64,
-    /// Whether the best value is at an end of the grid: the optimum may lie outside.
+    /// Whether the best value is at an end of those compared: the optimum may lie outside.
     pub at_edge: bool,
 }
 
-/// Choose the bandwidth according to `choice`.
-///
-/// Cross-validation selects the value of [`SIGMA_GRID`] with the least 10-fold error of ridge regression, each at its
-/// best ridge, on up to 100 landmarks drawn uniformly from a sample of up to 2,000 rows.
+/// Choose the bandwidth for several fits to a source: cross-validation is for 100 landmarks drawn uniformly, each
+/// bandwidth at its best ridge. [`pipeline::select`](crate::pipeline::select) chooses it for its own landmarks.
 ///
 /// # Errors
 /// [`Error::MedianZero`]; for `cv` [`Error::NoTarget`], [`Error::Cancelled`], and those of [`fit`](crate::regression::fit()).
 pub fn choose_bandwidth(
     choice: Sigma,
     kernel: KernelKind,
-    data: &Prepared,
+    source: &dyn RowSource,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<ChosenBandwidth, Error> {
-    if !kernel.has_bandwidth() {
-        return Ok(ChosenBandwidth { sigma: 1.0, at_edge: false });
+    if let Some(sigma) = without_validation(choice, kernel, source, seed)? {
+        return Ok(ChosenBandwidth { sigma, at_edge: false });
     }
-    let median = || median_distance(&data.rows, data.dim, kernel, seed);
-    match choice {
-        Sigma::Value(sigma) => Ok(ChosenBandwidth { sigma, at_edge: false }),
-        Sigma::Median(multiple) => Ok(ChosenBandwidth { sigma: multiple * median()?, at_edge: false }),
-        Sigma::CrossValidated => best_bandwidth(kernel, data, median()?, seed, observer),
+    let ridge = Ridge::CrossValidated;
+    let landmarks = LandmarkSet::Indices(draw(source, LANDMARKS, seed));
+    let search = Search { source, kernel, landmarks: LANDMARKS, ridge, seed, observer };
+    search.best(|kernel, observer| validation_error(source, &landmarks, kernel, ridge, seed, observer))
+}
+
+/// Return the bandwidth that needs no cross-validation: a number, a multiple of the median distance, or 1 for a kernel
+/// without one. The median is that of up to [`MEDIAN_SAMPLE`] rows drawn from all, wherever they are stored; from the
+/// sample, if no rows are in this process.
+pub(crate) fn without_validation(
+    choice: Sigma,
+    kernel: KernelKind,
+    source: &dyn RowSource,
+    seed: u64,
+) -> Result<Option<f64>, Error> {
+    Ok(match choice {
+        _ if !kernel.has_bandwidth() => Some(1.0),
+        Sigma::Value(sigma) => Some(sigma),
+        Sigma::Median(multiple) => Some(multiple * median_of(source, kernel, seed)?),
+        Sigma::CrossValidated => None,
+    })
+}
+
+/// Return the median distance between rows of a source.
+pub(crate) fn median_of(source: &dyn RowSource, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
+    let rows = match source.slices() {
+        Some(_) => Cow::Owned(source.gather(&draw(source, MEDIAN_SAMPLE, seed))?),
+        None => source.sample(MEDIAN_SAMPLE, seed)?,
+    };
+    median_distance(&rows.rows, rows.dim, kernel, seed)
+}
+
+/// Draw the numbers of at most `most` rows, in random order: of more rows, the first are the same.
+fn draw(source: &dyn RowSource, most: usize, seed: u64) -> Vec<usize> {
+    let rows = source.len();
+    index::sample(&mut stream(seed, RngStream::Bandwidth), rows, rows.min(most)).into_vec()
+}
+
+/// A cross-validation of the bandwidth.
+pub(crate) struct Search<'a> {
+    /// The rows: a sample, if those of the fit are not in this process.
+    pub(crate) source: &'a dyn RowSource,
+    pub(crate) kernel: KernelKind,
+    /// The number of landmarks of the fit.
+    pub(crate) landmarks: usize,
+    pub(crate) ridge: Ridge,
+    pub(crate) seed: u64,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl Search<'_> {
+    /// Return the bandwidth with the least error that `fit` returns for all rows and landmarks. It is called for
+    /// [`COMPARED`] bandwidths. Those under which landmarks are linearly dependent are not chosen; smaller ones are tried
+    /// instead.
+    ///
+    /// # Errors
+    /// [`Error::MedianZero`], [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Cancelled`], those of `fit`.
+    pub(crate) fn best(
+        &self,
+        mut fit: impl FnMut(KernelSpec, &dyn Observer) -> Result<f64, Error>,
+    ) -> Result<ChosenBandwidth, Error> {
+        let median = median_of(self.source, self.kernel, self.seed)?;
+        let spec = |multiple: f64| KernelSpec { kind: self.kernel, sigma: multiple * median };
+        let rows = self.source.gather(&draw(self.source, SAMPLE, self.seed))?;
+        let sketch = Sketch::new(&rows, self.kernel, self.landmarks.min(SKETCH), self.ridge)?;
+        let mut scan = Scan::default();
+        self.observer.begin("bandwidths", SIGMA_GRID.len() as u64);
+        for multiple in SIGMA_GRID {
+            scan.add(multiple, sketch.error(spec(multiple))?);
+            self.observer.advance(1);
+            go_on(self.observer)?;
+        }
+        for _ in 0..EXTENSIONS {
+            let Some(multiple) = scan.beyond() else { break };
+            scan.add(multiple, sketch.error(spec(multiple))?);
+            go_on(self.observer)?;
+        }
+        self.observer.end();
+        let first = scan.best().unwrap_or(1.0);
+
+        let (mut scan, mut failure) = (Scan::default(), None);
+        let mut next = Some(first);
+        while let Some(multiple) = next {
+            let compared = scan.tried.len() + 1;
+            let named = Named { outer: self.observer, name: &format!("bandwidth {compared} of {COMPARED}") };
+            match fit(spec(multiple), &named) {
+                Ok(error) => scan.add(multiple, error),
+                Err(Error::Landmarks { reason: reason @ CoreError::RankDeficient { .. } }) => {
+                    scan.add(multiple, f64::INFINITY);
+                    failure = Some(reason);
+                }
+                Err(error) => return Err(error),
+            }
+            go_on(self.observer)?;
+            next = match scan.tried.len() {
+                1 => Some(first / 2.0),
+                2 => Some(first * 2.0),
+                tried if tried < COMPARED || scan.best().is_none() => scan.finer().or(scan.smaller()),
+                _ => None,
+            };
+        }
+        match (scan.best(), failure) {
+            (Some(best), _) => {
+                let at_edge = scan.beyond().is_some();
+                Ok(ChosenBandwidth { sigma: spec(best).sigma, at_edge })
+            }
+            (None, Some(reason)) => Err(landmarks_error(reason)),
+            (None, None) => Err(Error::Folds { rows: self.source.len() }),
+        }
     }
 }
 
-fn best_bandwidth(
-    kernel: KernelKind,
-    data: &Prepared,
-    median: f64,
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<ChosenBandwidth, Error> {
-    let mut random = stream(seed, RngStream::Bandwidth);
-    let rows = index::sample(&mut random, data.len(), data.len().min(SAMPLE)).into_vec();
-    let sample = RowSource::gather(data, &rows)?;
-    let landmarks = &sample.rows[..rows.len().min(LANDMARKS) * data.dim];
-    observer.begin("bandwidths", SIGMA_GRID.len() as u64);
-    let mut best = (0, f64::INFINITY);
-    for (at, multiple) in SIGMA_GRID.into_iter().enumerate() {
-        let kernel = KernelSpec { kind: kernel, sigma: multiple * median }.build()?;
-        let input = Input::of(&sample, landmarks, kernel)?;
-        let error =
-            cross_validate(input, ridge_grid().collect(), seed)?.validation_error.unwrap_or(f64::INFINITY);
-        if error < best.1 {
-            best = (at, error);
-        }
-        observer.advance(1);
-        go_on(observer)?;
+/// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is infinite where
+/// there is no fit.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    tried: Vec<(f64, f64)>,
+}
+
+impl Scan {
+    pub(crate) fn add(&mut self, multiple: f64, error: f64) {
+        let place = self.tried.partition_point(|&(other, _)| other < multiple);
+        self.tried.insert(place, (multiple, if error.is_nan() { f64::INFINITY } else { error }));
     }
-    observer.end();
-    let (best, _) = best;
-    Ok(ChosenBandwidth { sigma: SIGMA_GRID[best] * median, at_edge: at_edge(best, SIGMA_GRID.len()) })
+
+    /// Return the place of the least error, and that of its neighbour with the lesser error.
+    fn bracket(&self) -> Option<(usize, Option<usize>)> {
+        let error = |at: usize| self.tried.get(at).map_or(f64::INFINITY, |&(_, error)| error);
+        let finite = |at: &usize| error(*at).is_finite();
+        let by_error = |one: &usize, other: &usize| error(*one).total_cmp(&error(*other));
+        let best = (0..self.tried.len()).filter(finite).min_by(by_error)?;
+        let neighbours = [best.wrapping_sub(1), best + 1];
+        Some((best, neighbours.into_iter().filter(finite).min_by(by_error)))
+    }
+
+    /// Return the bandwidth with the least error.
+    pub(crate) fn best(&self) -> Option<f64> {
+        self.bracket().map(|(best, _)| self.tried[best].0)
+    }
+
+    /// Return the next bandwidth outside, if the best is at an end.
+    pub(crate) fn beyond(&self) -> Option<f64> {
+        let (best, _) = self.bracket()?;
+        let (multiple, _) = self.tried[best];
+        match best {
+            0 => Some(multiple / 2.0),
+            _ if best + 1 == self.tried.len() => Some(multiple * 2.0),
+            _ => None,
+        }
+    }
+
+    /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better neighbour.
+    pub(crate) fn finer(&self) -> Option<f64> {
+        let (best, neighbour) = self.bracket()?;
+        self.beyond().or(neighbour.map(|at| (self.tried[best].0 * self.tried[at].0).sqrt()))
+    }
+
+    /// Return the next smaller bandwidth, where none of those tried has an error.
+    fn smaller(&self) -> Option<f64> {
+        self.tried.first().map(|(multiple, _)| multiple / 2.0).filter(|&multiple| multiple >= LEAST)
+    }
+}
+
+/// A small regression for any bandwidth, from distances that are computed once.
+struct Sketch<'a> {
+    targets: &'a [f64],
+    /// The distances of each row to the landmarks, which are the first rows.
+    distances: Vec<f64>,
+    landmarks: usize,
+    ridges: Vec<f64>,
+}
+
+impl<'a> Sketch<'a> {
+    fn new(data: &'a Prepared, kernel: KernelKind, landmarks: usize, ridge: Ridge) -> Result<Self, Error> {
+        let targets = data.learnable()?.values.as_slice();
+        let landmarks = landmarks.min(data.len());
+        let row = |at: usize| &data.rows[at * data.dim..(at + 1) * data.dim];
+        let to_landmarks =
+            |at: usize| (0..landmarks).map(move |landmark| distance(kernel, row(at), row(landmark)));
+        let distances = (0..data.len()).into_par_iter().flat_map_iter(to_landmarks).collect();
+        Ok(Self { targets, distances, landmarks, ridges: ridge.candidates() })
+    }
+
+    /// Return the least leave-one-out error over the ridges, a mean of squares.
+    fn error(&self, kernel: KernelSpec) -> Result<f64, Error> {
+        // All kernels with a bandwidth are functions of the distance, so a distance is a row of one feature.
+        let kernel = kernel.build::<f64>()?;
+        let values: Vec<f64> =
+            self.distances.par_iter().map(|&distance| kernel.value(&[distance], &[0.0])).collect();
+        let home = Matrix::new(&values[..self.landmarks * self.landmarks])?;
+        let mut memory = Heap::new(self.landmarks)?;
+        let landmarks = independent_points(&home, &mut memory)?;
+        let features = columns(&landmarks, self.targets.len(), |row, column| {
+            let values = &values[row * self.landmarks..(row + 1) * self.landmarks];
+            for (slot, &member) in column.iter_mut().zip(landmarks.members()) {
+                *slot = values[member];
+            }
+            Ok(())
+        })?;
+        Axes::new(&features)?.best(self.targets, &self.ridges).map(|(_, error)| error)
+    }
 }
 
 /// Return whether a place is the first or the last of several.
 pub(crate) fn at_edge(place: usize, count: usize) -> bool {
     count > 1 && (place == 0 || place + 1 == count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMPARED, LEAST, Scan, Search, Sketch, median_of};
+    use crate::approximation::features::features_of_points;
+    use crate::data::{prepared::Prepared, table::input::Table};
+    use crate::error::{Error, landmarks_error};
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::observer::NoObserver;
+    use crate::regression::{leave_one_out::Axes, ridge::Ridge};
+    use dpp_nystrom_core::Error as CoreError;
+
+    fn waves(rows: usize) -> Prepared {
+        let value = |i: usize| (i as f64 * 0.754_877_666).fract();
+        let features: Vec<f64> = (0..2 * rows).map(value).collect();
+        let target = features.chunks(2).map(|row| (5.0 * row[0]).sin() + row[1]).collect();
+        let table = Table {
+            name: "waves".to_owned(),
+            feature_names: vec!["a".to_owned(), "b".to_owned()],
+            dim: 2,
+            features,
+            target: Some(target),
+            target_name: Some("y".to_owned()),
+        };
+        Prepared::new(table, None, 0).unwrap()
+    }
+
+    /// Kernels of kept distances are those of the rows, for every kernel with a bandwidth.
+    #[test]
+    fn a_sketch_is_a_regression_on_its_first_rows() {
+        let data = waves(150);
+        let targets = &data.learnable().unwrap().values;
+        for kind in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52] {
+            // Without rounding errors that a tiny ridge would amplify.
+            let ridge = Ridge::Value(1e-4);
+            let sketch = Sketch::new(&data, kind, 12, ridge).unwrap();
+            // Wider, the rank is decided by rounding errors.
+            for sigma in [0.2, 0.4] {
+                let kernel = KernelSpec { kind, sigma };
+                let phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..24]).unwrap();
+                let (_, expected) = Axes::new(&phi).unwrap().best(targets, &ridge.candidates()).unwrap();
+                let found = sketch.error(kernel).unwrap();
+                assert!((found - expected).abs() < 1e-7 * expected, "{kind:?} {sigma}: {found} {expected}");
+            }
+        }
+    }
+
+    fn search<A>(data: &Prepared, work: impl FnOnce(&Search<'_>, f64) -> A) -> A {
+        let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
+        let median = median_of(data, kernel, 0).unwrap();
+        work(&Search { source: data, kernel, landmarks: 20, ridge, seed: 0, observer: &NoObserver }, median)
+    }
+
+    #[test]
+    fn the_fits_decide_and_are_few() {
+        let data = waves(150);
+        search(&data, |search, median| {
+            // Whatever the first stage prefers, the errors of the fits decide.
+            for optimum in [1e-3, 0.9, 1e3] {
+                let mut tried = Vec::new();
+                let chosen = search.best(|kernel, _| {
+                    let error = (kernel.sigma / median / optimum).ln().abs();
+                    tried.push((kernel.sigma, error));
+                    Ok(error)
+                });
+                let chosen = chosen.unwrap();
+                let least = tried.iter().min_by(|one, other| one.1.total_cmp(&other.1)).unwrap();
+                assert_eq!((tried.len(), chosen.sigma), (COMPARED, least.0));
+                let outside = |sign: f64| tried.iter().all(|(sigma, _)| sign * sigma >= sign * chosen.sigma);
+                assert_eq!(chosen.at_edge, outside(1.0) || outside(-1.0), "{optimum}");
+                assert_eq!(chosen.at_edge, optimum != 0.9);
+            }
+        });
+    }
+
+    #[test]
+    fn a_bandwidth_with_dependent_landmarks_is_not_chosen() {
+        let data = waves(150);
+        let deficient = || landmarks_error(CoreError::RankDeficient { rank: 5, landmarks: 20 });
+        search(&data, |search, median| {
+            for most in [1.0 / 16.0, 1.0, 1e9] {
+                let limit = most * median;
+                let chosen = search.best(|kernel, _| match kernel.sigma {
+                    sigma if sigma <= limit => Ok(1.0 / sigma),
+                    _ => Err(deficient()),
+                });
+                let chosen = chosen.unwrap();
+                assert!(chosen.sigma <= limit, "{most} {chosen:?}");
+            }
+            let mut smallest = f64::INFINITY;
+            let none = search.best(|kernel, _| {
+                smallest = smallest.min(kernel.sigma / median);
+                Err(deficient())
+            });
+            assert!(matches!(none, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })));
+            assert!(smallest < 2.0 * LEAST && smallest >= LEAST, "{smallest}");
+            let cancelled = search.best(|_, _| Err(Error::Cancelled));
+            assert!(matches!(cancelled, Err(Error::Cancelled)));
+        });
+    }
+
+    #[test]
+    fn the_next_bandwidth_is_outside_or_between() {
+        let scan = |errors: &[(f64, f64)]| {
+            let mut scan = Scan::default();
+            errors.iter().for_each(|&(multiple, error)| scan.add(multiple, error));
+            (scan.best(), scan.beyond(), scan.finer())
+        };
+        let none = f64::INFINITY;
+        assert_eq!(scan(&[]), (None, None, None));
+        assert_eq!(scan(&[(1.0, none), (2.0, f64::NAN)]), (None, None, None));
+        assert_eq!(scan(&[(2.0, 3.0), (1.0, 2.0)]), (Some(1.0), Some(0.5), Some(0.5)));
+        assert_eq!(scan(&[(2.0, 1.0), (1.0, 2.0)]), (Some(2.0), Some(4.0), Some(4.0)));
+        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, 3.0)]), (Some(4.0), None, Some(2.0)));
+        // Beyond the best there is no fit: the optimum is not outside.
+        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, none)]), (Some(4.0), None, Some(2.0)));
+        assert_eq!(scan(&[(4.0, 1.0), (16.0, none)]), (Some(4.0), Some(2.0), Some(2.0)));
+    }
 }

@@ -386,7 +386,7 @@ impl<'a> Diagnostics<'a> {
         let target = self.data.learnable()?;
         let ridge = match ridge {
             Ridge::Value(ridge) => ridge,
-            Ridge::CrossValidated => {
+            Ridge::CrossValidated | Ridge::LeaveOneOut => {
                 let landmarks = LandmarkSet::Indices(measured.samples[0].clone());
                 let Self { kernel, precision, seed, .. } = *self;
                 let params = FitParams { kernel, ridge, precision, seed };

@@ -311,7 +311,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
 /// Return the Gaussian kernel with this bandwidth on the data.
 fn gaussian(data: &Prepared, sigma: Sigma, seed: u64) -> Result<KernelSpec, Error> {
     let kind = KernelKind::Gaussian;
-    let sigma = choose_bandwidth(sigma, kind, data, seed, &Bar::default())?.sigma;
+    let sigma = choose_bandwidth(sigma, kind, data, seed, &Bar)?.sigma;
     Ok(KernelSpec { kind, sigma })
 }
 

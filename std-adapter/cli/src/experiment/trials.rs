@@ -59,7 +59,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
             precision: Precision::F64,
         };
         let mut trials = Vec::new();
-        let outcome = evaluate(&set.table, &comparison, &Bar::default(), |trial| {
+        let outcome = evaluate(&set.table, &comparison, &Bar, |trial| {
             trials.push(trial);
             Ok(())
         });

@@ -27,6 +27,8 @@ mod library;
 mod merged;
 mod methods;
 mod predict;
+#[cfg(target_os = "linux")]
+mod progress;
 mod published;
 mod refine;
 mod sample;

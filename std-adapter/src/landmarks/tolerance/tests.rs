@@ -203,7 +203,9 @@ fn the_error_of_prediction_is_that_of_training() {
     }
     // A ridge that is too large has a larger error than the cross-validated one.
     let selection = run(&Greedy, &Task { c: 20, ..task }).unwrap();
-    let error =
-        |ridge| validation_error(&data, &selection.landmarks, setting.kernel, ridge, setting.seed).unwrap();
+    let error = |ridge| {
+        validation_error(&data, &selection.landmarks, setting.kernel, ridge, setting.seed, &NoObserver)
+            .unwrap()
+    };
     assert!(error(Ridge::Value(1.0)) > 1.5 * error(Ridge::CrossValidated));
 }

@@ -1,0 +1,49 @@
+//! Progress on a terminal: what a user sees of a command that lasts, and that nothing else does.
+
+use crate::command::{Folder, PROGRAM};
+use crate::sample::Sample;
+use std::process::{Command, Stdio};
+
+/// Return what a command writes to a terminal of 80 columns. `script`, of Debian's essential bsdutils, makes one.
+fn on_a_terminal(folder: &Folder, command: &str) -> String {
+    let command = format!("stty cols 80 rows 24; {PROGRAM} {command}");
+    let output = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(folder.path(""))
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .expect("`script`, from bsdutils or util-linux");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_phase_its_share_and_the_time_left_are_shown() {
+    let folder = Folder::with("a.csv", Sample::new(400, 3).csv());
+    // Some seconds on any machine of today.
+    let command = "select a.csv --landmarks 30 --method kdpp --steps 8000000";
+    let shown = on_a_terminal(&folder, command);
+    let lines: Vec<&str> =
+        shown.split('\r').filter(|line| line.contains("chain") && line.contains('%')).collect();
+    let share =
+        |line: &&str| -> Option<u32> { line.split('%').next()?.split_whitespace().last()?.parse().ok() };
+    let shares: Vec<u32> = lines.iter().filter_map(share).collect();
+    assert!(shares.len() > 3 && shares.is_sorted(), "{shown:?}");
+    assert!(lines.iter().any(|line| line.contains("s left")), "{shown:?}");
+    // The report starts on a cleared line, and the last line is cleared.
+    let report = shown.split("\u{1b}[2K").find(|part| part.contains("log-determinant")).unwrap();
+    assert!(report.starts_with("method") && !report.contains('%'), "{shown:?}");
+    assert!(shown.ends_with("\u{1b}[2K"), "{shown:?}");
+    let piped = folder.run(command).good();
+    assert!(!piped.err.contains("chain") && !piped.err.contains('\r'), "{}", piped.err);
+}
+
+/// From reading the file on, whether or not the work reports progress.
+#[test]
+fn a_command_shows_that_it_runs_before_its_first_phase() {
+    let rows = Sample::new(300_000, 3).csv();
+    let folder = Folder::with("a.csv", rows);
+    let shown = on_a_terminal(&folder, "select a.csv --landmarks 5 --method uniform");
+    assert!(shown.contains("select"), "{shown:?}");
+}
