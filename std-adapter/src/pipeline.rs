@@ -10,11 +10,12 @@ use crate::approximation::{
 };
 use crate::data::{columns::RowSlices, prepared::Prepared, source::Order, source::RowSource};
 use crate::error::Error;
-use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
+use crate::kernel::{metric::Metric, params::KernelParams, precision::Precision, spec::KernelSpec};
 use crate::landmarks::{
     chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
     selector::Task, selector::run, tolerance::Tolerance, tolerance::fewest,
 };
+use crate::metric::{LearnedScales, learn_scales};
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,
@@ -69,6 +70,8 @@ pub struct Selected<'s> {
     memory: Option<Cow<'s, Prepared>>,
     /// The kernel with its bandwidth.
     pub kernel: KernelSpec,
+    /// The scales of the features, if they were learned; those of [`source`](Self::source) are applied if they are better.
+    pub scales: Option<LearnedScales>,
     /// Whether a cross-validated bandwidth is at an end of its grid.
     pub sigma_at_edge: bool,
     /// The precision.
@@ -140,7 +143,7 @@ pub fn select<'s>(
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
-    let memory = match (source.as_prepared(), in_memory(source, params)) {
+    let mut memory = match (source.as_prepared(), in_memory(source, params)) {
         (Some(rows), _) => Some(Cow::Borrowed(rows)),
         (None, Some(what)) => Some(source.in_memory(&what, seed)?),
         (None, None) => None,
@@ -149,9 +152,15 @@ pub fn select<'s>(
         Some(rows) => (params.precision, Cow::Borrowed(rows.as_ref())),
         None => (source.precision().unwrap_or(params.precision), source.sample(PILOT_ROWS, seed)?),
     };
-    let KernelParams { kind, sigma } = params.kernel;
+    let KernelParams { kind, sigma, metric } = params.kernel;
     let chosen = choose_bandwidth(sigma, kind, &pilot, seed, observer)?;
     let kernel = KernelSpec { kind, sigma: chosen.sigma };
+    let scales = learned_scales(memory.as_deref(), kernel, params, observer)?;
+    if let (Some(learned), Some(rows)) = (&scales, &mut memory)
+        && learned.are_used(metric)
+    {
+        *rows = Cow::Owned(rows.as_ref().clone().rescaled(&learned.scales));
+    }
     let ridge = match params.ridge {
         Ridge::Value(gamma) => Some(gamma),
         Ridge::CrossValidated => None,
@@ -198,6 +207,7 @@ pub fn select<'s>(
         source,
         memory,
         kernel,
+        scales,
         sigma_at_edge: chosen.at_edge,
         precision,
         selection,
@@ -206,11 +216,39 @@ pub fn select<'s>(
     })
 }
 
+/// Learn the scales that the parameters ask for.
+fn learned_scales(
+    memory: Option<&Prepared>,
+    kernel: KernelSpec,
+    params: &Params<'_>,
+    observer: &dyn Observer,
+) -> Result<Option<LearnedScales>, Error> {
+    if params.kernel.metric == Metric::One {
+        return Ok(None);
+    }
+    let count = match &params.landmarks {
+        Landmarks::Count(count) => *count,
+        Landmarks::Rows(rows) => rows.len(),
+        Landmarks::Within(_) => {
+            return Err(Error::Metric {
+                problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
+            });
+        }
+    };
+    let rows = memory.ok_or(Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: 0 })?;
+    learn_scales(rows, kernel, count, params.seed, observer).map(Some)
+}
+
+const LEARNED_METRIC: &str = "a learned metric";
+
 const TOLERANCE: &str = "a tolerance";
 
 /// Return what requires the rows in memory, if anything does.
 fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
     source.slices()?;
+    if params.kernel.metric != Metric::One {
+        return Some(LEARNED_METRIC.to_owned());
+    }
     match (&params.landmarks, params.selector.needs().rows) {
         (Landmarks::Rows(_), _) | (Landmarks::Count(_), RowAccess::InPlace) => None,
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
