@@ -178,3 +178,34 @@ impl Search<'_> {
         go_on(self.observer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::learn_scales;
+    use crate::data::prepared::{Prepared, StandardTarget};
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::observer::NoObserver;
+
+    /// Rows of five features, of which the target depends on the first two.
+    fn planted() -> Prepared {
+        let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
+        let mut data = Prepared::unscaled((0..2_500).map(|i| value(i * i % 7_919)).collect(), 5);
+        let targets = data.rows.chunks_exact(5).map(|row| (2.0 * row[0]).sin() + row[1]).collect();
+        data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
+        data
+    }
+
+    #[test]
+    fn every_kernel_learns_which_features_matter() {
+        let data = planted();
+        for kind in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52] {
+            let learn =
+                |seed| learn_scales(&data, KernelSpec { kind, sigma: 3.0 }, 20, seed, &NoObserver).unwrap();
+            let learned = learn(1);
+            let least = learned.scales[0].min(learned.scales[1]);
+            assert!(learned.scales[2..].iter().all(|&scale| scale < 0.3 * least), "{kind:?} {learned:?}");
+            assert!(learned.error < 0.6 * learned.error_of_one, "{kind:?} {learned:?}");
+            assert_eq!(learn(1), learned);
+        }
+    }
+}
