@@ -46,7 +46,7 @@
 //! # Order of modules
 //!
 //! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `atomic_file`, `framed_file`, `linalg`,
-//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `pipeline`, `estimators`, `theory`,
+//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`, `theory`,
 //! `benchmark`, `interop`.
 //!
 //! # Features
@@ -69,6 +69,7 @@ pub mod interop;
 pub mod kernel;
 pub mod landmarks;
 pub mod linalg;
+pub mod metric;
 pub mod model;
 pub mod observer;
 pub mod pipeline;

@@ -10,11 +10,14 @@ use crate::approximation::{
 };
 use crate::data::{columns::RowSlices, prepared::Prepared, source::Order, source::RowSource};
 use crate::error::Error;
-use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
+use crate::kernel::{
+    bandwidth::Sigma, metric::Metric, params::KernelParams, precision::Precision, spec::KernelSpec,
+};
 use crate::landmarks::{
     chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
     selector::Task, selector::run, tolerance::Tolerance, tolerance::fewest,
 };
+use crate::metric::{LearnedScales, learn_scales};
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,
@@ -67,6 +70,8 @@ pub struct Selected<'s> {
     memory: Option<Cow<'s, Prepared>>,
     /// The kernel with its bandwidth.
     pub kernel: KernelSpec,
+    /// The scales of the features, if they were learned; those of [`source`](Self::source) have them if they are used.
+    pub scales: Option<LearnedScales>,
     /// Whether a cross-validated bandwidth is at an end of its grid.
     pub sigma_at_edge: bool,
     /// The precision.
@@ -132,10 +137,11 @@ pub struct Outcome<'s> {
 /// chosen. With a tolerance it is chosen for 100 landmarks drawn uniformly.
 ///
 /// A selector that works in place reads rows where they are stored. For others the rows are read into memory, or a
-/// sample of them if the selector accepts one.
+/// sample of them if the selector accepts one. So they are for a [`Metric`] that is learned, and the rows of
+/// [`source`](Selected::source) then have its scales.
 ///
 /// # Errors
-/// [`Error::InMemory`] for more rows than fit; errors of the bandwidth, the selector and the source;
+/// [`Error::InMemory`] for more rows than fit; errors of the bandwidth, the metric, the selector and the source;
 /// [`Error::Cancelled`].
 pub fn select<'s>(
     source: &'s dyn RowSource,
@@ -148,6 +154,52 @@ pub fn select<'s>(
         (None, Some(what)) => Some(source.in_memory(&what, seed)?),
         (None, None) => None,
     };
+    if params.kernel.metric == Metric::One {
+        return select_from(source, memory, params, observer);
+    }
+    let rows =
+        memory.ok_or_else(|| Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() })?;
+    let (learned, rows, kernel) = in_learned_metric(rows, params, observer)?;
+    let params = Params { kernel, ..params.clone() };
+    Ok(Selected { scales: Some(learned), ..select_from(source, Some(rows), &params, observer)? })
+}
+
+/// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
+fn in_learned_metric<'s>(
+    rows: Cow<'s, Prepared>,
+    params: &Params<'_>,
+    observer: &dyn Observer,
+) -> Result<(LearnedScales, Cow<'s, Prepared>, KernelParams), Error> {
+    let count = match &params.landmarks {
+        Landmarks::Count(count) => *count,
+        Landmarks::Rows(rows) => rows.len(),
+        Landmarks::Within(_) => {
+            return Err(Error::Metric {
+                problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
+            });
+        }
+    };
+    let KernelParams { kind, sigma, metric } = params.kernel;
+    // Scales are learned from any start; the bandwidth is then cross-validated in their metric.
+    let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
+    let from = choose_bandwidth(from, kind, rows.as_ref(), params.seed, observer)?.sigma;
+    let learned = learn_scales(&rows, KernelSpec { kind, sigma: from }, count, params.seed, observer)?;
+    if !learned.are_used(metric) {
+        return Ok((learned, rows, KernelParams { metric: Metric::One, ..params.kernel }));
+    }
+    let rows = Cow::Owned(rows.into_owned().rescaled(&learned.scales));
+    let sigma = if sigma == Sigma::CrossValidated { sigma } else { Sigma::Value(from) };
+    Ok((learned, rows, KernelParams { kind, sigma, metric: Metric::One }))
+}
+
+/// [`select`] among rows in memory, or those of the source where they are.
+fn select_from<'s>(
+    source: &'s dyn RowSource,
+    memory: Option<Cow<'s, Prepared>>,
+    params: &Params<'_>,
+    observer: &dyn Observer,
+) -> Result<Selected<'s>, Error> {
+    let seed = params.seed;
     let precision = match memory {
         Some(_) => params.precision,
         None => source.precision().unwrap_or(params.precision),
@@ -155,7 +207,7 @@ pub fn select<'s>(
     let rows = memory.as_deref().map_or(source, |rows| rows as &dyn RowSource);
     let sample = if memory.is_none() { sample_for(source, params)? } else { None };
     let selecting = Selecting { rows, sample: sample.as_deref(), params, precision };
-    let KernelParams { kind, sigma } = params.kernel;
+    let KernelParams { kind, sigma, .. } = params.kernel;
     let (chosen, found) = match (without_validation(sigma, kind, rows, seed)?, &params.landmarks) {
         (None, Landmarks::Count(c)) => selecting.under_best(*c, observer)?,
         (None, Landmarks::Rows(rows)) => selecting.under_best(rows.len(), observer)?,
@@ -169,6 +221,7 @@ pub fn select<'s>(
     Ok(Selected {
         source,
         kernel: KernelSpec { kind, sigma: chosen.sigma },
+        scales: None,
         sigma_at_edge: chosen.at_edge,
         precision,
         selection,
@@ -267,11 +320,16 @@ impl Selecting<'_> {
     }
 }
 
+const LEARNED_METRIC: &str = "a learned metric";
+
 const TOLERANCE: &str = "a tolerance";
 
 /// Return what requires the rows in memory, if anything does.
 fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
     source.slices()?;
+    if params.kernel.metric != Metric::One {
+        return Some(LEARNED_METRIC.to_owned());
+    }
     match (&params.landmarks, params.selector.needs().rows) {
         (Landmarks::Rows(_), _) | (Landmarks::Count(_), RowAccess::InPlace) => None,
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),

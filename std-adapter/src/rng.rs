@@ -29,6 +29,8 @@ pub enum RngStream {
     Exact = 0xb54c_da58_ddf0_0f2a,
     /// Triples `(S, r, t)` for the contraction.
     Triples = 0x1715_609d_7cea_8936,
+    /// Rows that a metric is learned from.
+    Metric = 0x510e_527f_ade6_82d1,
     /// Coupled chains.
     Coupling = 0x5384_5412_7b09_6493,
     /// Chains run for diagnostics.

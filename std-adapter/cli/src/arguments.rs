@@ -107,6 +107,6 @@ impl KernelArguments {
                 "warning: --sigma is not used by the kernels linear and polynomial, which have no bandwidth",
             );
         }
-        KernelParams { kind, sigma: self.sigma }
+        KernelParams { sigma: self.sigma, ..kind.into() }
     }
 }

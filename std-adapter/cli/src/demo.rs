@@ -123,7 +123,7 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
     let test = part(table, table.rows() - HELD_OUT..table.rows());
     let data = Prepared::new(part(table, 0..table.rows() - HELD_OUT), None, 0)?;
     let params = Params {
-        kernel: KernelParams { kind: KERNEL, sigma: WIDE },
+        kernel: KernelParams { sigma: WIDE, ..KERNEL.into() },
         landmarks: Landmarks::Count(MODEL_LANDMARKS),
         selector: &Kdpp::default(),
         ridge: Ridge::CrossValidated,

@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         ));
     }
     let options = arguments.method_options.options(&given);
-    let KernelParams { kind, sigma } = arguments.kernel.params();
+    let KernelParams { kind, sigma, .. } = arguments.kernel.params();
     let comparison = Comparison {
         selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),

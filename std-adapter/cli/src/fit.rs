@@ -8,6 +8,8 @@ use crate::output::{aligned, keep_inputs, note, print_report, row, short, short_
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
+use dpp_nystrom::kernel::Metric;
+use dpp_nystrom::metric::LearnedScales;
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
@@ -37,6 +39,10 @@ pub(crate) struct Fit {
     pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
+    /// One bandwidth for all standardised features, or a scale for each, learned from the target; auto: whichever predicts
+    /// rows held out better
+    #[arg(long, value_name = "one|scales|auto", default_value = "one", conflicts_with = "tolerance")]
+    pub(crate) metric: Metric,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
@@ -84,6 +90,8 @@ struct Report<'a> {
     sigma: f64,
     #[serde(skip)]
     bandwidth: Option<f64>,
+    #[serde(flatten)]
+    metric: Option<MetricReport<'a>>,
     ridge: f64,
     rows: u64,
     dim: usize,
@@ -95,6 +103,29 @@ struct Report<'a> {
     select_seconds: f64,
     fit_seconds: f64,
     seed: u64,
+}
+
+/// A learned metric, and the errors by which it was judged.
+#[derive(Serialize)]
+struct MetricReport<'a> {
+    metric: Metric,
+    scales: &'a [f64],
+    scales_nrmse: f64,
+    one_nrmse: f64,
+}
+
+impl<'a> MetricReport<'a> {
+    fn of(learned: &'a LearnedScales, wanted: Metric) -> Self {
+        let LearnedScales { scales, error, error_of_one, .. } = learned;
+        let metric = if learned.are_used(wanted) { Metric::Scales } else { Metric::One };
+        Self { metric, scales, scales_nrmse: *error, one_nrmse: *error_of_one }
+    }
+
+    fn words(&self) -> String {
+        let Self { metric, scales_nrmse, one_nrmse, .. } = self;
+        let (scales, one) = (short(*scales_nrmse), short(*one_nrmse));
+        format!("{metric} (error on rows held out: {scales} with scales, {one} with one bandwidth)")
+    }
 }
 
 pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
@@ -128,7 +159,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         _ => arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge),
     };
     let params = Params {
-        kernel: arguments.kernel.params(),
+        kernel: arguments.kernel.params().with_metric(arguments.metric),
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
@@ -169,6 +200,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         count: fitted.model.landmarks(),
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
+        metric: selected.scales.as_ref().map(|learned| MetricReport::of(learned, arguments.metric)),
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
         dim: fitted.model.feature_names.len(),
@@ -188,7 +220,7 @@ fn text(report: &Report<'_>) -> String {
         Some(plan) => format!("{}: {}", report.method, plan.words()),
         None => report.method.to_owned(),
     };
-    let rows = [
+    let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("landmarks", format!("{} ({})", report.count, chosen)),
         row("bandwidth", short_or_dash(report.bandwidth)),
@@ -201,6 +233,9 @@ fn text(report: &Report<'_>) -> String {
         row("seconds to select", short(report.select_seconds)),
         row("seconds to fit", short(report.fit_seconds)),
     ];
+    if let Some(metric) = &report.metric {
+        rows.insert(3, row("metric", metric.words()));
+    }
     let model = report.model.display().to_string();
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
     aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n" + &curve

@@ -65,8 +65,8 @@ async fn main() {
                 let survey = query.survey(candidates, seed).await.expect("a survey");
                 let params = Params {
                     kernel: KernelParams {
-                        kind: KernelKind::Gaussian,
                         sigma: Sigma::Value(bandwidth(&whole)),
+                        ..KernelParams::default()
                     },
                     landmarks: Landmarks::Count(landmarks),
                     selector,

@@ -109,6 +109,28 @@ impl Prepared {
         Self { name, dim: feature_names.len(), feature_names, rows, statistics, target, numbers }
     }
 
+    /// Take rows as they are, without names.
+    pub(crate) fn unscaled(rows: Vec<f64>, dim: usize) -> Self {
+        let columns = Columns {
+            name: String::new(),
+            feature_names: vec![String::new(); dim],
+            scaler: Scaler::identity(dim),
+            target: None,
+        };
+        Self::of(columns, rows, None, None)
+    }
+
+    /// Multiply each standardised feature by a scale, 0 for one to be left out, as if its deviation had been divided by it.
+    pub(crate) fn rescaled(mut self, scales: &[f64]) -> Self {
+        for row in self.rows.chunks_exact_mut(self.dim.max(1)) {
+            row.iter_mut().zip(scales).for_each(|(value, scale)| *value *= scale);
+        }
+        for (deviation, scale) in self.statistics.deviations.iter_mut().zip(scales) {
+            *deviation = if *scale > 0.0 { *deviation / scale } else { 0.0 };
+        }
+        self
+    }
+
     /// Undo the standardisation of rows and target.
     pub(crate) fn into_table(self) -> Table {
         let Self { name, feature_names, dim, rows: mut features, statistics, target, .. } = self;

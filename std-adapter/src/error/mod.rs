@@ -84,6 +84,12 @@ pub enum Error {
          give the bandwidth as a number"
     )]
     MedianZero,
+    /// A metric that cannot be learned.
+    #[error("cannot learn a metric: {problem}")]
+    Metric {
+        /// Why, and what to do.
+        problem: &'static str,
+    },
     /// Fewer rows than requested.
     #[error("{wanted} rows requested: expected at least 1 and at most {rows}, the number available")]
     TooFewRows {

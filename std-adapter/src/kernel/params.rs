@@ -1,6 +1,6 @@
 //! Kernel parameters: the type of kernel and the choice of its bandwidth.
 
-use crate::kernel::{bandwidth::Sigma, kind::KernelKind};
+use crate::kernel::{bandwidth::Sigma, kind::KernelKind, metric::Metric};
 
 /// A kernel and how to choose its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,12 +9,28 @@ pub struct KernelParams {
     pub kind: KernelKind,
     /// How its bandwidth is chosen; kernels without one ignore it.
     pub sigma: Sigma,
+    /// The metric. One that is learned requires rows in memory, a target and a number of landmarks.
+    pub metric: Metric,
+}
+
+impl KernelParams {
+    /// Return the same kernel with this metric.
+    ///
+    /// ```
+    /// use dpp_nystrom::kernel::{KernelParams, Metric};
+    /// use dpp_nystrom::{Gaussian, Sigma};
+    ///
+    /// let kernel = KernelParams::from(Gaussian::new(Sigma::Median(1.0))).with_metric(Metric::Auto);
+    /// ```
+    pub fn with_metric(self, metric: Metric) -> Self {
+        Self { metric, ..self }
+    }
 }
 
 impl Default for KernelParams {
     /// Return the Gaussian kernel with the median distance between rows as bandwidth.
     fn default() -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0) }
+        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0), metric: Metric::One }
     }
 }
 
@@ -72,25 +88,25 @@ impl Matern52 {
 
 impl From<Gaussian> for KernelParams {
     fn from(kernel: Gaussian) -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: kernel.0 }
+        Self { kind: KernelKind::Gaussian, sigma: kernel.0, metric: Metric::One }
     }
 }
 
 impl From<Laplace> for KernelParams {
     fn from(kernel: Laplace) -> Self {
-        Self { kind: KernelKind::Laplace, sigma: kernel.0 }
+        Self { kind: KernelKind::Laplace, sigma: kernel.0, metric: Metric::One }
     }
 }
 
 impl From<Matern32> for KernelParams {
     fn from(kernel: Matern32) -> Self {
-        Self { kind: KernelKind::Matern32, sigma: kernel.0 }
+        Self { kind: KernelKind::Matern32, sigma: kernel.0, metric: Metric::One }
     }
 }
 
 impl From<Matern52> for KernelParams {
     fn from(kernel: Matern52) -> Self {
-        Self { kind: KernelKind::Matern52, sigma: kernel.0 }
+        Self { kind: KernelKind::Matern52, sigma: kernel.0, metric: Metric::One }
     }
 }
 

@@ -26,6 +26,7 @@ mod large;
 mod library;
 mod merged;
 mod methods;
+mod metric;
 mod predict;
 #[cfg(target_os = "linux")]
 mod progress;

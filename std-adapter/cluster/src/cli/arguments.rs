@@ -120,7 +120,7 @@ impl Selection {
     /// Fill in the parameters of the pipeline.
     pub(crate) fn params<'s>(&self, landmarks: u32, ridge: Ridge, selector: &'s dyn Selector) -> Params<'s> {
         Params {
-            kernel: KernelParams { kind: self.kernel(), sigma: self.sigma },
+            kernel: KernelParams { sigma: self.sigma, ..self.kernel().into() },
             landmarks: Landmarks::Count(landmarks as usize),
             selector,
             ridge,
