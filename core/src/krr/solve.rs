@@ -109,9 +109,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
-        let (count, penalty) = (self.effective_rows(), self.effective_rows() * gamma);
-        let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
-        self.solved = Solved { penalty, noise };
+        self.note(squared_error, gamma);
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
     }
 
@@ -170,6 +168,15 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// Those of [`leverage`](Self::leverage).
     pub fn variance(&self, residual: T, phi: &mut [T]) -> Result<T, Error> {
         Ok(self.solved.variance(residual, self.leverage(phi)?))
+    }
+
+    /// Keep what the solution says of its errors. Out of line, for the same reason as [`find`](Self::find).
+    #[inline(never)]
+    fn note(&mut self, squared_error: T, gamma: T) {
+        let count = self.effective_rows();
+        let penalty = count * gamma;
+        let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
+        self.solved = Solved { penalty, noise };
     }
 
     /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
