@@ -78,8 +78,6 @@ pub struct Solved<T> {
 }
 
 impl<T: Scalar> Solved<T> {
-    pub(crate) const NONE: Self = Self { penalty: T::ZERO, noise: T::ZERO };
-
     /// Return the variance of a new observation from the Nyström residual and the leverage of its row.
     pub fn variance(&self, residual: T, leverage: T) -> T {
         self.noise * (residual / self.penalty + leverage + T::ONE)
@@ -115,7 +113,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
 
     /// Return what the last solution says of its errors; none where [`variance`](Self::variance) is an error.
     pub fn solved(&self) -> Option<Solved<T>> {
-        (self.solved.penalty > T::ZERO).then_some(self.solved)
+        let solved = Solved { penalty: self.counts.penalty, noise: self.noise };
+        (solved.penalty > T::ZERO).then_some(solved)
     }
 
     /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with `SᵀS = ΦᵀΦ + λI`.
@@ -139,8 +138,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// [`Error::Length`] unless there is a number per feature, [`Error::Unsolved`].
     pub fn leverage(&self, phi: &mut [T]) -> Result<T, Error> {
-        check_length(self.dim, phi.len())?;
         self.solved().ok_or(Error::Unsolved)?;
+        check_length(self.dim, phi.len())?;
         substitute(self.penalised(), phi).known()?;
         Ok(dot(phi, phi))
     }
@@ -167,7 +166,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// Those of [`leverage`](Self::leverage).
     pub fn variance(&self, residual: T, phi: &mut [T]) -> Result<T, Error> {
-        Ok(self.solved.variance(residual, self.leverage(phi)?))
+        let solved = self.solved().ok_or(Error::Unsolved)?;
+        Ok(solved.variance(residual, self.leverage(phi)?))
     }
 
     /// Keep what the solution says of its errors. Out of line, for the same reason as [`find`](Self::find).
@@ -176,7 +176,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let count = self.effective_rows();
         let penalty = count * gamma;
         let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
-        self.solved = Solved { penalty, noise };
+        (self.counts.penalty, self.noise) = (penalty, noise);
     }
 
     /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
@@ -193,7 +193,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             *weight = target;
         }
         let penalty = (self.effective_rows() * gamma).sqrt();
-        self.solved = Solved::NONE;
+        self.counts.penalty = T::ZERO;
         self.copy_down().known()?;
         self.penalise(penalty).known()?;
         // With a penalty every pivot is at least that large, whatever the rows.
