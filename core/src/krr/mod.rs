@@ -75,7 +75,8 @@ pub struct RidgeRegression<'a, T> {
     counts: Counts<T>,
     /// Of the first target.
     rss: Sum<T>,
-    solved: Solved<T>,
+    /// The variance of the noise, of the last solution.
+    noise: T,
     /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
     /// target of the row that is being added.
     further: &'a mut [T],
@@ -128,8 +129,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         column.fill(T::ZERO);
         further.fill(T::ZERO);
         let (counts, rss) = (Counts::default(), Sum::default());
-        let solved = Solved::NONE;
-        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, solved, further })
+        let noise = T::ZERO;
+        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, noise, further })
     }
 
     /// Return the numbers of memory that the targets after the first need.
@@ -250,7 +251,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// # Errors
     /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then unspecified.
     pub(crate) fn map_features(&mut self, mut map: impl FnMut(&mut [T])) -> Result<(), Error> {
-        self.solved = Solved::NONE;
+        self.counts.penalty = T::ZERO;
         self.copy_down().known()?;
         for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
             row.iter_mut().skip(k).for_each(|entry| *entry = T::ZERO);
@@ -297,7 +298,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 
     /// Return what [`resume`](Self::resume) needs besides the memory.
     pub(crate) fn tally(&self) -> Tally<T> {
-        Tally { counts: self.counts, rss: self.rss, solved: self.solved }
+        Tally { counts: self.counts, rss: self.rss, noise: self.noise }
     }
 
     /// Continue with one target and `dim` features on memory that still holds their state.
@@ -312,7 +313,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             dim,
             counts: tally.counts,
             rss: tally.rss,
-            solved: tally.solved,
+            noise: tally.noise,
             further: &mut [],
         })
     }
@@ -455,7 +456,6 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         counts: Counts<T>,
         numbers: &mut impl Iterator<Item = T>,
     ) -> Option<()> {
-        self.solved = Solved::NONE;
         let triangle = rows_of_mut(self.square, self.dim).enumerate();
         for slot in triangle.flat_map(|(k, row)| row.iter_mut().skip(k)) {
             *slot = numbers.next()?;
@@ -484,11 +484,13 @@ pub(crate) struct Counts<T> {
     pub(crate) before: u64,
     /// The effective number of those.
     pub(crate) discounted: T,
+    /// `λ` of the last solution; 0 where its triangle is not kept. It is here since it takes the place of padding.
+    pub(crate) penalty: T,
 }
 
 impl<T: Scalar> Counts<T> {
     /// The zero of an accumulator without rows.
-    pub(crate) const NONE: Self = Self { rows: 0, before: 0, discounted: T::ZERO };
+    pub(crate) const NONE: Self = Self { rows: 0, before: 0, discounted: T::ZERO, penalty: T::ZERO };
 
     fn of(rows: u64) -> Self {
         Self { rows, ..Self::NONE }
@@ -500,13 +502,13 @@ impl<T: Scalar> Counts<T> {
     }
 
     fn discount(&mut self, lambda: T) {
-        *self = Self { discounted: lambda * self.effective(), before: self.rows, rows: self.rows };
+        *self = Self { discounted: lambda * self.effective(), before: self.rows, ..*self };
     }
 
     /// Return the counts of both; none if they overflow.
     fn merged(self, other: Self) -> Option<Self> {
         let (rows, before) = (self.rows.checked_add(other.rows)?, self.before.checked_add(other.before)?);
-        Some(Self { rows, before, discounted: self.discounted + other.discounted })
+        Some(Self { rows, before, discounted: self.discounted + other.discounted, ..self })
     }
 }
 
@@ -516,13 +518,13 @@ impl<T: Scalar> Counts<T> {
 pub(crate) struct Tally<T> {
     pub(crate) counts: Counts<T>,
     pub(crate) rss: Sum<T>,
-    pub(crate) solved: Solved<T>,
+    pub(crate) noise: T,
 }
 
 impl<T: Scalar> Tally<T> {
     /// That of an accumulator without rows.
     pub(crate) const NONE: Self =
-        Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO }, solved: Solved::NONE };
+        Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO }, noise: T::ZERO };
 
     /// Return the number of rows.
     pub(crate) fn rows(&self) -> u64 {

@@ -78,8 +78,6 @@ pub struct Solved<T> {
 }
 
 impl<T: Scalar> Solved<T> {
-    pub(crate) const NONE: Self = Self { penalty: T::ZERO, noise: T::ZERO };
-
     /// Return the variance of a new observation from the Nyström residual and the leverage of its row.
     pub fn variance(&self, residual: T, leverage: T) -> T {
         self.noise * (residual / self.penalty + leverage + T::ONE)
@@ -109,15 +107,14 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
-        let (count, penalty) = (self.effective_rows(), self.effective_rows() * gamma);
-        let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
-        self.solved = Solved { penalty, noise };
+        self.note(squared_error, gamma);
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
     }
 
     /// Return what the last solution says of its errors; none where [`variance`](Self::variance) is an error.
     pub fn solved(&self) -> Option<Solved<T>> {
-        (self.solved.penalty > T::ZERO).then_some(self.solved)
+        let solved = Solved { penalty: self.counts.penalty, noise: self.noise };
+        (solved.penalty > T::ZERO).then_some(solved)
     }
 
     /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with `SᵀS = ΦᵀΦ + λI`.
@@ -141,8 +138,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// [`Error::Length`] unless there is a number per feature, [`Error::Unsolved`].
     pub fn leverage(&self, phi: &mut [T]) -> Result<T, Error> {
-        check_length(self.dim, phi.len())?;
         self.solved().ok_or(Error::Unsolved)?;
+        check_length(self.dim, phi.len())?;
         substitute(self.penalised(), phi).known()?;
         Ok(dot(phi, phi))
     }
@@ -169,7 +166,17 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// Those of [`leverage`](Self::leverage).
     pub fn variance(&self, residual: T, phi: &mut [T]) -> Result<T, Error> {
-        Ok(self.solved.variance(residual, self.leverage(phi)?))
+        let solved = self.solved().ok_or(Error::Unsolved)?;
+        Ok(solved.variance(residual, self.leverage(phi)?))
+    }
+
+    /// Keep what the solution says of its errors. Out of line, for the same reason as [`find`](Self::find).
+    #[inline(never)]
+    fn note(&mut self, squared_error: T, gamma: T) {
+        let count = self.effective_rows();
+        let penalty = count * gamma;
+        let noise = (squared_error + penalty * dot(self.solution, self.solution)) / count;
+        (self.counts.penalty, self.noise) = (penalty, noise);
     }
 
     /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
@@ -186,7 +193,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             *weight = target;
         }
         let penalty = (self.effective_rows() * gamma).sqrt();
-        self.solved = Solved::NONE;
+        self.counts.penalty = T::ZERO;
         self.copy_down().known()?;
         self.penalise(penalty).known()?;
         // With a penalty every pivot is at least that large, whatever the rows.

@@ -232,7 +232,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// [`Error::Capacity`]; nothing is written then.
     pub fn write_state_from(&self, origin: Origin, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
         let (dim, targets) = (self.features(), self.targets());
-        let Counts { rows, before, discounted } = self.counts;
+        let Counts { rows, before, discounted, .. } = self.counts;
         let first = targets == 1 && origin == Origin::default() && before == 0;
         let more = if before == 0 { 0 } else { state_bytes_forgotten::<T>() };
         let needed = if first { state_bytes::<T>(dim) } else { state_bytes_of::<T>(dim, targets) + more };
@@ -301,5 +301,5 @@ fn forgotten_counts<T: Scalar>(rows: u64, bytes: &[u8]) -> Option<Counts<T>> {
     let (before, discounted) = bytes.split_first_chunk()?;
     let (before, discounted) = (u64::from_le_bytes(*before), from_bytes::<T>(discounted));
     let sound = before <= rows && discounted.is_finite() && discounted >= T::ZERO;
-    sound.then_some(Counts { rows, before, discounted })
+    sound.then_some(Counts { rows, before, discounted, ..Counts::NONE })
 }

@@ -22,7 +22,7 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::Kernel;
-use crate::krr::{RidgeRegression, Solved};
+use crate::krr::RidgeRegression;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
@@ -60,7 +60,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         }
         let place = *landmarks.members().get(slot).known()?;
 
-        self.status.tally.solved = Solved::NONE;
+        self.status.tally.counts.penalty = T::ZERO;
         // β of the prior is Lᵀw.
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), self.status.tally)?;
         let phi = self.phi.get_mut(..count).known()?;

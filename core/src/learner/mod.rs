@@ -40,7 +40,7 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Solved, Tally};
+use crate::krr::{RidgeRegression, Tally};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
 use crate::model::{Assessment, Model, Parts, standard_target, standardise};
@@ -497,7 +497,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         let phi = self.phi.get_mut(..count).known()?;
         // Until the weights are those of the solution, its triangle is not that of the weights.
-        self.status.tally.solved = Solved::NONE;
+        self.status.tally.counts.penalty = T::ZERO;
         let solution = match ridge.solve(gamma) {
             Ok(solution) => solution,
             Err(error) => {

@@ -24,7 +24,7 @@ use crate::error::{BytesProblem, Error, Known, Phase};
 use crate::frame::index;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
-use crate::krr::{Counts, RidgeRegression, Solved, Tally};
+use crate::krr::{Counts, RidgeRegression, Tally};
 use crate::landmarks::is_factored;
 use crate::memory::{Memory, prefix};
 use crate::scalar::{Scalar, Sum, bytes_of, from_bytes, numbers_of};
@@ -85,7 +85,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior)];
         let Progress { steps, proposed, accepted, openings } = progress;
-        let Counts { rows, before, discounted } = tally.counts;
+        let Counts { rows, before, discounted, .. } = tally.counts;
         let zero_or = |number: T| if learning { number } else { T::ZERO };
         Writer::write(bytes, MAGIC, SECTIONS, state_bytes::<T>(count, D), |writer| {
             let shape = shape.into_iter().map(|word| word as u32).chain([scaled]);
@@ -227,9 +227,9 @@ impl<'b, T: Scalar> Saved<'b, T> {
         };
         let terms = triangle + count + 2;
         let tally = Tally {
-            counts: Counts { rows: rows_learned, before, discounted },
+            counts: Counts { rows: rows_learned, before, discounted, ..Counts::NONE },
             rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
-            solved: Solved::NONE,
+            noise: T::ZERO,
         };
         Ok(Self {
             status: Status {
