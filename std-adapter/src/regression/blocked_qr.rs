@@ -679,8 +679,8 @@ mod tests {
     fn predictions_at_condition_1e8() {
         // Without a ridge, the condition times the rounding unit. Normal equations have its square.
         predicts::<f64>(0.0, 1e-6);
-        // The rounding unit over √γ, the least length that counts. Normal equations have u / γ = 6.
-        predicts::<f32>(1e-8, 1e-2);
+        // The rounding unit over √γ, the least length that counts: 0.006. Normal equations have u / γ = 600.
+        predicts::<f32>(1e-10, 5e-3);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Multi-threaded ridge regression on landmarks over all rows.
 //!
 //! Rows are split into a number of parts that does not depend on the number of threads. Each part has its own
-//! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Cross-validation
+//! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Threads work on
+//! different parts, or share the work of one where parts are few or large ([`crate::regression::blocked_qr`]). Cross-validation
 //! needs no second pass: the parts are then the folds, and all follows from their accumulators
 //! ([`crate::regression::cross_validation`]).
 
