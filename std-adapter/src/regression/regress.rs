@@ -352,7 +352,7 @@ mod tests {
         let ground = Points::new(&features, 2, KernelKind::Gaussian.build(sigma).unwrap()).unwrap();
         let phi = features_of_points(&ground, &features[..2 * c]).unwrap();
         let axes = Axes::new(&phi).unwrap();
-        assert_eq!((found.kept.len(), phi.nrows(), found.quality.scores.len()), (c, c, ridges.len()));
+        assert_eq!((found.kept.len(), found.quality.scores.len()), (phi.nrows(), ridges.len()));
         for &(ridge, squares) in &found.quality.scores {
             let expected = axes.fit(&targets, ridge * rows as f64).error() * rows as f64;
             assert!((squares - expected).abs() <= tolerance * expected, "{ridge:e}: {squares} {expected}");
