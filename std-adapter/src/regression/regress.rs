@@ -395,7 +395,7 @@ mod tests {
         let ground = Points::new(&features, 2, KernelKind::Gaussian.build(sigma).unwrap()).unwrap();
         let phi = features_of_points(&ground, &features[..2 * c]).unwrap();
         let axes = Axes::new(&phi).unwrap();
-        assert_eq!((found.kept.len(), phi.nrows(), found.quality.scores.len()), (c, c, ridges.len()));
+        assert_eq!((found.kept.len(), found.quality.scores.len()), (phi.nrows(), ridges.len()));
         for &(ridge, squares) in &found.quality.scores {
             let expected = axes.fit(&targets, ridge * rows as f64).error() * rows as f64;
             assert!((squares - expected).abs() <= tolerance * expected, "{ridge:e}: {squares} {expected}");
@@ -411,7 +411,7 @@ mod tests {
         // Several blocks of rows and parts; a narrow and a wide bandwidth.
         leave_one_out_agrees::<f64>((2_000, 30), 1.0, &ridges, 1e-5);
         leave_one_out_agrees::<f64>((700, 60), 0.7, &ridges[4..], 1e-5);
-        leave_one_out_agrees::<f32>((2_000, 12), 0.7, &ridges[8..], 1e-2);
+        leave_one_out_agrees::<f32>((2_000, 6), 0.3, &ridges[8..], 1e-2);
     }
 
     #[test]
