@@ -190,7 +190,7 @@ fn bandwidth(
         return Ok(choose_bandwidth(sigma, kind, data, seed, observer)?.sigma);
     };
     let landmarks = Landmarks::Count(selector.fixed().map_or(c, <[_]>::len));
-    let kernel = KernelParams { kind, sigma };
+    let kernel = KernelParams { sigma, ..kind.into() };
     let params = Params { kernel, landmarks, selector: &**selector, ridge, precision, seed };
     Ok(pipeline::select(data, &params, observer)?.kernel.sigma)
 }

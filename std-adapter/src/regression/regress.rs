@@ -168,7 +168,9 @@ pub(crate) fn regress<T: Lane + RealField>(
     };
     let range = |part: usize| match ridges {
         Candidates::BestOf(_) => (0, count),
-        Candidates::One(_) => (part * count / parts, (part + 1) * count / parts),
+        Candidates::One(_) | Candidates::BestLeaveOneOut(_) => {
+            (part * count / parts, (part + 1) * count / parts)
+        }
     };
     let seen =
         |part: usize, rounds: usize| (range(part).1 - range(part).0).min(rounds.saturating_mul(stride));
@@ -376,9 +378,15 @@ mod tests {
     };
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::Points;
+    use faer::traits::RealField;
 
     /// Compare the leave-one-out errors of a fit with those of its features.
-    fn leave_one_out_agrees<T: Lane>((rows, c): (usize, usize), sigma: f64, ridges: &[f64], tolerance: f64) {
+    fn leave_one_out_agrees<T: Lane + RealField>(
+        (rows, c): (usize, usize),
+        sigma: f64,
+        ridges: &[f64],
+        tolerance: f64,
+    ) {
         let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0;
         let features: Vec<f64> = (0..rows * 2).map(|i| f64::from(value(i) as f32)).collect();
         let noise = |i: usize| value(i * i + 7) / 20.0;
