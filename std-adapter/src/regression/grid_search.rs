@@ -11,7 +11,7 @@ use crate::kernel::{bandwidth::median_distance, kind::KernelKind, spec::KernelSp
 use crate::linalg::eigen::{eigen, product};
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    folds::FOLDS, folds::deal_folds, regress::Input, regress::cross_validate, sigma_search::at_edge,
+    folds::FOLDS, folds::deal_folds, input::Input, regress::cross_validate, sigma_search::at_edge,
 };
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;

@@ -4,7 +4,7 @@ use crate::data::{prepared::Prepared, source::RowSource};
 use crate::error::Error;
 use crate::kernel::{bandwidth::Sigma, bandwidth::median_distance, kind::KernelKind, spec::KernelSpec};
 use crate::observer::{Observer, go_on};
-use crate::regression::{regress::Input, regress::cross_validate, ridge::ridge_grid};
+use crate::regression::{input::Input, regress::cross_validate, ridge::ridge_grid};
 use crate::rng::{RngStream, stream};
 use rand::seq::index;
 
