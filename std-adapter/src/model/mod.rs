@@ -1,5 +1,6 @@
 //! Trained models: in memory, in files, on their way to devices.
 
+pub(crate) mod assess;
 pub(crate) mod confidence;
 pub mod export;
 pub(crate) mod file;

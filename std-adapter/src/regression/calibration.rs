@@ -12,7 +12,7 @@
 
 use crate::error::{Error, landmarks_error, regression_error};
 use crate::model::confidence::{Confidence, DEVIATIONS};
-use crate::regression::regress::Input;
+use crate::regression::input::Input;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use dpp_nystrom_core::{GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solved};
 use rayon::prelude::*;

@@ -8,7 +8,7 @@ use crate::model::confidence::Confidence;
 use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, checkpoint::Rounds, params::FitParams, regress::Input, regress::Regression,
+    checkpoint::Checkpoint, checkpoint::Rounds, input::Input, params::FitParams, regress::Regression,
     regress::cross_validate, regress::regress, ridge::Ridge,
 };
 use crate::simd::lane::Lane;

@@ -11,7 +11,7 @@ use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::linalg::eigen::{eigen, product};
 use crate::observer::{Named, Observer, go_on};
 use crate::regression::{
-    folds::FOLDS, folds::deal_folds, regress::Input, regress::cross_validate, sigma_search::Scan,
+    folds::FOLDS, folds::deal_folds, input::Input, regress::cross_validate, sigma_search::Scan,
     sigma_search::at_edge, sigma_search::median_of,
 };
 use crate::rng::{RngStream, stream};

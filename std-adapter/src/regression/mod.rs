@@ -13,6 +13,7 @@ pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod folds;
 pub(crate) mod grid_search;
+pub(crate) mod input;
 pub(crate) mod leave_one_out;
 pub(crate) mod params;
 pub(crate) mod regress;

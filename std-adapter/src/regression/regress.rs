@@ -7,7 +7,6 @@
 //! ([`crate::regression::cross_validation`]).
 
 use crate::approximation::features::independent_points;
-use crate::data::{columns::Targets, prepared::Prepared};
 use crate::error::{Error, landmarks_error, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::confidence::Confidence;
@@ -15,10 +14,9 @@ use crate::observer::{Observer, go_on};
 use crate::regression::{
     blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::Triangle,
     cross_validation::Validated, cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds,
-    leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates,
+    input::Input, leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates,
 };
 use crate::simd::lane::{Ground, Lane};
-use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solution,
 };
@@ -71,36 +69,6 @@ pub(crate) struct Quality {
     pub(crate) validation_error: Option<f64>,
     /// Each candidate with its squared error over all folds.
     pub(crate) scores: Vec<(f64, f64)>,
-}
-
-/// Scaled rows with targets, and the landmarks to regress on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a, T> {
-    /// Rows of `dim` features.
-    pub(crate) rows: &'a [T],
-    /// The number of features.
-    pub(crate) dim: usize,
-    /// A target for each row.
-    pub(crate) targets: Targets<'a>,
-    /// Landmarks of `dim` features.
-    pub(crate) landmarks: &'a [T],
-    /// The kernel.
-    pub(crate) kernel: ChosenKernel<T>,
-}
-
-impl<'a> Input<'a, f64> {
-    /// Take the rows and targets of a data set.
-    ///
-    /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
-    pub(crate) fn of(
-        data: &'a Prepared,
-        landmarks: &'a [f64],
-        kernel: ChosenKernel<f64>,
-    ) -> Result<Self, Error> {
-        let targets = data.learnable()?.values.as_slice().into();
-        Ok(Self { rows: &data.rows, dim: data.dim, targets, landmarks, kernel })
-    }
 }
 
 /// Cross-validate these ridges.

@@ -2,11 +2,9 @@
 //! variances need.
 
 use crate::error::{Error, export::ExportProblem};
-use crate::model::confidence::{Confidence, factor};
-use crate::model::export::{
-    bytes::section, c, c_quantised, exported::Bits, exported::Exported, form::Form, name::Name, rust,
-    single::single,
-};
+use crate::model::assess::factor;
+use crate::model::confidence::Confidence;
+use crate::model::export::{bytes::section, exported::Bits, exported::Exported, single::single};
 use crate::model::trained::Model;
 use dpp_nystrom_core::{Limits, Solved};
 
@@ -112,27 +110,6 @@ impl<'m> Bundle<'m> {
             sections.push((section::UNCERTAINTY, numbers.map(f32::to_bits).collect()));
         }
         self.first.to_bytes_with(&sections)
-    }
-
-    /// Return the file in this form. Bytes carry no name and no comments. In C there are no variances.
-    ///
-    /// # Errors
-    /// [`Error::Export`] for a model of 4 GiB or more, and for variances in C.
-    pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
-        match (form, &self.first) {
-            (Form::Bytes, _) => self.to_bytes(),
-            (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
-            (Form::C, _) if self.uncertainty.is_some() => {
-                Err(ExportProblem::Confidence { what: "variances in C" }.into())
-            }
-            (Form::C, Exported::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
-            (Form::C, Exported::Bits16(quantised)) => {
-                Ok(c_quantised::text(quantised, self, name).into_bytes())
-            }
-            (Form::C, Exported::Bits8(quantised)) => {
-                Ok(c_quantised::text(quantised, self, name).into_bytes())
-            }
-        }
     }
 }
 

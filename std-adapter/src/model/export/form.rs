@@ -1,7 +1,7 @@
 //! The forms of an exported model.
 
-use crate::error::Error;
-use crate::model::export::bundle::Bundle;
+use crate::error::{Error, export::ExportProblem};
+use crate::model::export::{bundle::Bundle, c, c_quantised, rust};
 use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
 
 /// The form of an exported model.
@@ -23,5 +23,28 @@ impl Exported {
     pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
         let first = self.clone();
         Bundle { model, first, further: Vec::new(), limits: None, uncertainty: None }.write(form, name)
+    }
+}
+
+impl Bundle<'_> {
+    /// Return the file in this form. Bytes carry no name and no comments. In C there are no variances.
+    ///
+    /// # Errors
+    /// [`Error::Export`] for a model of 4 GiB or more, and for variances in C.
+    pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
+        match (form, &self.first) {
+            (Form::Bytes, _) => self.to_bytes(),
+            (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
+            (Form::C, _) if self.uncertainty.is_some() => {
+                Err(ExportProblem::Confidence { what: "variances in C" }.into())
+            }
+            (Form::C, Exported::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
+            (Form::C, Exported::Bits16(quantised)) => {
+                Ok(c_quantised::text(quantised, self, name).into_bytes())
+            }
+            (Form::C, Exported::Bits8(quantised)) => {
+                Ok(c_quantised::text(quantised, self, name).into_bytes())
+            }
+        }
     }
 }
