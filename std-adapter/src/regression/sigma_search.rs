@@ -369,7 +369,7 @@ mod tests {
                 Err(deficient())
             });
             assert!(matches!(none, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })));
-            assert!(smallest < 2.0 * LEAST && smallest >= LEAST, "{smallest}");
+            assert!((LEAST..2.0 * LEAST).contains(&smallest), "{smallest}");
             let cancelled = search.best(|_, _| Err(Error::Cancelled));
             assert!(matches!(cancelled, Err(Error::Cancelled)));
         });
