@@ -6,7 +6,7 @@
 
 use crate::error::{Error, regression_error};
 use crate::heap::{RidgeHeap, zeros};
-use crate::regression::regress::merge;
+use crate::regression::cross_validation::merge;
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, RidgeRegression, Scalar, state_bytes};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;

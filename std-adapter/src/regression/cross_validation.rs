@@ -16,6 +16,9 @@ use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, MatRef, Par};
 
+/// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
+pub(crate) const BLOCKED: usize = 64;
+
 /// The triangle `[R q; 0 r]` of some rows, in `f64`.
 #[derive(Clone, Debug)]
 pub(crate) struct Triangle {
@@ -131,6 +134,30 @@ impl Triangle {
         };
         (0..weights.ncols()).map(square).collect()
     }
+}
+
+/// Make the first part the sum of all, which is `sum` if it is known, and return it.
+pub(crate) fn merge<'p, 'm, A: Scalar>(
+    parts: &'p mut [RidgeRegression<'m, A>],
+    sum: Option<Triangle>,
+) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
+    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
+    let sum = match parts {
+        [first, others @ ..]
+            if first.features() >= BLOCKED
+                && !others.is_empty()
+                && others.iter().all(|other| other.features() == first.features()) =>
+        {
+            Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
+        }
+        _ => None,
+    };
+    let (whole, others) = parts.split_first_mut().ok_or(regression_error(CoreError::NoRows))?;
+    match (sum, rows) {
+        (Some(sum), Some(rows)) => sum.restore(rows, whole)?,
+        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(regression_error)?,
+    }
+    Ok(whole)
 }
 
 /// The result of [`cross_validate_folds`].

@@ -12,9 +12,10 @@ use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::confidence::Confidence;
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::Triangle,
-    cross_validation::Validated, cross_validation::cross_validate_folds, folds::FOLDS, folds::deal_folds,
-    input::Input, leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates,
+    blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::BLOCKED,
+    cross_validation::Triangle, cross_validation::Validated, cross_validation::cross_validate_folds,
+    cross_validation::merge, folds::FOLDS, folds::deal_folds, input::Input, leave_one_out::BLOCK,
+    leave_one_out::sum_of, ridge::Candidates,
 };
 use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::{
@@ -41,9 +42,6 @@ const PARTS: usize = 16;
 /// `O(c²)` memory instead of one per thread.
 const FEW: usize = 4;
 const LARGE: usize = 2_048;
-
-/// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
-const BLOCKED: usize = 64;
 
 /// Kernel weights fitted to rows.
 #[derive(Clone, Debug)]
@@ -286,30 +284,6 @@ pub(crate) fn solve<A: Scalar>(
         }
     };
     Ok((weights, Quality { ridge, train_error: root(squared_error), validation_error, scores }))
-}
-
-/// Make the first part the sum of all, which is `sum` if it is known, and return it.
-pub(crate) fn merge<'p, 'm, A: Scalar>(
-    parts: &'p mut [RidgeRegression<'m, A>],
-    sum: Option<Triangle>,
-) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
-    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
-    let sum = match parts {
-        [first, others @ ..]
-            if first.features() >= BLOCKED
-                && !others.is_empty()
-                && others.iter().all(|other| other.features() == first.features()) =>
-        {
-            Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
-        }
-        _ => None,
-    };
-    let (whole, others) = parts.split_first_mut().ok_or(regression_error(CoreError::NoRows))?;
-    match (sum, rows) {
-        (Some(sum), Some(rows)) => sum.restore(rows, whole)?,
-        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(regression_error)?,
-    }
-    Ok(whole)
 }
 
 /// [`solve`], and convert the feature weights to kernel weights.
