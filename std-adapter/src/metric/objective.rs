@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn the_gradient_agrees_with_differences() {
-        let step = 1e-5;
+        let step = 1e-6;
         let (x, y, z) = (numbers(40, 3, 0.3), numbers(40, 2, 5.1), numbers(6, 3, 2.2));
         for kernel in KERNELS {
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
@@ -353,7 +353,7 @@ mod tests {
                 problem.evaluate(x.as_ref(), z.as_ref(), ridge).unwrap()
             };
             let solved = at(&x, &z, 1e-2);
-            // Differences of the error have an absolute error of 10⁻¹⁶/step, some 10⁻¹¹.
+            // Differences of the error have an absolute error of some 10⁻¹⁶/step.
             let close = |found: f64, error: &dyn Fn(f64) -> f64| {
                 let expected = (error(step) - error(-step)) / (2.0 * step);
                 assert!(

@@ -71,8 +71,9 @@ fn squares(
     let inverse = |k: usize, at: usize| 1.0 / (values[k] + loads[at]);
     let inverses = Mat::from_fn(rank, loads.len(), inverse);
     let weights = Mat::from_fn(rank, loads.len(), |k, at| inverse(k, at) * along[k]);
-    let fitted = features.transpose() * weights;
-    let leverages = Mat::from_fn(n, rank, |i, k| features[(k, i)] * features[(k, i)]) * inverses;
+    let fitted = product(features.transpose(), weights.as_ref());
+    let squared = Mat::from_fn(n, rank, |i, k| features[(k, i)] * features[(k, i)]);
+    let leverages = product(squared.as_ref(), inverses.as_ref());
     let residual = |i: usize, at: usize| without(targets[i] - fitted[(i, at)], 1.0 - leverages[(i, at)]);
     (0..loads.len()).map(|at| (0..n).map(|i| residual(i, at).powi(2)).sum()).collect()
 }
