@@ -40,7 +40,7 @@
 //! | approximation errors | [`approximation`] |
 //! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
 //! | bandwidth and ridge together | [`regression::tune`] |
-//! | a scale for each feature, learned from the target | [`kernel::Metric`], [`metric`] |
+//! | a scale for each feature, learned from the target | [`kernel::Metric`] |
 //! | exact samples, bounds, mixing, convergence | [`landmarks::ExactKDpp`], [`theory`] |
 //! | methods against each other | [`benchmark`] |
 //!
@@ -70,7 +70,7 @@ pub mod interop;
 pub mod kernel;
 pub mod landmarks;
 pub mod linalg;
-pub mod metric;
+mod metric;
 pub mod model;
 pub mod observer;
 pub mod pipeline;

@@ -17,7 +17,8 @@ use crate::landmarks::{
     chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
     selector::Task, selector::run, tolerance::Tolerance, tolerance::fewest,
 };
-use crate::metric::{LearnedScales, learn_scales};
+pub use crate::metric::LearnedScales;
+use crate::metric::learn_scales;
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,

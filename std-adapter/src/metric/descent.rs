@@ -83,13 +83,20 @@ impl Point {
     }
 }
 
+/// A place that was asked for, with value and gradient.
+struct Asked {
+    place: Vec<f64>,
+    value: f64,
+    slope: Vec<f64>,
+}
+
 /// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the scales and `ln γ`.
 struct Objective<'a, 'b> {
     problem: &'a Problem<'b>,
     held_out: Option<&'a Problem<'b>>,
     landmarks: &'a Mat<f64>,
     /// The last place, since value and gradient are asked for one after the other.
-    last: RefCell<Option<(Vec<f64>, f64, Vec<f64>)>>,
+    last: RefCell<Option<Asked>>,
     /// The least leave-one-out error so far.
     least: RefCell<f64>,
     /// Of the points that lowered it, that with the least error on rows held out: the descent is stopped there.
@@ -98,13 +105,13 @@ struct Objective<'a, 'b> {
 
 impl Objective<'_, '_> {
     fn at(&self, place: &[f64]) -> (f64, Vec<f64>) {
-        if let Some((last, value, slope)) = &*self.last.borrow()
+        if let Some(Asked { place: last, value, slope }) = &*self.last.borrow()
             && last == place
         {
             return (*value, slope.clone());
         }
         let (value, slope) = self.compute(place).unwrap_or_else(|| (WORST, vec![0.0; place.len()]));
-        *self.last.borrow_mut() = Some((place.to_vec(), value, slope.clone()));
+        *self.last.borrow_mut() = Some(Asked { place: place.to_vec(), value, slope: slope.clone() });
         (value, slope)
     }
 

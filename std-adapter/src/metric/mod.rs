@@ -9,4 +9,5 @@ mod descent;
 mod objective;
 mod scales;
 
-pub use scales::{LEARNING_ROWS, LearnedScales, learn_scales};
+pub use scales::LearnedScales;
+pub(crate) use scales::learn_scales;

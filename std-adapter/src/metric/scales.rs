@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 use rand::seq::index;
 
 /// The maximum number of rows that scales are learned on.
-pub const LEARNING_ROWS: usize = 4_096;
+const LEARNING_ROWS: usize = 4_096;
 
 /// One in so many of them is held out.
 const HELD_OUT: usize = 5;
@@ -64,7 +64,7 @@ impl LearnedScales {
 /// # Errors
 /// [`Error::Metric`] for a kernel without a bandwidth and for fewer learning rows than two for each landmark,
 /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
-pub fn learn_scales(
+pub(crate) fn learn_scales(
     data: &Prepared,
     kernel: KernelSpec,
     landmarks: usize,

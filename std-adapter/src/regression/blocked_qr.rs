@@ -693,9 +693,9 @@ mod tests {
             let mut memory = Heap::new(c).unwrap();
             let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
             let (mut rows, targets) = rows::<f64>(count, c);
-            let early = |i: usize| i < 4_000 || (i > 5_000 && i % 2 == 0);
+            let early = |i: usize| i < 4_000 || (i > 5_000 && i.is_multiple_of(2));
             for (i, row) in rows.chunks_mut(c).enumerate().filter(|(i, _)| early(*i)) {
-                row[c - 2] = faint * row[c - 2];
+                row[c - 2] *= faint;
                 row[c - 1] = row[0] + faint * (i as f64 * 0.37).sin();
             }
             let (mut heap, mut other) = (RidgeHeap::new(c).unwrap(), RidgeHeap::new(c).unwrap());

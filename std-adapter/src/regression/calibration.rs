@@ -10,11 +10,12 @@
 //! sample are within [`DEVIATIONS`] standard deviations: a ridge that was chosen for prediction is not that of the largest likelihood,
 //! and errors have heavier or lighter tails than a normal law.
 
-use crate::error::{Error, landmarks_error, regression_error};
+use crate::error::{Error, landmarks_error};
 use crate::model::confidence::{Confidence, DEVIATIONS};
-use crate::regression::input::Input;
+use crate::regression::{cross_validation::Triangle, input::Input};
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use dpp_nystrom_core::{GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solved};
+use faer::{Mat, Par, linalg::triangular_solve::solve_lower_triangular_in_place};
 use rayon::prelude::*;
 
 /// The largest number of rows in the sample: its hundredth is measured to some 15 %.
@@ -40,14 +41,20 @@ pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
     points: &Points<'_, T, ChosenKernel<T>>,
     regression: &RidgeRegression<'_, f64>,
+    ridge: f64,
     weights: &[T],
 ) -> Result<Option<Confidence>, Error> {
     let Input { rows, dim, targets, landmarks, kernel } = input;
-    let Some(solved) = regression.solved() else { return Ok(None) };
+    let rank = nystrom.rank();
+    let Some(penalised) = Triangle::of(regression).penalised(ridge) else { return Ok(None) };
+    let triangle = penalised.submatrix(0, 0, rank, rank);
+    let rows_learned = regression.rows() as f64;
+    let solved =
+        Solved { penalty: ridge * rows_learned, noise: penalised[(rank, rank)].powi(2) / rows_learned };
     let count = rows.len() / dim;
     let sample = count.min(SAMPLE);
     let measured = (0..sample).into_par_iter().map_init(
-        || (vec![T::ZERO; nystrom.rank()], vec![0.0; nystrom.rank()]),
+        || (vec![T::ZERO; rank], Mat::<f64>::zeros(rank, 1)),
         |(phi, wide), at| {
             let row_at = (at as u128 * count as u128 / sample as u128) as usize;
             let row = &rows[row_at * dim..(row_at + 1) * dim];
@@ -68,8 +75,12 @@ pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
             let predicted: f64 = phi.iter().zip(weights).map(|(&k, &w)| k.to_f64() * w.to_f64()).sum();
             let diagonal = kernel.diagonal(row);
             let residual = nystrom.residual_at(row_at, diagonal, phi).map_err(landmarks_error)?;
-            wide.iter_mut().zip(phi.iter()).for_each(|(wide, &value)| *wide = value.to_f64());
-            let leverage = regression.leverage(wide).map_err(regression_error)?;
+            wide.col_as_slice_mut(0)
+                .iter_mut()
+                .zip(phi.iter())
+                .for_each(|(wide, &value)| *wide = value.to_f64());
+            solve_lower_triangular_in_place(triangle.transpose(), wide.as_mut(), Par::Seq);
+            let leverage = wide.squared_norm_l2();
             let free = 1.0 - leverage;
             let left = (targets.at(row_at) - predicted) / free;
             let variance = solved.variance(residual.to_f64(), leverage / free);
@@ -114,6 +125,6 @@ pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
         residual: limits(&residual),
         penalty,
         noise: noise * factor * factor,
-        triangle: regression.solved_triangle().collect(),
+        triangle: (0..rank).flat_map(|j| penalised.col_as_slice(j)[..=j].iter().copied()).collect(),
     }))
 }

@@ -105,18 +105,29 @@ impl Triangle {
     /// operations; `None` without a penalty, or if the weights are not finite: the core then says why.
     pub(crate) fn solve(&self, ridge: f64) -> Option<(Vec<f64>, f64)> {
         let c = self.values.ncols() - 1;
+        let penalised = self.penalised(ridge)?;
+        let mut weights = penalised.submatrix(0, c, c, 1).to_owned();
+        solve_upper_triangular_in_place(penalised.submatrix(0, 0, c, c), weights.as_mut(), Par::Seq);
+        let squared_error = self.squared_errors(weights.as_ref()).first().copied()?;
+        let weights = weights.col_as_slice(0).to_vec();
+        weights.iter().all(|weight| weight.is_finite()).then_some((weights, squared_error))
+    }
+
+    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with `Qᵀy` in its last column and `√J` below it, where `J` is the
+    /// squared error and `Nγ‖β‖²`. The first `c` pivots are positive. `None` without a penalty.
+    pub(crate) fn penalised(&self, ridge: f64) -> Option<Mat<f64>> {
+        let c = self.values.ncols() - 1;
         let penalty = (self.rows * ridge).sqrt();
         if !(penalty > 0.0 && penalty.is_finite()) {
             return None;
         }
         let mut diagonal = Mat::<f64>::zeros(c + 1, c + 1);
         (0..c).for_each(|i| diagonal[(i, i)] = penalty);
-        let penalised = triangle::sum(self.values.as_ref(), diagonal.as_ref());
-        let mut weights = penalised.submatrix(0, c, c, 1).to_owned();
-        solve_upper_triangular_in_place(penalised.submatrix(0, 0, c, c), weights.as_mut(), Par::Seq);
-        let squared_error = self.squared_errors(weights.as_ref()).first().copied()?;
-        let weights = weights.col_as_slice(0).to_vec();
-        weights.iter().all(|weight| weight.is_finite()).then_some((weights, squared_error))
+        let mut penalised = triangle::sum(self.values.as_ref(), diagonal.as_ref());
+        for i in (0..c).filter(|&i| penalised[(i, i)] < 0.0).collect::<Vec<_>>() {
+            penalised.row_mut(i).iter_mut().for_each(|entry| *entry = -*entry);
+        }
+        Some(penalised)
     }
 
     /// Return the weights of each ridge, one column each: the core's `solve` for each of them, in `O(c³)` for all.

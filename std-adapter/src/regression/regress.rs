@@ -202,7 +202,7 @@ pub(crate) fn regress<T: Lane + RealField>(
         _ => conclude(&nystrom, &mut accumulators, ridges, observer)?,
     };
     if measured && let Some(whole) = accumulators.first() {
-        fitted.confidence = measure(input, &nystrom, &ground, whole, &fitted.weights)?;
+        fitted.confidence = measure(input, &nystrom, &ground, whole, fitted.quality.ridge, &fitted.weights)?;
     }
     Ok(fitted)
 }

@@ -35,7 +35,8 @@ struct Told {
 fn program(folder: &Folder, data: &str, method: &str) -> Told {
     let options = format!("{data} --landmarks {LANDMARKS} --sigma median*4 --method {method} --seed 7");
     let selected = folder.run(&format!("select {options} --json")).good().json();
-    folder.run(&format!("fit {options} --model told.dpp")).good();
+    // The library keeps what variances need.
+    folder.run(&format!("fit {options} --variance --model told.dpp")).good();
     let predicted = folder.run(&format!("predict told.dpp {data}")).good();
     Told {
         landmarks: row_numbers(&selected, "landmarks"),
@@ -153,7 +154,9 @@ fn dependent_landmarks_are_left_out_alike() {
     assert_eq!((map.landmarks().len(), map.rank()), (25, 25));
     assert!((1..25).contains(&fitted.dependent), "{}", fitted.dependent);
     folder.write("given.csv", row_list(map.landmarks()));
-    folder.run("fit a.csv --given given.csv --sigma 5 --precision f32 --seed 7 --model told.dpp").good();
+    folder
+        .run("fit a.csv --given given.csv --sigma 5 --precision f32 --seed 7 --variance --model told.dpp")
+        .good();
     assert_eq!(fitted.model, Model::load(folder.path("told.dpp")).unwrap());
     assert_eq!(fitted.model.landmark_rows.len(), 25 - fitted.dependent);
 }

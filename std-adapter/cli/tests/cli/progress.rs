@@ -4,9 +4,10 @@ use crate::command::{Folder, PROGRAM};
 use crate::sample::Sample;
 use std::process::{Command, Stdio};
 
-/// Return what a command writes to a terminal of 80 columns. `script`, of Debian's essential bsdutils, makes one.
-fn on_a_terminal(folder: &Folder, command: &str) -> String {
-    let command = format!("stty cols 80 rows 24; {PROGRAM} {command}");
+/// Return what a command writes to a terminal of 80 columns, with this shell command before it. `script`, of Debian's
+/// essential bsdutils, makes one.
+fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> String {
+    let command = format!("stty cols 80 rows 24; {before} {PROGRAM} {command}");
     let output = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
         .current_dir(folder.path(""))
@@ -23,7 +24,7 @@ fn a_phase_its_share_and_the_time_left_are_shown() {
     let folder = Folder::with("a.csv", Sample::new(400, 3).csv());
     // Some seconds on any machine of today.
     let command = "select a.csv --landmarks 30 --method kdpp --steps 8000000";
-    let shown = on_a_terminal(&folder, command);
+    let shown = on_a_terminal(&folder, "", command);
     let lines: Vec<&str> =
         shown.split('\r').filter(|line| line.contains("chain") && line.contains('%')).collect();
     let share =
@@ -42,8 +43,8 @@ fn a_phase_its_share_and_the_time_left_are_shown() {
 /// From reading the file on, whether or not the work reports progress.
 #[test]
 fn a_command_shows_that_it_runs_before_its_first_phase() {
-    let rows = Sample::new(300_000, 3).csv();
-    let folder = Folder::with("a.csv", rows);
-    let shown = on_a_terminal(&folder, "select a.csv --landmarks 5 --method uniform");
+    let folder = Folder::with("a.csv", Sample::new(300, 3).csv());
+    // Input that is slow to arrive.
+    let shown = on_a_terminal(&folder, "(sleep 1; cat a.csv) |", "select - --landmarks 5 --method uniform");
     assert!(shown.contains("select"), "{shown:?}");
 }

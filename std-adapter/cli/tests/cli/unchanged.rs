@@ -43,7 +43,12 @@ fn rounding_of_validation(command: &str) -> f64 {
     if command.contains("--of ") { 1e-6 } else { 1e-12 }
 }
 
-/// Return the relative tolerance for a command on other processors.
+/// Whether the command fits models, which sums products of rows: their blocks, and so the last digits, depend on the release.
+fn fits(command: &str) -> bool {
+    ["fit", "evaluate"].iter().any(|name| command.starts_with(name))
+}
+
+/// Return the relative tolerance for a command that fits models, and for any on other processors.
 fn rounding(command: &str) -> f64 {
     if command.contains("f32") { 1e-4 } else { 1e-9 }
 }
@@ -99,7 +104,8 @@ fn difference(
 fn decoded(path: &Path) -> Option<Value> {
     let cell = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     match path.extension()?.to_str()? {
-        "dpp" => serde_json::to_value(Model::load(path).ok()?).ok(),
+        // Models had no confidence.
+        "dpp" => serde_json::to_value(Model { confidence: None, ..Model::load(path).ok()? }).ok(),
         "csv" => {
             let text = fs::read_to_string(path).ok()?;
             Some(text.lines().map(|line| line.split(',').map(cell).collect::<Value>()).collect())
@@ -144,7 +150,7 @@ fn results_are_those_recorded() {
         let arguments: Vec<&str> =
             record["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()).collect();
         let command = arguments.join(" ");
-        let share = if exact { 0.0 } else { rounding(&command) };
+        let share = if exact && !fits(&command) { 0.0 } else { rounding(&command) };
         let shares = [share, share.max(rounding_of_validation(&command))];
         let written: Vec<&str> =
             arguments.windows(2).filter(|pair| WRITES.contains(&pair[0])).map(|pair| pair[1]).collect();

@@ -113,7 +113,6 @@ static inline uint32_t name_kernel(uint64_t distance)
     entry = name_powers[(u >> 20) & 63u];
     return (entry - name_upper(entry, name_upper(y, FALL1 - name_upper(y, FALL2)))) >> (u >> 26);
 }
-
 ";
 
 const BODY: &str = "
