@@ -134,11 +134,14 @@ fn flagged_rows_hold_the_excess_of_the_trap() {
                 let others = root(left, rows - count);
                 println!("    {:.3}, {:.3}, {others:.3}", count / rows, held / excess);
             }
-            // Where the trap is more than a per cent of the squared error.
+            let held = flags.map(|flagged| flagged.excess / excess);
+            // The trap: the squared error is mostly that of predictions far outside. They are far from all landmarks.
+            if excess > 0.25 * squares {
+                assert!(held[0] > 0.9 && held[1] > 0.98, "{name}, {c}: {held:?}");
+            }
+            // Targets with heavy tails, as those of cpu.act, are overshot among the landmarks too, where no limit tells.
             if excess > 0.01 * squares {
-                let held = flags.map(|flagged| flagged.excess / excess);
-                assert!(held[1] > 0.8, "{name}, {c}: {held:?}");
-                assert!(excess < 0.1 * squares || held[0] > 0.9, "{name}, {c}: {held:?}");
+                assert!(held[1] > 0.7, "{name}, {c}: {held:?}");
             }
             let [hundredth, tenth] = flags.map(|flagged| flagged.rows / rows);
             assert!(hundredth < 0.06 && tenth < 0.25, "{name}, {c}: {hundredth} {tenth}");
