@@ -11,11 +11,10 @@
 //! (costs in multiply-adds beside those of the prediction.) [`Limits`] are their quantiles on rows that the regression did not
 //! see.
 
-use super::bytes::{Extras, limits_of};
 use super::{Model, check_triangle};
 use crate::cholesky::substitute;
-use crate::error::{BytesProblem, Error, Known};
-use crate::kernel::{ChosenKernel, Kernel};
+use crate::error::{Error, Known};
+use crate::kernel::Kernel;
 use crate::krr::Solved;
 use crate::memory::rows_of;
 use crate::nystrom::left;
@@ -99,16 +98,6 @@ impl<T: Scalar> Limits<T> {
         let &Self { range: [least, greatest], nearest: [a, b, c], residual: [p, q, r] } = self;
         let ordered = least <= greatest && a <= b && b <= c && p <= q && q <= r;
         ordered && [least, greatest, a, c, p, r].into_iter().all(T::is_finite)
-    }
-}
-
-impl Limits<f32> {
-    /// Return the limits in the bytes of a model of any kind; none where there are none.
-    ///
-    /// # Errors
-    /// [`Error::ModelBytes`] with the problem.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, Error> {
-        limits_of(bytes)
     }
 }
 
@@ -240,19 +229,5 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
         assessment.residual = Some(residual);
         assessment.variance = Some(scale * scale * solved.variance(residual, dot(phi, phi)));
         Ok(assessment)
-    }
-}
-
-impl<'a> Assessor<'a, f32, ChosenKernel<f32>> {
-    /// Use the model in these bytes, in place, with what they hold besides it: [`Model::from_bytes`]. Of several outputs it
-    /// assesses the first.
-    ///
-    /// # Errors
-    /// [`Error::ModelBytes`] with the problem.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let malformed = |_| Error::ModelBytes(BytesProblem::Malformed);
-        let (model, extras) = Model::parse(bytes)?;
-        let Extras { limits, uncertainty, .. } = extras;
-        Self::new(model, limits, uncertainty).map_err(malformed)
     }
 }

@@ -28,8 +28,8 @@
 //! alignment, but every algorithm would need a second implementation.) `bytemuck` checks and creates the slices, so that
 //! this crate needs no `unsafe`. Bytes after the length are ignored: a flash partition may be longer than the model.
 
-use super::assess::{Limits, Uncertainty};
-use super::outputs::Further;
+use super::assess::{Assessor, Limits, Uncertainty};
+use super::outputs::{Further, Outputs};
 use super::{Model, Parts};
 use crate::error::{BytesProblem, Error};
 use crate::frame;
@@ -183,7 +183,7 @@ fn uncertainty(words: &[u32]) -> Option<Uncertainty<'_, f32>> {
 }
 
 /// Read the limits of a model of any kind.
-pub(super) fn limits_of(bytes: &[u8]) -> Result<Option<Limits<f32>>, Error> {
+fn limits_of(bytes: &[u8]) -> Result<Option<Limits<f32>>, Error> {
     let kinds = [Kind::Single, Kind::Bits16, Kind::Bits8];
     let other = Error::ModelBytes(BytesProblem::Kind);
     for kind in kinds {
@@ -255,7 +255,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     }
 
     /// Read the model, which is that of the first output, and the rest.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<(Self, Extras<'a>), Error> {
+    fn parse(bytes: &'a [u8]) -> Result<(Self, Extras<'a>), Error> {
         let mut content = open(bytes, Kind::Single)?;
         let (d, c) = (content.dim, content.landmarks);
         let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
@@ -296,3 +296,41 @@ impl<T: Scalar> Parts<'_, T> {
         arrays.iter().all(|array| array.iter().all(|value| value.is_finite()))
     }
 }
+
+impl Limits<f32> {
+    /// Return the limits in the bytes of a model of any kind; none where there are none.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with the problem.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, Error> {
+        limits_of(bytes)
+    }
+}
+
+impl<'a> Assessor<'a, f32, ChosenKernel<f32>> {
+    /// Use the model in these bytes, in place, with what they hold besides it: [`Model::from_bytes`]. Of several outputs it
+    /// assesses the first.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with the problem.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let malformed = |_| Error::ModelBytes(BytesProblem::Malformed);
+        let (model, extras) = Model::parse(bytes)?;
+        let Extras { limits, uncertainty, .. } = extras;
+        Self::new(model, limits, uncertainty).map_err(malformed)
+    }
+}
+
+impl<'a> Outputs<'a, f32, ChosenKernel<f32>> {
+    /// Use the outputs in these bytes, in place, as [`Model::from_bytes`] does; a model of one output is one.
+    ///
+    /// # Errors
+    /// [`Error::ModelBytes`] with the problem.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (model, Extras { further, .. }) = Model::parse(bytes)?;
+        let further = further.map_or(Ok(NO_FURTHER), |further| further.floats(model.weights().len()))?;
+        Self::new(model, further).map_err(|_| Error::ModelBytes(BytesProblem::Malformed))
+    }
+}
+
+const NO_FURTHER: Further<'static, f32, f32> = Further { weights: &[], means: &[], scales: &[] };

@@ -10,9 +10,8 @@
 //! place of 0 the largest output is the same, and the margin twice as large; but it is no difference of probabilities.
 
 use super::Model;
-use super::bytes::Extras;
-use crate::error::{BytesProblem, Error};
-use crate::kernel::{ChosenKernel, Kernel};
+use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::memory::{check_length, rows_of};
 use crate::scalar::Scalar;
 
@@ -171,17 +170,3 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Outputs<'a, T, K> {
         Class::of(out)
     }
 }
-
-impl<'a> Outputs<'a, f32, ChosenKernel<f32>> {
-    /// Use the outputs in these bytes, in place, as [`Model::from_bytes`] does; a model of one output is one.
-    ///
-    /// # Errors
-    /// [`Error::ModelBytes`] with the problem.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let (model, Extras { further, .. }) = Model::parse(bytes)?;
-        let further = further.map_or(Ok(NO_FURTHER), |further| further.floats(model.weights().len()))?;
-        Self::new(model, further).map_err(|_| Error::ModelBytes(BytesProblem::Malformed))
-    }
-}
-
-const NO_FURTHER: Further<'static, f32, f32> = Further { weights: &[], means: &[], scales: &[] };
