@@ -9,8 +9,8 @@
 //!
 //! - `∂J/∂Φ = -aWᵀ - RQᵀ + (ΦQ)Wᵀ + 2BM - 2Φ(MᵀBM)`, `∂J/∂γ = N(Σ qw - tr MᵀBM)`,
 //! - `∂J/∂K = (∂J/∂Φ)L⁻¹`, and through the factor (Murray 2016), `L̄ = tril(-(∂J/∂K)ᵀΦ)`, `S = tril(LᵀL̄)` with half its
-//!   diagonal, `∂J/∂k(Z, Z) = sym(L⁻ᵀSL⁻¹)`,
-//! - from there through the kernel to `X` and `Z`.
+//!   diagonal, `∂J/∂k(Z, Z) = L⁻ᵀSL⁻¹`,
+//! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`: so no matrix is symmetrised.
 //!
 //! An evaluation costs some `6Nc² + 4Ncd` multiply-adds, three to four times a fit, on one thread.
 
