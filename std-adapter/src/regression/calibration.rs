@@ -10,12 +10,16 @@
 //! sample are within [`DEVIATIONS`] standard deviations: a ridge that was chosen for prediction is not that of the largest likelihood,
 //! and errors have heavier or lighter tails than a normal law.
 
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::model::confidence::{Confidence, DEVIATIONS};
-use crate::regression::{cross_validation::Triangle, input::Input};
-use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
-use dpp_nystrom_core::{GroundSet, Nystrom, Points, RidgeRegression, Scalar, Solved};
-use faer::{Mat, Par, linalg::triangular_solve::solve_lower_triangular_in_place};
+use crate::regression::{
+    cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Whitening,
+};
+use crate::simd::lane::{Ground, Lane};
+use dpp_nystrom_core::kernel::Kernel;
+use dpp_nystrom_core::{Landmarks, RidgeRegression, Solved};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, MatRef, Par, traits::RealField};
 use rayon::prelude::*;
 
 /// The largest number of rows in the sample: its hundredth is measured to some 15 %.
@@ -34,71 +38,125 @@ struct Row {
     deviations: f64,
 }
 
+/// What rows are measured by.
+struct Sample<'s, 'm, 'a, 'g, T> {
+    input: Input<'s, T>,
+    landmarks: &'m Landmarks<'a, T, Ground<'g, T>>,
+    whitening: Whitening<'m, 'a, 'g, T>,
+    /// The penalised triangle of all rows.
+    triangle: MatRef<'s, f64>,
+    solved: Solved<f64>,
+    weights: &'s [T],
+}
+
+impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
+    /// Measure the rows at these places.
+    fn measure(&self, places: &[usize]) -> Result<Vec<Row>, Error> {
+        let Input { rows, dim, targets, kernel, .. } = self.input;
+        let row = |place: usize| &rows[place * dim..(place + 1) * dim];
+        let mut phi = self.whitening.kernel_values(places.iter().map(|&place| row(place)))?;
+        let inner = |(&k, &w): (&T, &T)| k.to_f64() * w.to_f64();
+        let predict = |values: &[T]| values.iter().zip(self.weights).map(inner).sum();
+        let predicted: Vec<f64> = (0..places.len()).map(|i| predict(phi.col_as_slice(i))).collect();
+        self.whitening.whiten(&mut phi);
+        let mut wide = Mat::from_fn(phi.nrows(), phi.ncols(), |k, i| phi[(k, i)].to_f64());
+        solve_lower_triangular_in_place(self.triangle.transpose(), wide.as_mut(), Par::Seq);
+
+        let near: Vec<Near> = places.iter().map(|&place| self.nearest(row(place))).collect();
+        let own: Vec<usize> =
+            near.iter().filter(|near| near.is_landmark()).map(|near| near.landmark).collect();
+        // Columns of L⁻¹, whose squared lengths are the diagonal of K_CC⁻¹.
+        let mut units = Mat::<T>::zeros(phi.nrows(), own.len());
+        own.iter().enumerate().for_each(|(i, &landmark)| units[(landmark, i)] = T::ONE);
+        self.whitening.whiten(&mut units);
+        let squares = |column: &[T]| column.iter().map(|value| value.to_f64() * value.to_f64()).sum::<f64>();
+        let mut alone = (0..own.len()).map(|i| 1.0 / squares(units.col_as_slice(i)));
+
+        let measured = near.iter().enumerate().map(|(i, near)| {
+            let diagonal = kernel.diagonal(row(places[i])).to_f64();
+            let residual = (diagonal - squares(phi.col_as_slice(i))).max(0.0);
+            let leverage = wide.col(i).squared_norm_l2();
+            let free = 1.0 - leverage;
+            let error = (targets.at(places[i]) - predicted[i]) / free;
+            let own = if near.is_landmark() {
+                alone.next().map(|residual| (near.landmark, [near.second, residual]))
+            } else {
+                None
+            };
+            let deviations = error.abs() / self.solved.variance(residual, leverage / free).sqrt();
+            Row { beyond: [near.distance, residual], own, deviations }
+        });
+        Ok(measured.collect())
+    }
+
+    /// Return the landmark nearest to a row.
+    fn nearest(&self, row: &[T]) -> Near {
+        let square = |landmark: &[T]| {
+            let differences = landmark.iter().zip(row).map(|(&a, &b)| (a - b).to_f64());
+            differences.map(|difference| difference * difference).sum::<f64>()
+        };
+        let ground = self.landmarks.ground();
+        let mut near = Near { distance: f64::INFINITY, second: f64::INFINITY, landmark: 0 };
+        for (landmark, &member) in self.landmarks.members().iter().enumerate() {
+            let distance = square(ground.row(member));
+            if distance < near.distance {
+                near = Near { distance, second: near.distance, landmark };
+            } else {
+                near.second = near.second.min(distance);
+            }
+        }
+        Near { distance: near.distance.sqrt(), second: near.second.sqrt(), ..near }
+    }
+}
+
+/// The landmark nearest to a row.
+struct Near {
+    distance: f64,
+    /// The distance to the second nearest; infinite if there is none.
+    second: f64,
+    landmark: usize,
+}
+
+impl Near {
+    /// Whether the row equals the landmark, and there are others.
+    fn is_landmark(&self) -> bool {
+        self.distance == 0.0 && self.second.is_finite()
+    }
+}
+
 /// Measure the confidence of a regression on its rows, in standard deviations of the target. `weights` are those of the kernel. None for
 /// fewer than [`FEWEST`] rows beside the landmarks, or without a ridge.
-pub(crate) fn measure<T: Scalar, G: GroundSet<T> + Sync + ?Sized>(
+pub(crate) fn measure<T: Lane + RealField>(
     input: Input<'_, T>,
-    nystrom: &Nystrom<'_, '_, T, G>,
-    points: &Points<'_, T, ChosenKernel<T>>,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
     regression: &RidgeRegression<'_, f64>,
     ridge: f64,
     weights: &[T],
 ) -> Result<Option<Confidence>, Error> {
-    let Input { rows, dim, targets, landmarks, kernel } = input;
-    let rank = nystrom.rank();
+    let Input { rows, dim, targets, .. } = input;
+    let rank = landmarks.len();
     let Some(penalised) = Triangle::of(regression).penalised(ridge) else { return Ok(None) };
-    let triangle = penalised.submatrix(0, 0, rank, rank);
     let rows_learned = regression.rows() as f64;
     let solved =
         Solved { penalty: ridge * rows_learned, noise: penalised[(rank, rank)].powi(2) / rows_learned };
     let count = rows.len() / dim;
     let sample = count.min(SAMPLE);
-    let measured = (0..sample).into_par_iter().map_init(
-        || (vec![T::ZERO; rank], Mat::<f64>::zeros(rank, 1)),
-        |(phi, wide), at| {
-            let row_at = (at as u128 * count as u128 / sample as u128) as usize;
-            let row = &rows[row_at * dim..(row_at + 1) * dim];
-            let square = |landmark: &[T]| {
-                let differences = landmark.iter().zip(row).map(|(&a, &b)| (a - b).to_f64());
-                differences.map(|difference| difference * difference).sum::<f64>()
-            };
-            let kept = nystrom.members().iter().map(|&place| &landmarks[place * dim..(place + 1) * dim]);
-            let (mut nearest, mut second, mut place) = (f64::INFINITY, f64::INFINITY, 0);
-            for (at, distance) in kept.map(square).enumerate() {
-                if distance < nearest {
-                    (nearest, second, place) = (distance, nearest, at);
-                } else {
-                    second = second.min(distance);
-                }
-            }
-            points.column_at(row, nystrom.members(), phi).map_err(landmarks_error)?;
-            let predicted: f64 = phi.iter().zip(weights).map(|(&k, &w)| k.to_f64() * w.to_f64()).sum();
-            let diagonal = kernel.diagonal(row);
-            let residual = nystrom.residual_at(row_at, diagonal, phi).map_err(landmarks_error)?;
-            wide.col_as_slice_mut(0)
-                .iter_mut()
-                .zip(phi.iter())
-                .for_each(|(wide, &value)| *wide = value.to_f64());
-            solve_lower_triangular_in_place(triangle.transpose(), wide.as_mut(), Par::Seq);
-            let leverage = wide.squared_norm_l2();
-            let free = 1.0 - leverage;
-            let left = (targets.at(row_at) - predicted) / free;
-            let variance = solved.variance(residual.to_f64(), leverage / free);
-            let own = if nearest == 0.0 && second.is_finite() {
-                phi.fill(T::ZERO);
-                phi[place] = T::ONE;
-                nystrom.transform(phi)?;
-                let inverse: f64 = phi.iter().map(|value| value.to_f64() * value.to_f64()).sum();
-                Some((place, [second.sqrt(), 1.0 / inverse]))
-            } else {
-                None
-            };
-            let deviations = left.abs() / variance.sqrt();
-            Ok(Row { beyond: [nearest.sqrt(), residual.to_f64()], own, deviations })
-        },
-    );
-    let measured = measured.collect::<Result<Vec<Row>, Error>>()?;
-    let (mut columns, mut landmarks_met) = ([const { Vec::new() }; 3], vec![false; nystrom.rank()]);
+    let sampled = |at: usize| (at as u128 * count as u128 / sample as u128) as usize;
+    let block = Sample {
+        input,
+        whitening: Whitening::new(landmarks),
+        landmarks,
+        triangle: penalised.submatrix(0, 0, rank, rank),
+        solved,
+        weights,
+    };
+    let blocks = (0..sample).into_par_iter().step_by(BLOCK);
+    let measured = blocks.map(|first| {
+        let places: Vec<usize> = (first..sample.min(first + BLOCK)).map(sampled).collect();
+        block.measure(&places)
+    });
+    let measured: Vec<Row> = measured.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect();
+    let (mut columns, mut landmarks_met) = ([const { Vec::new() }; 3], vec![false; rank]);
     for Row { mut beyond, own, deviations } in measured {
         match own {
             // Further rows that equal a landmark are not it.

@@ -19,6 +19,7 @@ pub(crate) mod params;
 pub(crate) mod regress;
 pub(crate) mod ridge;
 pub(crate) mod sigma_search;
+pub(crate) mod whitening;
 
 pub use accumulator::Accumulator;
 pub use checkpoint::Checkpoint;

@@ -16,15 +16,14 @@ use crate::regression::{
     blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::BLOCKED,
     cross_validation::Triangle, cross_validation::Validated, cross_validation::cross_validate_folds,
     cross_validation::merge, folds::FOLDS, folds::deal_folds, input::Input, leave_one_out::BLOCK,
-    leave_one_out::sum_of, ridge::Candidates,
+    leave_one_out::sum_of, ridge::Candidates, whitening::Whitening,
 };
 use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Landmarks, Nystrom, Points, RidgeRegression, Scalar,
     Solution,
 };
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, Par, traits::RealField};
+use faer::{Mat, traits::RealField};
 use rayon::prelude::*;
 
 /// Rows between two progress updates.
@@ -37,7 +36,7 @@ const ROUND: usize = 1 << 16;
 const ROUND_OF_RANK: usize = 16;
 
 /// Rows per landmark in each part of a fit with the ridge given, and the most parts.
-const OF_PART: usize = 100;
+const OF_PART: usize = 200;
 const PARTS: usize = 16;
 
 /// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one block of
@@ -202,7 +201,7 @@ pub(crate) fn regress<T: Lane + RealField>(
         _ => conclude(&nystrom, &mut accumulators, ridges, observer)?,
     };
     if measured && let Some(whole) = accumulators.first() {
-        fitted.confidence = measure(input, &nystrom, &ground, whole, fitted.quality.ridge, &fitted.weights)?;
+        fitted.confidence = measure(input, &landmarks, whole, fitted.quality.ridge, &fitted.weights)?;
     }
     Ok(fitted)
 }
@@ -219,22 +218,15 @@ fn leave_one_out<T: Lane + RealField>(
     let Input { rows, dim, targets, .. } = input;
     let (count, rank) = (targets.len(), landmarks.len());
     let basis = Triangle::of_all(parts)?.basis()?;
-    let mut factor = Mat::<T>::zeros(rank, rank);
-    for j in 0..rank {
-        landmarks.factor().row(j).iter().enumerate().for_each(|(k, &entry)| factor[(j, k)] = entry);
-    }
+    let whitening = Whitening::new(landmarks);
     let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * count as f64).collect();
     observer.begin("rows left out", count as u64);
     let block = |first: usize| {
         go_on(observer)?;
         let last = (first + BLOCK).min(count);
-        let mut features = Mat::<T>::zeros(rank, last - first);
-        for row in first..last {
-            let column = features.col_as_slice_mut(row - first);
-            let row = &rows[row * dim..(row + 1) * dim];
-            landmarks.ground().column_at(row, landmarks.members(), column).map_err(landmarks_error)?;
-        }
-        solve_lower_triangular_in_place(factor.as_ref(), features.as_mut(), Par::Seq);
+        let rows = rows[first * dim..last * dim].chunks_exact(dim);
+        let mut features = whitening.kernel_values(rows)?;
+        whitening.whiten(&mut features);
         let features = Mat::from_fn(rank, last - first, |k, i| features[(k, i)].to_f64());
         let features = product(basis.vectors.transpose(), features.as_ref());
         let targets: Vec<f64> = (first..last).map(|row| targets.at(row)).collect();
