@@ -28,7 +28,7 @@
 use crate::error::{Error, regression_error};
 use crate::heap::zeros;
 use crate::linalg::eigen::PARTS;
-use crate::simd::{kernel::Entries, lane::Ground, lane::Lane};
+use crate::simd::{kernel::Entries, lane::Ground, lane::Lane, lane::set_row};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -198,11 +198,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// the block.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = T>, target: f64) -> Result<(), Error> {
         let dim = self.landmarks.ground().features();
-        let (block, lane) = (self.waiting / TRIES, self.waiting % TRIES);
-        let slots = self.values[block * TRIES * dim..].iter_mut().skip(lane).step_by(TRIES);
-        for (slot, value) in slots.zip(row) {
-            *slot = value;
-        }
+        set_row(&mut self.values, dim, self.waiting, row);
         self.targets[self.waiting] = target;
         self.waiting += 1;
         if self.waiting == self.room { self.absorb() } else { Ok(()) }

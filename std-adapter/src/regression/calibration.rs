@@ -13,7 +13,7 @@
 use crate::error::Error;
 use crate::model::confidence::{Confidence, DEVIATIONS};
 use crate::regression::{
-    cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Whitening,
+    cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Columns, whitening::Whitening,
 };
 use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::kernel::Kernel;
@@ -55,29 +55,36 @@ impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
         let Input { rows, dim, targets, kernel, .. } = self.input;
         let row = |place: usize| &rows[place * dim..(place + 1) * dim];
         let mut phi = self.whitening.kernel_values(places.iter().map(|&place| row(place)))?;
-        let inner = |(&k, &w): (&T, &T)| k.to_f64() * w.to_f64();
-        let predict = |values: &[T]| values.iter().zip(self.weights).map(inner).sum();
-        let predicted: Vec<f64> = (0..places.len()).map(|i| predict(phi.col_as_slice(i))).collect();
+        let wide = |columns: &Columns<T>| {
+            let view = columns.view();
+            Mat::from_fn(view.nrows(), view.ncols(), |i, k| view[(i, k)].to_f64())
+        };
+        let weights = Mat::from_fn(self.weights.len(), 1, |k, _| self.weights[k].to_f64());
+        let predicted = wide(&phi) * weights;
         self.whitening.whiten(&mut phi);
-        let mut wide = Mat::from_fn(phi.nrows(), phi.ncols(), |k, i| phi[(k, i)].to_f64());
-        solve_lower_triangular_in_place(self.triangle.transpose(), wide.as_mut(), Par::Seq);
+        let explained = phi.squares();
+        let mut leverages = wide(&phi);
+        solve_lower_triangular_in_place(
+            self.triangle.transpose(),
+            leverages.as_mut().transpose_mut(),
+            Par::Seq,
+        );
 
         let near: Vec<Near> = places.iter().map(|&place| self.nearest(row(place))).collect();
         let own: Vec<usize> =
             near.iter().filter(|near| near.is_landmark()).map(|near| near.landmark).collect();
         // Columns of L⁻¹, whose squared lengths are the diagonal of K_CC⁻¹.
-        let mut units = Mat::<T>::zeros(phi.nrows(), own.len());
-        own.iter().enumerate().for_each(|(i, &landmark)| units[(landmark, i)] = T::ONE);
+        let mut units = Columns::zeros(own.len(), self.landmarks.len())?;
+        own.iter().enumerate().for_each(|(i, &landmark)| units.view_mut()[(i, landmark)] = T::ONE);
         self.whitening.whiten(&mut units);
-        let squares = |column: &[T]| column.iter().map(|value| value.to_f64() * value.to_f64()).sum::<f64>();
-        let mut alone = (0..own.len()).map(|i| 1.0 / squares(units.col_as_slice(i)));
+        let mut alone = units.squares().into_iter().map(|square| 1.0 / square);
 
         let measured = near.iter().enumerate().map(|(i, near)| {
             let diagonal = kernel.diagonal(row(places[i])).to_f64();
-            let residual = (diagonal - squares(phi.col_as_slice(i))).max(0.0);
-            let leverage = wide.col(i).squared_norm_l2();
+            let residual = (diagonal - explained[i]).max(0.0);
+            let leverage = leverages.row(i).squared_norm_l2();
             let free = 1.0 - leverage;
-            let error = (targets.at(places[i]) - predicted[i]) / free;
+            let error = (targets.at(places[i]) - predicted[(i, 0)]) / free;
             let own = if near.is_landmark() {
                 alone.next().map(|residual| (near.landmark, [near.second, residual]))
             } else {

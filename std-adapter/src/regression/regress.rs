@@ -227,6 +227,7 @@ fn leave_one_out<T: Lane + RealField>(
         let rows = rows[first * dim..last * dim].chunks_exact(dim);
         let mut features = whitening.kernel_values(rows)?;
         whitening.whiten(&mut features);
+        let features = features.view().transpose();
         let features = Mat::from_fn(rank, last - first, |k, i| features[(k, i)].to_f64());
         let features = product(basis.vectors.transpose(), features.as_ref());
         let targets: Vec<f64> = (first..last).map(|row| targets.at(row)).collect();

@@ -1,15 +1,51 @@
-//! Features of blocks of rows, by one triangular solve for all rows of a block.
+//! Features of blocks of rows: kernel values in lanes, and one triangular solve for all rows of a block.
 
-use crate::error::{Error, landmarks_error};
-use crate::simd::lane::{Ground, Lane};
-use dpp_nystrom_core::Landmarks;
-use faer::{Mat, Par, linalg::triangular_solve::solve_lower_triangular_in_place, traits::RealField};
+use crate::error::Error;
+use crate::heap::zeros;
+use crate::simd::{kernel::Entries, lane::Ground, lane::Lane, lane::set_row};
+use dpp_nystrom_core::{Landmarks, TRIES};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, MatMut, MatRef, Par, traits::RealField};
+use pulp::Arch;
 
 /// Landmarks and their factor `L`.
 #[derive(Debug)]
 pub(crate) struct Whitening<'m, 'a, 'g, T> {
     landmarks: &'m Landmarks<'a, T, Ground<'g, T>>,
     lower: Mat<T>,
+    arch: Arch,
+}
+
+/// A number for each row and landmark, by columns of `rows` entries.
+#[derive(Debug)]
+pub(crate) struct Columns<T> {
+    rows: usize,
+    rank: usize,
+    numbers: Vec<T>,
+}
+
+impl<T: Lane + RealField> Columns<T> {
+    /// Return as many columns of zeros as there are landmarks.
+    pub(crate) fn zeros(rows: usize, rank: usize) -> Result<Self, Error> {
+        Ok(Self { rows, rank, numbers: zeros(rows.saturating_mul(rank), T::ZERO)? })
+    }
+
+    pub(crate) fn view(&self) -> MatRef<'_, T> {
+        MatRef::from_column_major_slice(&self.numbers, self.rows, self.rank)
+    }
+
+    pub(crate) fn view_mut(&mut self) -> MatMut<'_, T> {
+        MatMut::from_column_major_slice_mut(&mut self.numbers, self.rows, self.rank)
+    }
+
+    /// Return the sums of the squares in each row.
+    pub(crate) fn squares(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.rows];
+        for column in self.numbers.chunks_exact(self.rows.max(1)) {
+            sums.iter_mut().zip(column).for_each(|(sum, value)| *sum += value.to_f64() * value.to_f64());
+        }
+        sums
+    }
 }
 
 impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
@@ -20,30 +56,28 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
         for j in 0..rank {
             landmarks.factor().row(j).iter().enumerate().for_each(|(k, &entry)| lower[(j, k)] = entry);
         }
-        Self { landmarks, lower }
+        Self { landmarks, lower, arch: Arch::new() }
     }
 
-    /// Return `k_C(x)` of these rows, one column per row.
+    /// Return `k_C(x)` of each of these rows.
     ///
     /// # Errors
-    /// [`Error::Landmarks`].
+    /// [`Error::Memory`].
     pub(crate) fn kernel_values<'r>(
         &self,
         rows: impl ExactSizeIterator<Item = &'r [T]>,
-    ) -> Result<Mat<T>, Error> {
-        let mut values = Mat::zeros(self.landmarks.len(), rows.len());
-        for (i, row) in rows.enumerate() {
-            let column = values.col_as_slice_mut(i);
-            self.landmarks
-                .ground()
-                .column_at(row, self.landmarks.members(), column)
-                .map_err(landmarks_error)?;
-        }
-        Ok(values)
+    ) -> Result<Columns<T>, Error> {
+        let (ground, members, count) = (self.landmarks.ground(), self.landmarks.members(), rows.len());
+        let mut values = zeros(count.next_multiple_of(TRIES) * ground.features(), T::ZERO)?;
+        rows.enumerate().for_each(|(i, row)| set_row(&mut values, ground.features(), i, row.iter().copied()));
+        let mut columns = Columns::zeros(count, members.len())?;
+        let (values, entries) = (&values[..], &mut columns.numbers[..]);
+        self.arch.dispatch(Entries { ground, rows: members, count, values, entries });
+        Ok(columns)
     }
 
     /// Replace `k_C(x)` by `φ(x) = L⁻¹ k_C(x)`.
-    pub(crate) fn whiten(&self, columns: &mut Mat<T>) {
-        solve_lower_triangular_in_place(self.lower.as_ref(), columns.as_mut(), Par::Seq);
+    pub(crate) fn whiten(&self, columns: &mut Columns<T>) {
+        solve_lower_triangular_in_place(self.lower.as_ref(), columns.view_mut().transpose_mut(), Par::Seq);
     }
 }

@@ -1,7 +1,7 @@
 //! `f32` and `f64` as vectors of the machine's width.
 
 use bytemuck::Pod;
-use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
+use dpp_nystrom_core::{Points, Scalar, TRIES, kernel::ChosenKernel};
 use pulp::Simd;
 
 /// The ground sets that the lanes support: rows under one of the core's kernels.
@@ -52,6 +52,12 @@ pub trait Lane: Scalar + Pod {
     fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
     /// The mutable form of [`vectors`](Self::vectors).
     fn vectors_mut<S: Simd>(numbers: &mut [Self]) -> &mut [Self::Vector<S>];
+}
+
+/// Write the features of row `i` into its lane: of [`TRIES`] rows, the values of each feature are adjacent.
+pub(crate) fn set_row<T>(values: &mut [T], dim: usize, i: usize, row: impl IntoIterator<Item = T>) {
+    let slots = values[i / TRIES * TRIES * dim..].iter_mut().skip(i % TRIES).step_by(TRIES);
+    slots.zip(row).for_each(|(slot, value)| *slot = value);
 }
 
 impl Lane for f32 {
