@@ -51,6 +51,13 @@ pub enum Error {
         /// The column: a feature of the row, or the second index of the kernel entry.
         column: usize,
     },
+    /// A finite number that is too large: sums of its square overflow.
+    TooLarge {
+        /// The row.
+        row: usize,
+        /// The column: a feature of the row, or the target after the features.
+        column: usize,
+    },
     /// A row that could not be read ([`crate::TryGroundSet`]).
     Read {
         /// The row.
@@ -103,7 +110,8 @@ pub enum Error {
     SavedBytes(BytesProblem),
     /// A parameter of a quantised model is out of range: its sums could overflow.
     Quantisation,
-    /// The memory does not hold a factor of these rows of this ground set.
+    /// A state whose factor is not that of its rows under this kernel: it is of another ground set, or was saved under
+    /// another kernel or bandwidth.
     ForeignState,
     /// An invariant of this crate does not hold: a bug in this crate. Debug builds panic instead.
     Internal,
@@ -128,6 +136,19 @@ pub enum Phase {
     Predicting,
 }
 
+impl Phase {
+    /// The call that ends this phase.
+    fn way_on(self) -> &'static str {
+        match self {
+            Self::Idle => "start it",
+            Self::Scaling => "freeze_scaling ends it",
+            Self::Selecting => "select or freeze_landmarks ends it",
+            Self::Learning => "solve first",
+            Self::Predicting => "start again",
+        }
+    }
+}
+
 /// Access to a value that an invariant of the surrounding code guarantees.
 pub(crate) trait Known<V> {
     /// Return the value. A missing one is a bug: debug builds panic, and a release returns [`Error::Internal`], since
@@ -148,7 +169,7 @@ impl fmt::Display for Error {
         match *self {
             Self::Empty => f.write_str("no rows, no features or no landmarks: each must be at least one"),
             Self::Capacity { needed, have } => {
-                write!(f, "expected memory for at least {needed} elements, found {have}")
+                write!(f, "expected room for at least {needed} numbers, landmarks or bytes, found {have}")
             }
             Self::Length { expected, found } => {
                 write!(f, "expected a length of {expected}, found {found}")
@@ -164,6 +185,9 @@ impl fmt::Display for Error {
             Self::NotFinite { row, column } => {
                 write!(f, "row {row}, column {column}: not a finite number")
             }
+            Self::TooLarge { row, column } => {
+                write!(f, "row {row}, column {column}: the number is so large that its square overflows")
+            }
             Self::Read { row, code } => write!(f, "row {row} could not be read (code {code})"),
             Self::NotPositive { pivot } => {
                 write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
@@ -172,7 +196,9 @@ impl fmt::Display for Error {
                 f,
                 "only {rank} rows are independent under this kernel, {landmarks} landmarks asked for"
             ),
-            Self::Bandwidth => f.write_str("the bandwidth must be a positive, finite number"),
+            Self::Bandwidth => {
+                f.write_str("the bandwidth and one over its square must be positive, finite numbers")
+            }
             Self::Polynomial => {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
@@ -182,7 +208,11 @@ impl fmt::Display for Error {
             }
             Self::Forgetting => f.write_str("the forgetting factor must be above 0 and at most 1"),
             Self::Phase { expected, found } => {
-                write!(f, "expected a learner in the phase {expected:?}, found it in {found:?}")
+                write!(
+                    f,
+                    "a call of the phase {expected:?}, and the learner is in {found:?}: {}",
+                    found.way_on()
+                )
             }
             Self::Constant => f.write_str("no feature varies over the rows"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
@@ -194,7 +224,9 @@ impl fmt::Display for Error {
                 f.write_str("a parameter of the quantised model is out of range: export the model again")
             }
             Self::Internal => f.write_str("an invariant of dpp-nystrom-core does not hold: please report it"),
-            Self::ForeignState => f.write_str("the memory does not hold a state of this ground set"),
+            Self::ForeignState => {
+                f.write_str("the state is of other rows, or was saved under another kernel or bandwidth")
+            }
         }
     }
 }
@@ -250,6 +282,13 @@ pub enum BytesProblem {
     Corrupt,
     /// Intact, but inconsistent: a length, a count or a value is out of range.
     Malformed,
+    /// A state of a learner of another size: the most landmarks and the features that it was saved with.
+    Size {
+        /// The most landmarks.
+        landmarks: u32,
+        /// The features of a row.
+        features: u32,
+    },
     /// A model whose first byte is not at a multiple of 4.
     Misaligned,
     /// A quantised model where one in single precision was expected, one with integers of another size, or the
@@ -261,6 +300,8 @@ pub enum BytesProblem {
     Precision,
     /// A mandatory section of a state that this crate does not know.
     Section(u32),
+    /// A model of several outputs, where one was expected: [`crate::Outputs`] reads them.
+    Outputs,
     /// A state learned on other landmarks, under another kernel or with features standardised differently.
     OtherLandmarks,
 }
@@ -275,11 +316,15 @@ impl fmt::Display for BytesProblem {
             }
             Self::Corrupt => f.write_str("the checksum does not match: write or send the bytes again"),
             Self::Malformed => f.write_str("the checksum matches, but the content is inconsistent"),
+            Self::Size { landmarks, features } => {
+                write!(f, "saved by a learner of at most {landmarks} landmarks of {features} features")
+            }
             Self::Misaligned => f.write_str("the first byte must be at a multiple of 4"),
-            Self::Kind => f.write_str("the numbers are of another kind than this program reads"),
+            Self::Kind => f.write_str("quantised where numbers in single precision are read, the other way round, or of another width"),
             Self::BigEndian => f.write_str("this processor is big-endian, and models are little-endian"),
             Self::Precision => f.write_str("the numbers are of the other floating-point precision"),
             Self::Section(tag) => write!(f, "unknown mandatory section {tag}"),
+            Self::Outputs => f.write_str("a model of several outputs: read it as Outputs"),
             Self::OtherLandmarks => f.write_str("learned on other landmarks, or under another kernel"),
         }
     }

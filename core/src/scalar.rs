@@ -41,6 +41,8 @@ pub trait Scalar:
     const SMALLEST: Self;
     /// Not a number.
     const NAN: Self;
+    /// A magnitude of which 2³² squares can be summed: `2⁴⁷`, 1.4e14, in `f32`, and `2⁴⁹⁵` in `f64`.
+    const SUMMABLE: Self;
 
     /// Convert a count, rounding to nearest.
     fn from_count(count: usize) -> Self;
@@ -76,6 +78,7 @@ impl Scalar for f32 {
     const EPSILON: Self = f32::EPSILON;
     const SMALLEST: Self = f32::MIN_POSITIVE;
     const NAN: Self = f32::NAN;
+    const SUMMABLE: Self = f32::from_bits((127 + 47) << 23);
 
     fn from_count(count: usize) -> Self {
         count as f32
@@ -119,6 +122,7 @@ impl Scalar for f64 {
     const EPSILON: Self = f64::EPSILON;
     const SMALLEST: Self = f64::MIN_POSITIVE;
     const NAN: Self = f64::NAN;
+    const SUMMABLE: Self = f64::from_bits((1_023 + 495) << 52);
 
     fn from_count(count: usize) -> Self {
         count as f64

@@ -380,7 +380,7 @@ fn the_sections_of_a_model_are_as_the_page_says() {
         );
     }
     let refused = |bytes: &[u8]| Model::from_bytes(bytes).map(drop).unwrap_err();
-    assert_eq!(refused(SECTIONS), Error::ModelBytes(BytesProblem::Section(1)));
+    assert_eq!(refused(SECTIONS), Error::ModelBytes(BytesProblem::Outputs));
 
     // Of integers, whose distances are in levels.
     for bits in [Bits::Sixteen, Bits::Eight] {

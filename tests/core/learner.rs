@@ -219,10 +219,19 @@ fn bad_input_is_an_error_and_changes_nothing() {
         assert_eq!(learner.scale(&[0.0, bad, 0.0, 0.0], 1.0), Err(Error::NotFinite { row: 3, column: 1 }));
         assert_eq!(learner.scale(&[0.0; D], bad), Err(Error::NotFinite { row: 3, column: D }));
     }
+    // Finite, but its square is not: refused, and the measuring goes on.
+    for bad in [1e30, -1e20, f32::MAX] {
+        assert_eq!(learner.scale(&[0.0, 0.0, 0.0, bad], 1.0), Err(Error::TooLarge { row: 3, column: 3 }));
+        assert_eq!(learner.scale(&[0.0; D], bad), Err(Error::TooLarge { row: 3, column: D }));
+    }
+    learner.freeze_scaling().unwrap();
     let (mut learner, mut random) = after(&mut sensor, 20, 40, 30);
     learner.solve(1e-3).unwrap();
     let (mut before, mut bytes) = ([0; Device::STATE], [0; Device::STATE]);
     learner.write_state([0; 16], &mut before).unwrap();
+    for bad in [1e15, -1e25, 1e37] {
+        assert_eq!(learner.learn(&[0.0; D], bad), Err(Error::TooLarge { row: 30, column: D }), "{bad:e}");
+    }
     for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
         let row = [0.0, 0.0, bad, 0.0];
         assert_eq!(learner.learn(&row, 1.0), Err(Error::NotFinite { row: 30, column: 2 }));
@@ -371,7 +380,7 @@ fn damaged_and_foreign_states_are_refused() {
     ));
     assert_eq!(
         Learner::<8, D>::new().read_state(kernel(), &bytes),
-        Err(Error::SavedBytes(BytesProblem::Malformed))
+        Err(Error::SavedBytes(BytesProblem::Size { landmarks: C as u32, features: D as u32 }))
     );
     let mut wide = Learner::<C, D, Gaussian<f64>, f64>::new();
     assert_eq!(
@@ -598,5 +607,18 @@ fn an_exchange_for_a_copy_changes_nothing_but_the_order() {
     assert!(exchanged > 20, "{exchanged}");
     for (before, after) in before.iter().zip(predict(&learner)) {
         assert!((before - after).abs() < 0.01, "{before} {after}");
+    }
+}
+
+/// The largest targets that are learned overflow nothing, and what is written can be read.
+#[test]
+fn a_glitch_that_is_learned_is_kept_over_a_reset() {
+    let (mut learner, _) = after(&mut Sensor::new(1), 20, 40, 30);
+    let mut bytes = [0; Device::STATE];
+    for target in [1e13, -1e13, 1e12] {
+        learner.learn(&[0.5; D], target).unwrap();
+        assert!(learner.solve(1e-6).unwrap().is_finite());
+        let length = learner.write_state([0; 16], &mut bytes).unwrap();
+        assert_eq!(Device::new().read_state(kernel(), &bytes[..length]), Ok([0; 16]));
     }
 }

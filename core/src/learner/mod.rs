@@ -3,32 +3,6 @@
 //! A [`Learner`] owns all memory in arrays, and each call borrows the views that the algorithms work on ([`Landmarks`],
 //! [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a static, a field of an RTIC
 //! resource or the state of a task. No call copies the arrays or computes the factor again.
-//!
-//! # Phases
-//!
-//! | phase | calls | ended by |
-//! | --- | --- | --- |
-//! | [`Phase::Idle`] | | [`start`](Learner::start), [`start_scaled`](Learner::start_scaled), [`start_from`](Learner::start_from) |
-//! | [`Phase::Scaling`] | [`scale`](Learner::scale) | [`freeze_scaling`](Learner::freeze_scaling) |
-//! | [`Phase::Selecting`] | [`offer`](Learner::offer) | [`freeze_landmarks`](Learner::freeze_landmarks), or [`select`](Learner::select) from a table |
-//! | [`Phase::Learning`] | [`learn`](Learner::learn), [`forget`](Learner::forget), [`exchange`](Learner::exchange), [`residual`](Learner::residual) | [`solve`](Learner::solve) |
-//! | [`Phase::Predicting`] | the same, and [`predict`](Learner::predict), [`assess`](Learner::assess) | |
-//!
-//! A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
-//! has one type for its whole life: a learner that changed its type would have to move through the stack, and one that is
-//! read from storage has a phase that only the bytes know. Rows are arrays of `D` features: another width does not compile.
-//!
-//! # Standardisation
-//!
-//! `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`: a learned linear map of
-//! the features would take its place. The target's mean is the value that predictions return to far from all landmarks, in
-//! place of an intercept.
-//!
-//! # A prior
-//!
-//! A learner that starts from a model ([`start_from`](Learner::start_from)) learns what the model leaves: the regression is on
-//! `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it predicts as the model does, and
-//! forgetting returns it there. The residual needs no further memory than the model's weights.
 
 mod exchange;
 mod state;
@@ -40,7 +14,7 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Tally};
+use crate::krr::{RidgeRegression, Tally, check_summable};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
 use crate::model::{Assessment, Model, Parts, standard_target, standardise};
@@ -73,7 +47,36 @@ pub struct Standard<const D: usize, T = f32> {
     pub target_scale: T,
 }
 
-/// A learner of up to `C` landmarks of `D` features, with all the memory it needs: [`crate::Bytes::learner`].
+/// A learner of up to `C` landmarks of `D` features, with all the memory it needs: [`crate::Bytes::learner`]. It learns one
+/// target; [`crate::Outputs`] predicts several.
+///
+/// # Phases
+///
+/// | phase | calls | ended by |
+/// | --- | --- | --- |
+/// | [`Phase::Idle`] | | [`start`](Self::start), [`start_scaled`](Self::start_scaled), [`start_from`](Self::start_from) |
+/// | [`Phase::Scaling`] | [`scale`](Self::scale) | [`freeze_scaling`](Self::freeze_scaling) |
+/// | [`Phase::Selecting`] | [`offer`](Self::offer) | [`freeze_landmarks`](Self::freeze_landmarks), or [`select`](Self::select) from a table |
+/// | [`Phase::Learning`] | [`learn`](Self::learn), [`forget`](Self::forget), [`exchange`](Self::exchange), [`residual`](Self::residual) | [`solve`](Self::solve) |
+/// | [`Phase::Predicting`] | the same, and [`predict`](Self::predict), [`assess`](Self::assess) | |
+///
+/// A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
+/// has one type for its whole life: a learner that changed its type would have to move through the stack, and one that is
+/// read from storage has a phase that only the bytes know. Rows are arrays of `D` features: another width does not compile.
+///
+/// # Standardisation
+///
+/// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`: a learned linear map of
+/// the features would take its place. The target's mean is the value that predictions return to far from all landmarks, in
+/// place of an intercept.
+///
+/// # A prior
+///
+/// A learner that starts from a model ([`start_from`](Self::start_from)) learns what the model leaves: the regression is on
+/// `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it predicts as the model does, and
+/// forgetting returns it there. The residual needs no further memory than the model's weights.
+///
+/// # Example
 ///
 /// ```
 /// use dpp_nystrom_core::{Learner, Random, kernel::Gaussian};
@@ -278,6 +281,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on those before it, in this
     /// precision. After one of the last two the learner is idle.
     ///
+    /// A model of [`crate::include_model!`] or [`Model::from_bytes`] has the kernel that the bytes name: the learner is then a
+    /// `Learner<C, D, ChosenKernel<f32>>`, 8 bytes larger.
+    ///
     /// ```
     /// use dpp_nystrom_core::{Learner, Model, Parts, kernel::Gaussian};
     ///
@@ -331,7 +337,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Measure the scaling with a raw row and its target.
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target).
+    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target) [`Error::NotFinite`], or
+    /// [`Error::TooLarge`] where the sum of squared deviations overflows. A row that is refused is not counted.
     pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
         let scaled = u64::from(self.status.scaled);
@@ -339,6 +346,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             return Err(Error::NotFinite { row: row_number(scaled), column });
         }
         let count = T::from_rows(scaled + 1);
+        let Status { target_mean, target_scale, .. } = self.status;
+        let means = self.means.iter().copied().chain([target_mean]);
+        let sums = self.scales.iter().copied().chain([target_scale]);
+        for (column, ((mut mean, mut squares), &value)) in
+            means.zip(sums).zip(row.iter().chain([&target])).enumerate()
+        {
+            deviate(&mut mean, &mut squares, value, count);
+            if !squares.is_finite() {
+                return Err(Error::TooLarge { row: row_number(scaled), column });
+            }
+        }
         for ((mean, squares), &value) in self.means.iter_mut().zip(&mut self.scales).zip(row) {
             deviate(mean, squares, value, count);
         }
@@ -351,16 +369,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// End the scaling: it does not change any more. Go on with [`Phase::Selecting`].
     ///
     /// # Errors
-    /// [`Error::Phase`], [`Error::Constant`] where no feature varied, [`Error::NotFinite`] (of row 0) for one whose deviation
-    /// overflows. Measuring can go on then.
+    /// [`Error::Phase`], [`Error::Constant`] where no feature varied or no row was measured: measuring can go on then.
     pub fn freeze_scaling(&mut self) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
         let count = T::from_rows(u64::from(self.status.scaled.max(1)));
-        let mut squares = self.scales.iter().copied().chain([self.status.target_scale]);
-        let infinite = squares.position(|squares| !squares.is_finite());
-        if let Some(column) = infinite {
-            return Err(Error::NotFinite { row: 0, column });
-        }
         if self.scales.iter().all(|&squares| !(squares > T::ZERO)) {
             return Err(Error::Constant);
         }
@@ -441,7 +453,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target),
-    /// or a landmark with which the kernel overflows.
+    /// or a landmark with which the kernel overflows; [`Error::TooLarge`] likewise for a target beyond 1.4e14
+    /// standard deviations in `f32`. A row that is refused is not learned.
     pub fn learn(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check_learning()?;
         let learned = self.learned();
@@ -458,10 +471,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
                 left -= value * *self.prior.get(place).known()?;
             }
         }
-        // The target itself as well: a constant one is 0 in its units.
-        if !(target.is_finite() && left.is_finite()) {
-            return Err(Error::NotFinite { row: row_number(learned), column: D });
-        }
+        // A constant target is 0 in its units, whatever it is here.
+        check_summable(if target.is_finite() { left } else { target }, learned, D)?;
         Nystrom::new(&landmarks).features_at(row_number(learned), phi)?;
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         ridge.add(phi, left)?;
@@ -482,9 +493,14 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Compute the weights from the rows learned, with γ the regularisation `gamma`; go on with [`Phase::Predicting`]. Return
+    /// Compute the weights from the rows learned, with γ the regularisation `gamma`, which the
+    /// [effective number of rows](Self::effective_rows) multiplies; go on with [`Phase::Predicting`]. Return
     /// the root mean squared error over those rows, in the target's units. `c³/2` multiply-adds. Rows can be learned
     /// afterwards; they count from the next solution on.
+    ///
+    /// To choose γ on the device, solve with several of them, a decade apart, and keep the one that predicts rows best that were
+    /// not learned. The variances of [`assess`](Self::assess) are to be relied on at such a γ: far below it they are too large.
+    ///
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.

@@ -62,16 +62,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Capacity`]; nothing is written then.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Learner, kernel::Gaussian};
+    /// use dpp_nystrom_core::{Learner, Random, kernel::Gaussian};
     ///
-    /// let mut learner = Learner::<4, 1>::new();
+    /// let (mut learner, random) = (Learner::<4, 1>::new(), Random::seeded(7));
     /// learner.start(Gaussian::new(1.0)?);
     /// learner.scale(&[20.0], 1.0)?;
     /// let mut bytes = [0; Learner::<4, 1>::STATE];
-    /// let length = learner.write_state([7; 16], &mut bytes)?;
+    /// let length = learner.write_state(random.state(), &mut bytes)?;
     ///
     /// let mut resumed = Learner::<4, 1>::new();
-    /// assert_eq!(resumed.read_state(Gaussian::new(1.0)?, &bytes[..length])?, [7; 16]);
+    /// let generator = resumed.read_state(Gaussian::new(1.0)?, &bytes[..length])?;
+    /// assert_eq!(Random::resume(generator), random);
     /// assert_eq!(resumed.phase(), learner.phase());
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
@@ -117,7 +118,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     }
 
     /// Read a state that [`write_state`](Self::write_state) wrote, and go on with it. Return the generator's bytes. The present
-    /// state is replaced.
+    /// state is replaced. All that follows is the same bit for bit, but variances: there are none until [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`Error::SavedBytes`] with the problem; the learner is unchanged. [`Error::ForeignState`] for landmarks of another
@@ -185,12 +186,10 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let count = index(count);
         let early = phase == Phase::Idle || phase == Phase::Scaling;
         let late = phase == Phase::Learning || phase == Phase::Predicting;
-        if (index(c), index(d)) != (C, D)
-            || count > C
-            || prior > 1
-            || (early && count > 0)
-            || (late && count == 0)
-        {
+        if (index(c), index(d)) != (C, D) {
+            return Err(BytesProblem::Size { landmarks: c, features: d });
+        }
+        if count > C || prior > 1 || (early && count > 0) || (late && count == 0) {
             return Err(Malformed);
         }
         let triangle = count * (count + 1) / 2;

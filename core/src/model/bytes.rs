@@ -132,7 +132,7 @@ pub(crate) struct Extras<'a> {
 impl Extras<'_> {
     /// Refuse further outputs, for a reader of one.
     pub(crate) fn one_output(&self) -> Result<(), Error> {
-        if self.further.is_none() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Section(FURTHER))) }
+        if self.further.is_none() { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Outputs)) }
     }
 }
 

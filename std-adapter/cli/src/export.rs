@@ -38,7 +38,7 @@ pub(crate) struct Export {
     /// Use integers instead of single precision, for processors without floating-point hardware
     #[arg(long, value_parser = one_of(&BITS), value_name = "BITS")]
     quantise: Option<Bits>,
-    /// Add what a device needs to flag novel rows (novelty), or to compute variances: not in C, nor in integers
+    /// Add what a device needs: to flag novel rows, and for variances (to rust and bytes, in single precision)
     #[arg(long, value_parser = one_of(&WITH), value_name = "WHAT", value_delimiter = ',')]
     with: Vec<Added>,
     /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             Exported::Bits8(_) => "i8",
         },
         flash_bytes: bundle.flash_bytes(),
-        ram_bytes: exported.ram_bytes(),
+        ram_bytes: bundle.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name)).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
         rows: cost.rows,
@@ -155,7 +155,7 @@ fn text(report: &Report<'_>) -> String {
         row("landmarks", report.landmarks),
         row("format", report.numbers),
         row("bytes of constants", report.flash_bytes),
-        row("bytes of RAM for the row", report.ram_bytes),
+        row("bytes of RAM for a row", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
         row("largest difference", short(report.largest_difference)),
         row("rms difference", short(report.rms_difference)),

@@ -3,9 +3,9 @@
 use crate::arguments::{Choice, one_of};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{keep_inputs, note, short, write_column, write_columns_in_parts};
+use crate::output::{keep_inputs, note, short, write_columns_in_parts};
 use clap::Args;
-use dpp_nystrom::core::{Assessment, Rarity};
+use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
     Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Confidence,
     model::Model, model::export::DeviceModel, observer::Observer,
@@ -61,32 +61,41 @@ fn predicted(
     }
     let limits = model.confidence.as_ref().map(Confidence::limits);
     let assessed = model.assess(&block.features)?;
-    let column = |assessment: &Assessment<f64>, column| match column {
-        Column::Variance => format!(",{}", assessment.variance.unwrap_or(f64::NAN)),
-        Column::Nearest => format!(",{}", assessment.nearest),
-        Column::Novelty => {
-            let novel = limits.as_ref().is_some_and(|limits| limits.is_novel(assessment, Rarity::Hundredth));
-            format!(",{}", u8::from(novel))
-        }
-    };
-    let columns = assessed.iter().map(|row| arguments.with.iter().map(|&with| column(row, with)).collect());
-    let columns = columns.collect();
+    let columns = columns(&assessed, limits.as_ref(), &arguments.with);
     Ok((clamp(assessed.into_iter().map(|assessment| assessment.value).collect()), columns))
 }
 
-/// Check that the model holds what is asked for.
-fn check(model: Option<&Model>, arguments: &Predict) -> Result<(), Error> {
-    let confidence = model.and_then(|model| model.confidence.as_ref());
+/// Return the columns beside the predictions, as text that begins with a comma.
+fn columns<T: Scalar>(
+    assessed: &[Assessment<T>],
+    limits: Option<&Limits<T>>,
+    with: &[Column],
+) -> Vec<String> {
+    let column = |assessment: &Assessment<T>, column| match column {
+        Column::Variance => format!(",{}", assessment.variance.unwrap_or(T::NAN)),
+        Column::Nearest => format!(",{}", assessment.nearest),
+        Column::Novelty => {
+            let novel = limits.is_some_and(|limits| limits.is_novel(assessment, Rarity::Hundredth));
+            format!(",{}", u8::from(novel))
+        }
+    };
+    assessed.iter().map(|row| with.iter().map(|&with| column(row, with)).collect()).collect()
+}
+
+/// Return the name of each column of the output.
+fn column_names<'n>(prediction: &'n str, with: &[Column]) -> Vec<&'n str> {
+    let others = with.iter().filter_map(|with| COLUMNS.iter().find(|choice| choice.2 == *with));
+    std::iter::once(prediction).chain(others.map(|choice| choice.0)).collect()
+}
+
+/// Check that the model holds what is asked for: limits, and what variances need. The advice says how to get each.
+fn check(arguments: &Predict, limits: bool, variances: bool, advice: [&'static str; 2]) -> Result<(), Error> {
     let missing = |what, advice| Err(Error::NotInModel { path: arguments.model.clone(), what, advice });
-    if model.is_none() && !arguments.with.is_empty() {
-        return missing("these columns are", "give the model from which it was exported");
+    if !limits && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
+        return missing("limits are", advice[0]);
     }
-    if confidence.is_none() && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
-        return missing("limits are", "fit it to rows again");
-    }
-    let variance = arguments.with.contains(&Column::Variance);
-    if variance && confidence.is_none_or(|confidence| confidence.triangle.is_empty()) {
-        return missing("variances are", "fit it again with --variance");
+    if !variances && arguments.with.contains(&Column::Variance) {
+        return missing("variances are", advice[1]);
     }
     Ok(())
 }
@@ -101,14 +110,14 @@ struct Errors {
 pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     keep_inputs(arguments.out.as_deref(), &[&arguments.model, &arguments.data])?;
     if DeviceModel::is_one(&arguments.model) {
-        check(None, arguments)?;
         return run_device(arguments);
     }
     let model = Model::load(&arguments.model)?;
-    check(Some(&model), arguments)?;
-    let with = arguments.with.iter().filter_map(|with| COLUMNS.iter().find(|choice| choice.2 == *with));
-    let names: Vec<&str> =
-        std::iter::once(model.target_name.as_str()).chain(with.map(|choice| choice.0)).collect();
+    let confidence = model.confidence.as_ref();
+    let variances = confidence.is_some_and(|confidence| !confidence.triangle.is_empty());
+    let advice = ["fit it to rows again", "fit it again with --variance"];
+    check(arguments, confidence.is_some(), variances, advice)?;
+    let names = column_names(&model.target_name, &arguments.with);
     let errors = write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
         let (mut errors, mut before) = (Errors::default(), 0);
         let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
@@ -157,9 +166,21 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
     let rows = table::read_features(&arguments.data, &names, None)?;
-    let predictions = model.predict(&rows)?;
-    write_column(arguments.out.as_deref(), "prediction", predictions.iter())?;
+    note("exported bytes hold no names of features: the first columns are taken in their order");
+    let assessed = model.assess(&rows)?;
+    let limits = model.limits()?;
+    let variances = assessed.iter().all(|assessment| assessment.variance.is_some());
+    let advice = ["export it again with --with novelty", "export it again with --with variance"];
+    check(arguments, limits.is_some(), variances, advice)?;
+    let clamp = |value| limits.filter(|_| arguments.clamp).map_or(value, |limits| limits.clamp(value));
+    let predictions: Vec<f32> = assessed.iter().map(|assessment| clamp(assessment.value)).collect();
+    let others = columns(&assessed, limits.as_ref(), &arguments.with);
+    let names = column_names("prediction", &arguments.with);
+    write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
+        predictions.iter().zip(&others).try_for_each(|(value, others)| put(&format!("{value}{others}")))
+    })?;
     if rows.target.is_some() {
+        let predictions: Vec<f64> = predictions.into_iter().map(f64::from).collect();
         note(&format!("root mean square error {}", short(rows.root_mean_square(&predictions))));
     }
     Ok(())

@@ -57,10 +57,12 @@ pub enum ExportProblem {
         output: usize,
     },
     /// Something that the model or the form does not hold.
-    #[error("there is no export of {what} of this model: fit it to rows again, or export it without them")]
+    #[error("cannot export {what}; {instead}, or export the model without")]
     Confidence {
         /// What is missing.
         what: &'static str,
+        /// What to do.
+        instead: &'static str,
     },
     /// A model of 4 GiB or more.
     #[error("the model is too large for a device: it takes 4 GiB or more; fit with fewer landmarks")]

@@ -127,3 +127,30 @@ fn rows_far_from_the_training_rows() {
     predict(&folder, "far.csv", "a,b,c\n0,0,0\n1e300,-1e300,1e308\n")
         .refused(&["row 1 (from 0): the prediction is not finite", "remove the row"]);
 }
+
+/// What a device will say of a row can be seen before it is flashed.
+#[test]
+fn exported_bytes_say_what_the_model_says() {
+    let (folder, _) = folder();
+    folder.run("fit a.csv --landmarks 12 --variance --model with").good();
+    folder.run("export with --to bytes --with novelty,variance --out with.bin").good();
+    folder.run("export with --to bytes --out plain.bin").good();
+    let columns = "--with variance,nearest,novelty";
+    let table = |model: &str| {
+        let run = folder.run(&format!("predict {model} a.csv {columns}")).good();
+        let rows = run.out.lines().skip(1).map(|line| line.split(',').map(|x| x.parse().unwrap()).collect());
+        rows.collect::<Vec<Vec<f64>>>()
+    };
+    let (own, exported) = (table("with"), table("with.bin"));
+    assert!(own.len() > 50 && own.len() == exported.len());
+    for (own, exported) in own.iter().flatten().zip(exported.iter().flatten()) {
+        assert!((own - exported).abs() <= 1e-3 * own.abs().max(0.1), "{own} {exported}");
+    }
+    let novel = own.iter().filter(|row| row[3] == 1.0).count();
+    assert!(novel < own.len() / 10, "{novel}");
+    let clamped = |model: &str| column(&folder.run(&format!("predict {model} a.csv --clamp")).good().out).1;
+    assert_eq!(clamped("with").len(), clamped("with.bin").len());
+    folder.run("predict plain.bin a.csv --with novelty").refused(&["limits", "export", "novelty"]);
+    folder.run("predict plain.bin a.csv --with variance").refused(&["variances", "export", "variance"]);
+    folder.run("predict plain.bin a.csv --clamp").refused(&["limits", "export"]);
+}

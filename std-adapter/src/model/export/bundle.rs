@@ -58,18 +58,28 @@ impl<'m> Bundle<'m> {
             }
         });
         let further = further.collect::<Result<Vec<_>, Error>>()?;
-        let missing = |what: &'static str| Error::from(ExportProblem::Confidence { what });
+        let missing = |what, instead| Error::from(ExportProblem::Confidence { what, instead });
         let measured = model.confidence.as_ref();
         let (mut limits, mut uncertainty) = (None, None);
         if with.novelty {
-            limits = Some(rounded_limits(measured.ok_or(missing("limits"))?, first.levels_of(model))?);
+            limits = Some(rounded_limits(
+                measured.ok_or(missing("limits, which this model does not hold", "fit it to rows again"))?,
+                first.levels_of(model),
+            )?);
         }
         if with.variance {
             if quantise.is_some() {
-                return Err(missing("variances in integers"));
+                let instead = "export in single precision";
+                return Err(missing("variances in integers", instead));
             }
             let confidence = measured.filter(|confidence| !confidence.triangle.is_empty());
-            uncertainty = Some(triangles(model, confidence.ok_or(missing("a triangle"))?)?);
+            uncertainty = Some(triangles(
+                model,
+                confidence.ok_or(missing(
+                    "variances, which this model does not hold",
+                    "fit it again with --variance",
+                ))?,
+            )?);
         }
         Ok(Self { model, first, further, limits, uncertainty })
     }
@@ -85,6 +95,11 @@ impl<'m> Bundle<'m> {
         let limits = if self.limits.is_some() { 8 } else { 0 };
         self.first.flash_bytes()
             + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
+    }
+
+    /// Return the bytes of RAM of a call: those of [`Exported::ram_bytes`], and with variances a number for each landmark.
+    pub fn ram_bytes(&self) -> usize {
+        self.first.ram_bytes() + self.uncertainty.as_ref().map_or(0, |_| 4 * self.first.landmarks())
     }
 
     /// Return the bytes, to be stored in flash at a multiple of 4.

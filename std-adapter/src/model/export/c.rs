@@ -110,13 +110,21 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
     };
     let call = call.replace("{}", name.as_str());
     let big = name.capitals();
+    let novelty = match bundle.limits {
+        None => String::new(),
+        Some(_) => format!(
+            " * What is usual: {small}_range, {small}_clamp(y), and {small}_nearest(row) against {small}_nearest_limits (link with -lm). The\n \
+             * Nystroem residual, by which `predict --with novelty` flags rows too, is not in C.\n",
+            small = name.as_str()
+        ),
+    };
     let mut text = String::from("/*\n");
     for line in about(bundle) {
         let _ = writeln!(text, "{}", format!(" * {line}").trim_end());
     }
     let _ = write!(
         text,
-        " *\n * C99. Call it as: {call}\n */\n\
+        " *\n * C99. Call it as: {call}\n{novelty} */\n\
          #ifndef DPP_NYSTROM_{big}_H\n#define DPP_NYSTROM_{big}_H\n\n{includes}\
          #define {big}_FEATURES {}\n#define {big}_LANDMARKS {}\n",
         exported.features(),

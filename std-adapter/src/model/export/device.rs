@@ -7,7 +7,10 @@ use crate::error::{
     table::{TableError, TableProblem},
 };
 use crate::framed_file::begins_with;
-use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model, QuantisedModel, kernel::ChosenKernel};
+use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{
+    Assessment, Assessor, BytesProblem, Error as CoreError, Limits, Model, QuantisedModel,
+};
 use std::fs;
 use std::path::Path;
 
@@ -71,6 +74,37 @@ impl DeviceModel {
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         self.lend()?.predict(table)
     }
+
+    /// Return the limits of what is usual; none where the model was exported without novelty.
+    ///
+    /// # Errors
+    /// None beyond those that reading already reported.
+    pub fn limits(&self) -> Result<Option<Limits<f32>>, Error> {
+        Ok(Limits::from_bytes(bytemuck::cast_slice(&self.words))?)
+    }
+
+    /// Return what the device says of each raw row: [`predict`](Self::predict) with the distance to the nearest landmark, and with
+    /// residual and variance where the model was exported with them.
+    ///
+    /// # Errors
+    /// Those of [`predict`](Self::predict).
+    pub fn assess(&self, table: &Table) -> Result<Vec<Assessment<f32>>, Error> {
+        match self.lend()? {
+            Lent::Single(model) => {
+                let assessor = Assessor::from_bytes(bytemuck::cast_slice(&self.words))?;
+                let room = vec![0.0; model.features() + model.weights().len()];
+                each_row(table, room, |raw, room| assessor.assess(raw, room), |assessment| assessment.value)
+            }
+            Lent::Bits16(model) => {
+                let room = vec![0; model.features()];
+                each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
+            }
+            Lent::Bits8(model) => {
+                let room = vec![0; model.features()];
+                each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
+            }
+        }
+    }
 }
 
 /// An exported model as the core uses it.
@@ -91,20 +125,30 @@ impl Lent<'_> {
 
     /// Predict each row of a table, rounded to single precision first.
     pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        match self {
-            Self::Single(model) => predict_rows(table, 0.0, |raw, room| model.predict(raw, room)),
-            Self::Bits16(model) => predict_rows(table, 0, |raw, room| model.predict(raw, room)),
-            Self::Bits8(model) => predict_rows(table, 0, |raw, room| model.predict(raw, room)),
-        }
+        let dim = table.dim;
+        let predictions = match self {
+            Self::Single(model) => {
+                each_row(table, vec![0.0; dim], |raw, room| model.predict(raw, room), |&value| value)
+            }
+            Self::Bits16(model) => {
+                each_row(table, vec![0; dim], |raw, room| model.predict(raw, room), |&value| value)
+            }
+            Self::Bits8(model) => {
+                each_row(table, vec![0; dim], |raw, room| model.predict(raw, room), |&value| value)
+            }
+        }?;
+        Ok(predictions.into_iter().map(f64::from).collect())
     }
 }
 
-fn predict_rows<R: Copy>(
+/// Call with each row, rounded to single precision, and check its prediction, the `value` of what is returned.
+fn each_row<R, A>(
     table: &Table,
-    zero: R,
-    predict: impl Fn(&[f32], &mut [R]) -> Result<f32, CoreError>,
-) -> Result<Vec<f64>, Error> {
-    let (mut raw, mut room) = (vec![0.0_f32; table.dim], vec![zero; table.dim]);
+    mut room: Vec<R>,
+    call: impl Fn(&[f32], &mut [R]) -> Result<A, CoreError>,
+    value: impl Fn(&A) -> f32,
+) -> Result<Vec<A>, Error> {
+    let mut raw = vec![0.0_f32; table.dim];
     (0..table.rows())
         .map(|row| {
             for (column, (slot, &value)) in raw.iter_mut().zip(table.row(row)).enumerate() {
@@ -114,8 +158,8 @@ fn predict_rows<R: Copy>(
                     return Err(ExportProblem::Row { row, feature, value }.into());
                 }
             }
-            let prediction = f64::from(predict(&raw, &mut room)?);
-            if prediction.is_finite() { Ok(prediction) } else { Err(Error::Prediction { row }) }
+            let found = call(&raw, &mut room)?;
+            if value(&found).is_finite() { Ok(found) } else { Err(Error::Prediction { row }) }
         })
         .collect()
 }

@@ -36,7 +36,8 @@ impl Bundle<'_> {
             (Form::Bytes, _) => self.to_bytes(),
             (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
             (Form::C, _) if self.uncertainty.is_some() => {
-                Err(ExportProblem::Confidence { what: "variances in C" }.into())
+                let (what, instead) = ("variances to C", "export to rust or bytes");
+                Err(ExportProblem::Confidence { what, instead }.into())
             }
             (Form::C, Exported::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
             (Form::C, Exported::Bits16(quantised)) => {

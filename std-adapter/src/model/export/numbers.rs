@@ -50,11 +50,11 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
             remark(&model.trained_on)
         ),
         format!(
-            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
+            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for a row.",
             exported.landmarks(),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
             bundle.flash_bytes(),
-            exported.ram_bytes()
+            bundle.ram_bytes()
         ),
         String::new(),
         "Features, in order:".to_owned(),

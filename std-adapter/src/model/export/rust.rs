@@ -103,7 +103,9 @@ fn write_confidence(text: &mut String, bundle: &Bundle<'_>, big: &str, first: &s
     if let Some(Triangles { factor, triangle, solved }) = &bundle.uncertainty {
         let _ = write!(
             text,
-            "\n/// The model with its residuals and variances: `{big}_ASSESSOR.assess(&row, &mut room)`.\n\
+            "\n/// The numbers of room that `{big}_ASSESSOR` needs.\n\
+             pub const {big}_ROOM: usize = {};\n\n\
+             /// The model with its residuals and variances: `{big}_ASSESSOR.assess(&row, &mut [0.0; {big}_ROOM])`.\n\
              pub static {big}_ASSESSOR: ::dpp_nystrom_core::Assessor<'static, {kind}> = {{\n\
              \x20   let uncertainty = ::dpp_nystrom_core::Uncertainty {{\n\
              \x20       factor: &{big}_FACTOR,\n\
@@ -115,7 +117,9 @@ fn write_confidence(text: &mut String, bundle: &Bundle<'_>, big: &str, first: &s
              \x20       Err(_) => panic!(\"parts that do not fit\"),\n\
              \x20   }}\n\
              }};\n",
-            solved.penalty, solved.noise
+            bundle.ram_bytes() / 4,
+            solved.penalty,
+            solved.noise
         );
         write_array(text, big, "FACTOR", "f32", factor);
         write_array(text, big, "TRIANGLE", "f32", triangle);
