@@ -120,7 +120,7 @@ pub fn evaluate(
                 }
             };
             under_sigma = sigma;
-            let params = FitParams { kernel: gram.kernel(), ridge, precision, seed };
+            let params = FitParams { kernel: gram.kernel()?, ridge, precision, seed };
             let ridge = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
             for selector in &comparison.selectors {
                 // The number of given rows does not depend on c: measure them once.

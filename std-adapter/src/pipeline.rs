@@ -25,7 +25,7 @@ use crate::regression::{
     fit::validation_error, params::FitParams, ridge::Ridge, sigma_search::ChosenBandwidth,
     sigma_search::Search, sigma_search::choose_bandwidth, sigma_search::without_validation,
 };
-use crate::simd::{lane::Lane, lanes::Lanes};
+use crate::simd::lane::Lane;
 use dpp_nystrom_core::Points;
 use std::borrow::Cow;
 use std::time::Instant;
@@ -437,5 +437,5 @@ fn select_in<T: Lane>(
 ) -> Result<Selection, Error> {
     // Scaling has already rejected non-finite values.
     let ground = Points::assumed_finite(rows, dim, kernel.build::<T>()?)?;
-    Ok(select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, dim))?.1)
+    Ok(select_with(&ground, c, procedure, seed, observer)?.1)
 }

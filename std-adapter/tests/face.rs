@@ -1,18 +1,21 @@
 //! The library's face: kernels and matrices of one's own beside the built-in Gaussian, numbers that are refused, and fits
 //! that are cancelled.
 
-use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::core::kernel::Kernel;
+use dpp_nystrom::core::{Error as CoreError, GroundSet};
 use dpp_nystrom::data::store::convert;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::{KernelKind, Precision};
-use dpp_nystrom::landmarks::{ChainKind, Refinement, Selector, Start, Steps};
+use dpp_nystrom::landmarks::{ChainKind, Selector, Start, Steps, select};
 use dpp_nystrom::observer::{NoObserver, Observer};
 use dpp_nystrom::selectors::{
-    Auto, ColumnNorm, Exchanged, Given, Greedy, Kdpp, Kmeans, KmeansPlusPlus, Refined, RpCholesky, Uniform,
+    AdaptiveFull, AdaptivePartial, ApproximateLeverage, Auto, ColumnNorm, Given, Greedy, Kdpp, KdppExact,
+    Kmeans, KmeansPlusPlus, KmeansSnapped, RecursiveRls, Refined, RefinedRidge, RidgeLeverage, RpCholesky,
+    Uniform,
 };
 use dpp_nystrom::{Dataset, Error, Gaussian, KernelRidge, Nystroem, Ridge, Scale, Sigma, faer};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 const ROWS: usize = 300;
 const FEATURES: usize = 3;
@@ -102,8 +105,6 @@ fn products(phi: &[f64], rank: usize) -> Vec<f64> {
 /// Where a selector draws other rows by the same law.
 #[derive(Clone, Copy, Default)]
 struct Differs {
-    /// From the built-in kernel, which draws pivots in blocks.
-    built_in: bool,
     /// From a matrix, whose k-means++ measures distances in feature space.
     matrix: bool,
 }
@@ -120,8 +121,7 @@ fn agrees(differs: Differs, selector: &(impl Selector + Clone + 'static)) {
     let own = params().custom_kernel(Own(SIGMA)).fit(&data).unwrap();
     let gaussian = || params().kernel(Gaussian::new(Sigma::Value(SIGMA)));
     let the_same = || Given::new(own.landmarks());
-    let built_in = if differs.built_in { gaussian().selector(the_same()) } else { gaussian() };
-    let built_in = built_in.fit(&data).unwrap();
+    let built_in = gaussian().fit(&data).unwrap();
     assert_eq!(built_in.landmarks().len(), C);
     assert_eq!(own.landmarks(), built_in.landmarks(), "{selector:?}");
     assert_eq!((own.rank(), built_in.rank()), (C, C));
@@ -168,18 +168,41 @@ fn agrees(differs: Differs, selector: &(impl Selector + Clone + 'static)) {
 
 #[test]
 fn a_kernel_and_a_matrix_of_ones_own_are_as_good_as_the_built_in_kernel() {
-    let (alike, differs) = (Differs::default(), Differs { built_in: true, matrix: true });
+    let (alike, matrix) = (Differs::default(), Differs { matrix: true });
     let chain = |start| Kdpp::default().start(start).chain(ChainKind::Slot).steps(Steps::Count(500));
     agrees(alike, &chain(Start::Uniform));
     agrees(alike, &chain(Start::Greedy));
-    agrees(Differs { matrix: true, ..alike }, &chain(Start::KmeansPlusPlus));
-    agrees(Differs { built_in: true, ..alike }, &Kdpp::default().start(Start::Uniform));
-    agrees(differs, &Kdpp::default());
+    agrees(matrix, &chain(Start::KmeansPlusPlus));
+    agrees(alike, &Kdpp::default().start(Start::Uniform));
+    agrees(matrix, &Kdpp::default());
     agrees(alike, &Uniform);
-    agrees(Differs { matrix: true, ..alike }, &KmeansPlusPlus);
-    agrees(Differs { built_in: true, ..alike }, &RpCholesky::default());
+    agrees(matrix, &KmeansPlusPlus);
+    agrees(alike, &RpCholesky::default());
     agrees(alike, &Greedy);
     agrees(alike, &Given::new([3, 40, 7, 200, 12, 99, 150, 1]));
+    agrees(alike, &Refined::default());
+    agrees(alike, &RefinedRidge::default());
+    agrees(alike, &ColumnNorm);
+    agrees(alike, &KdppExact);
+    agrees(alike, &RidgeLeverage);
+    agrees(alike, &ApproximateLeverage::default());
+    agrees(alike, &AdaptiveFull);
+    agrees(alike, &AdaptivePartial);
+    agrees(alike, &RecursiveRls);
+    agrees(alike, &Auto::default().budget(Duration::from_millis(100)));
+}
+
+/// Brownian motion, with an entry that is not a number.
+struct Broken;
+
+impl GroundSet<f64> for Broken {
+    fn len(&self) -> usize {
+        100
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        if i.max(j) == 70 && i != j { f64::NAN } else { (i.min(j) + 1) as f64 }
+    }
 }
 
 #[track_caller]
@@ -204,13 +227,19 @@ fn what_needs_a_built_in_kernel_says_so() {
         needs_a_built_in_kernel(params().custom_kernel(Own(SIGMA)).fit(data), &what);
         needs_a_built_in_kernel(params().fit(matrix), &what);
     }
-    both(&Refined::default(), &data, &matrix);
-    both(&Auto::default(), &data, &matrix);
     both(&Kmeans, &data, &matrix);
-    both(&ColumnNorm, &data, &matrix);
-    let exchanged = Exchanged::new(Box::new(Uniform), Refinement::default());
-    let found = Nystroem::params(5).selector(exchanged).custom_kernel(Own(SIGMA)).fit(&data);
-    needs_a_built_in_kernel(found, "refinement");
+    both(&KmeansSnapped, &data, &matrix);
+    // Without a target.
+    let bare = Dataset::from_rows(&x, FEATURES).unwrap();
+    let found = Nystroem::params(5).selector(RefinedRidge::default()).custom_kernel(Own(SIGMA)).fit(&bare);
+    assert!(matches!(found, Err(Error::NoTarget)));
+    // A kernel that is not finite for some rows.
+    for selector in
+        [Box::new(RpCholesky::default()) as Box<dyn Selector>, Box::new(Greedy), Box::new(Refined::default())]
+    {
+        let found = select(&Broken, 5, &*selector, 0, &NoObserver);
+        assert!(matches!(found, Err(Error::Landmarks { reason: CoreError::NotFinite { .. } })), "{found:?}");
+    }
 
     let own = Nystroem::params(5).selector(Uniform).custom_kernel(Own(SIGMA));
     needs_a_built_in_kernel(own.fit(&matrix), "a kernel matrix");

@@ -1,11 +1,16 @@
-//! The exact sampler compared with the enumerated law.
+//! The exact sampler and randomly pivoted Cholesky compared with their enumerated laws.
 
 use dpp_nystrom::Error;
-use dpp_nystrom::landmarks::ExactKDpp;
+use dpp_nystrom::landmarks::{ExactKDpp, select};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::selectors::RpCholesky;
+use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Error as CoreError, Matrix, Random};
+use dpp_nystrom_tests::determinant::{exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, with_spectrum};
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::statistics::{Fit, total_variation};
+use dpp_nystrom_tests::subsets::subsets;
 
 const N: usize = 8;
 const C: usize = 3;
@@ -88,6 +93,55 @@ fn sizes_above_the_rank_are_rejected() {
     assert_eq!(reason(9), CoreError::TooManyLandmarks { landmarks: 9, rows: N });
     let sample = exact.sample(2, &mut Random::seeded(1)).unwrap();
     assert!(sample.len() == 2 && sample[0] < sample[1]);
+}
+
+/// Return the law of randomly pivoted Cholesky: of all orders in which the rows of a set can be drawn, each in proportion to its
+/// residual, a quotient of determinants.
+fn law_of_pivots(gram: &Gram, n: usize, c: usize) -> Law {
+    let members = |set: usize| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
+    let minor: Vec<f64> = (0..1_usize << n)
+        .map(|set| exact_determinant(&principal(&gram.entries, n, &members(set)), members(set).len()) as f64)
+        .collect();
+    let mut reached = vec![0.0; 1 << n];
+    reached[0] = 1.0;
+    for set in 0..1_usize << n {
+        let residuals: Vec<(usize, f64)> = (0..n)
+            .filter(|i| set >> i & 1 == 0)
+            .map(|i| set | 1 << i)
+            .map(|set_i| (set_i, minor[set_i] / minor[set]))
+            .collect();
+        let total: f64 = residuals.iter().map(|(_, residual)| residual).sum();
+        for (next, residual) in residuals {
+            reached[next] += reached[set] * residual / total;
+        }
+    }
+    let states = subsets(n, c);
+    let bits = |state: &Vec<usize>| state.iter().map(|i| 1 << i).sum::<usize>();
+    let probabilities = states.iter().map(|state| reached[bits(state)]).collect();
+    Law { states, probabilities }
+}
+
+/// In one block of draws, of which some are rejected, and in two; in both precisions.
+#[test]
+fn pivots_follow_the_enumerated_law() {
+    fn assert_pivots<T: Lane>(gram: &Gram, n: usize, c: usize) {
+        let law = law_of_pivots(gram, n, c);
+        let entries = gram.to::<T>();
+        let matrix = Matrix::new(&entries).unwrap();
+        let mut counts = vec![0; law.states.len()];
+        for seed in 0..DRAWS / 2 {
+            let found = select(&matrix, c, &RpCholesky::default(), seed, &NoObserver).unwrap();
+            counts[law.index(found.landmarks.rows().unwrap())] += 1;
+        }
+        let fit = Fit::new(&counts, &law.probabilities);
+        println!("c = {c}: {fit:?}, bound {}", fit.bound());
+        assert!(fit.holds(), "{fit:?}");
+    }
+    for gram in [Gram::well_conditioned(N), Gram::near_duplicates(N, 40)] {
+        assert_pivots::<f64>(&gram, N, C);
+    }
+    assert_pivots::<f32>(&Gram::well_conditioned(N), N, C);
+    assert_pivots::<f64>(&Gram::well_conditioned(11), 11, 9);
 }
 
 /// The covariance of Brownian motion: more rows than the limit of a decomposition, none of them stored.

@@ -1,8 +1,6 @@
 //! The trace error after each landmark of an ordered set, in one pass.
 
-use crate::approximation::{
-    errors::TraceError, errors::over_blocks, features::Ground, features::independent,
-};
+use crate::approximation::{errors::TraceError, errors::over_blocks, features::independent};
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use dpp_nystrom_core::{GroundSet, Nystrom};
@@ -20,7 +18,10 @@ pub struct CurvePoint {
 /// Return the trace fraction after each landmark, by one pass over the rows on all threads.
 ///
 /// A landmark that depends on preceding ones leaves the error unchanged.
-pub(crate) fn trace_curve(ground: &Ground<'_>, order: &[usize]) -> Result<Vec<CurvePoint>, Error> {
+pub(crate) fn trace_curve<G>(ground: &G, order: &[usize]) -> Result<Vec<CurvePoint>, Error>
+where
+    G: GroundSet<f64> + Sync + ?Sized,
+{
     let mut memory = Heap::new(order.len())?;
     let landmarks = independent(ground, order, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);

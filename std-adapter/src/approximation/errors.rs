@@ -1,6 +1,7 @@
 //! The approximation error of a set of landmarks: trace, Frobenius and spectral error of `K - K̃`.
 
-use crate::approximation::features::{Ground, independent, independent_points};
+use crate::approximation::features::{independent, independent_points};
+use crate::approximation::ground::Ground;
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
@@ -32,10 +33,16 @@ impl TraceError {
 ///
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Memory`].
-pub fn trace_error(ground: &Ground<'_>, landmarks: &[usize]) -> Result<TraceError, Error> {
+pub fn trace_error<G>(ground: &G, landmarks: &[usize]) -> Result<TraceError, Error>
+where
+    G: GroundSet<f64> + Sync + ?Sized,
+{
     let mut memory = Heap::new(landmarks.len())?;
     let landmarks = independent(ground, landmarks, &mut memory)?;
-    residuals(ground, ground, &landmarks)
+    residuals(ground, &landmarks, |row, phi| {
+        ground.column(row, landmarks.members(), phi);
+        Ok(())
+    })
 }
 
 /// Measure the [`trace_error`] of landmarks given as points with the same number of features as the rows.
@@ -46,18 +53,19 @@ pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<Trac
     let home = Points::new(points, ground.features(), *ground.kernel())?;
     let mut memory = Heap::new(home.len())?;
     let landmarks = independent_points(&home, &mut memory)?;
-    residuals(ground, &home, &landmarks)
+    let kernel = |row, phi: &mut [f64]| home.column_at(ground.row(row), landmarks.members(), phi);
+    residuals(ground, &landmarks, kernel)
 }
 
-/// Measure the trace error of landmarks that are rows of `home`.
-fn residuals(
-    ground: &Ground<'_>,
-    home: &Ground<'_>,
-    landmarks: &Landmarks<'_, f64, Ground<'_>>,
+/// Measure the trace error of landmarks. `kernel` writes the kernel of a row with the landmarks.
+fn residuals<G: GroundSet<f64> + Sync + ?Sized>(
+    ground: &G,
+    landmarks: &Landmarks<'_, f64, G>,
+    kernel: impl Fn(usize, &mut [f64]) -> Result<(), CoreError> + Sync,
 ) -> Result<TraceError, Error> {
     let nystrom = Nystrom::new(landmarks);
     trace_over(ground.len(), nystrom.rank(), |row, phi| {
-        home.column_at(ground.row(row), landmarks.members(), phi)?;
+        kernel(row, phi)?;
         let diagonal = ground.diagonal(row);
         Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
     })

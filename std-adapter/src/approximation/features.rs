@@ -1,14 +1,11 @@
 //! Nyström features `φ = L⁻¹ k_C` of rows, and the linearly independent landmarks.
 
+use crate::approximation::ground::Ground;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
-use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, Scalar};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-
-/// The ground set on which errors are measured: always `f64`, whatever the precision of the selection.
-pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
 
 /// Return the landmarks of all points of a ground set that are independent of those before them.
 pub(crate) fn independent_points<'a, T: Scalar, G: GroundSet<T> + ?Sized>(

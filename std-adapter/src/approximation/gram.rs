@@ -1,11 +1,11 @@
 //! Rows under a kernel, with a lazily computed, cached kernel matrix and eigendecomposition.
 
 use crate::approximation::{
-    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::Ground,
-    features::features_of_points, features::kernel_matrix, landmark_set::LandmarkSet, spectrum::Norms,
+    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of_points,
+    features::kernel_matrix, ground::AnyGround, ground::Ground, landmark_set::LandmarkSet, spectrum::Norms,
     spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
 };
-use crate::data::prepared::Prepared;
+use crate::data::prepared::{Prepared, StandardTarget};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::linalg::eigen::{Eigen, eigen};
@@ -18,9 +18,10 @@ use std::time::Instant;
 /// Prepared rows under a kernel with its bandwidth.
 #[derive(Debug)]
 pub struct Gram<'a> {
-    data: &'a Prepared,
-    kernel: KernelSpec,
-    ground: Ground<'a>,
+    data: Option<&'a Prepared>,
+    /// `None` for a user-defined kernel or a kernel matrix.
+    kernel: Option<KernelSpec>,
+    ground: AnyGround<'a>,
     matrix: Kept<Arc<Mat<f64>>>,
     eigen: Kept<Arc<Eigen>>,
 }
@@ -74,21 +75,42 @@ impl<'a> Gram<'a> {
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`].
     pub fn new(data: &'a Prepared, kernel: KernelSpec) -> Result<Self, Error> {
-        Ok(Self { data, kernel, ground: data.ground(kernel)?, matrix: Kept::new(), eigen: Kept::new() })
+        let ground = AnyGround::Points(data.ground(kernel)?);
+        Ok(Self { data: Some(data), kernel: Some(kernel), ground, matrix: Kept::new(), eigen: Kept::new() })
     }
 
-    /// Return the rows.
-    pub fn data(&self) -> &'a Prepared {
-        self.data
+    /// Take any ground set, and the rows it is over for their target.
+    pub(crate) fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
+        let ground = AnyGround::Entries(ground);
+        Self { data, kernel: None, ground, matrix: Kept::new(), eigen: Kept::new() }
+    }
+
+    /// Return the rows with their coordinates, which k-means and errors of points need.
+    ///
+    /// # Errors
+    /// [`Error::BuiltInKernel`] for a user-defined kernel or a kernel matrix.
+    pub fn data(&self) -> Result<&'a Prepared, Error> {
+        self.data.filter(|_| self.kernel.is_some()).ok_or_else(no_coordinates)
+    }
+
+    /// Return the target if it varies.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    pub fn target(&self) -> Result<&'a StandardTarget, Error> {
+        self.data.ok_or(Error::NoTarget)?.learnable()
     }
 
     /// Return the kernel with its bandwidth.
-    pub fn kernel(&self) -> KernelSpec {
-        self.kernel
+    ///
+    /// # Errors
+    /// [`Error::BuiltInKernel`] for a user-defined kernel or a kernel matrix.
+    pub fn kernel(&self) -> Result<KernelSpec, Error> {
+        self.kernel.ok_or_else(no_coordinates)
     }
 
     /// Return the rows as a ground set.
-    pub fn ground(&self) -> &Ground<'a> {
+    pub fn ground(&self) -> &AnyGround<'a> {
         &self.ground
     }
 
@@ -105,9 +127,21 @@ impl<'a> Gram<'a> {
     /// Return a ground set of points with as many features as the rows, under the same kernel.
     ///
     /// # Errors
-    /// [`Error::Core`].
+    /// [`Error::Core`], those of [`kernel`](Self::kernel).
     pub fn points<'p>(&self, points: &'p [f64]) -> Result<Ground<'p>, Error> {
-        Ok(Points::new(points, self.ground.features(), *self.ground.kernel())?)
+        let rows = self.rows()?;
+        Ok(Points::new(points, rows.features(), *rows.kernel())?)
+    }
+
+    /// Return the rows of features.
+    ///
+    /// # Errors
+    /// Those of [`kernel`](Self::kernel).
+    pub(crate) fn rows(&self) -> Result<&Ground<'a>, Error> {
+        match &self.ground {
+            AnyGround::Points(rows) => Ok(rows),
+            AnyGround::Entries(_) => Err(no_coordinates()),
+        }
     }
 
     /// Measure the trace error of landmarks, in one pass over the rows.
@@ -117,7 +151,7 @@ impl<'a> Gram<'a> {
     pub fn trace_error(&self, landmarks: &LandmarkSet) -> Result<TraceError, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => trace_error(&self.ground, rows),
-            LandmarkSet::Points(points) => trace_error_of_points(&self.ground, points),
+            LandmarkSet::Points(points) => trace_error_of_points(self.rows()?, points),
         }
     }
 
@@ -133,9 +167,11 @@ impl<'a> Gram<'a> {
     ) -> Result<Option<Norms>, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
-            LandmarkSet::Points(points) => spectrum.relative_error_of(landmarks.count(self.data.dim), || {
-                features_of_points(&self.ground, points)
-            }),
+            LandmarkSet::Points(points) => {
+                let rows = self.rows()?;
+                let features = || features_of_points(rows, points);
+                spectrum.relative_error_of(landmarks.count(rows.features()), features)
+            }
         }
     }
 
@@ -174,5 +210,12 @@ impl<'a> Gram<'a> {
     /// Return the computation time, in seconds, of cached values that the method reused.
     pub(crate) fn cached_seconds(&self, account: Account) -> f64 {
         self.matrix.cached_seconds(account.matrix) + self.eigen.cached_seconds(account.eigen)
+    }
+}
+
+fn no_coordinates() -> Error {
+    Error::BuiltInKernel {
+        problem: "a custom kernel or a kernel matrix gives no coordinates of rows".to_owned(),
+        instead: "set a selector that moves no points: any but Kmeans and KmeansSnapped",
     }
 }

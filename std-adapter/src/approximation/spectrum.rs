@@ -1,8 +1,9 @@
 //! Frobenius and spectral errors relative to the best approximation of the same rank.
 
-use crate::approximation::features::{Ground, features_of, kernel_matrix};
+use crate::approximation::features::{features_of, kernel_matrix};
 use crate::error::Error;
 use crate::linalg::eigen::{PARTS, eigenvalues, largest_eigenvalue, rank};
+use dpp_nystrom_core::GroundSet;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ impl Spectrum {
     ///
     /// # Errors
     /// [`Error::Landmarks`] if the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
-    pub fn of(ground: &Ground<'_>) -> Result<Self, Error> {
+    pub fn of(ground: &(impl GroundSet<f64> + Sync + ?Sized)) -> Result<Self, Error> {
         Self::of_matrix(kernel_matrix(ground)?.into())
     }
 
@@ -70,7 +71,11 @@ impl Spectrum {
     ///
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
-    pub fn relative_error(&self, ground: &Ground<'_>, landmarks: &[usize]) -> Result<Option<Norms>, Error> {
+    pub fn relative_error(
+        &self,
+        ground: &(impl GroundSet<f64> + Sync + ?Sized),
+        landmarks: &[usize],
+    ) -> Result<Option<Norms>, Error> {
         self.relative_error_of(landmarks.len(), || features_of(ground, landmarks))
     }
 

@@ -75,7 +75,7 @@ impl Approximation {
             Self::Ensemble { experts } => ensemble(gram, landmarks, experts, seed)?,
             Self::Modified => modified(gram, landmarks)?,
         };
-        let ground = gram.ground();
+        let ground = gram.rows()?;
         let trace: f64 = (0..ground.len()).map(|row| ground.diagonal(row)).sum();
         let trace_error = TraceError::of((trace - features.squared_norm_l2()).max(0.0), trace);
         let count = landmarks.count(ground.features());
@@ -87,8 +87,9 @@ impl Approximation {
 
 /// Stack the experts' features, each scaled by `1/√p`.
 fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
-    let dim = gram.ground().features();
-    let points = landmarks.features(gram.data())?;
+    let rows = gram.rows()?;
+    let dim = rows.features();
+    let points = landmarks.features(gram.data()?)?;
     let mut order: Vec<&[f64]> = points.chunks_exact(dim).collect();
     let count = order.len();
     if experts == 0 || experts > count {
@@ -97,7 +98,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     order.shuffle(&mut stream(seed, RngStream::Experts));
     let parts = (0..experts)
         .map(|expert| &order[expert * count / experts..(expert + 1) * count / experts])
-        .map(|part| features_of_points(gram.ground(), &part.concat()))
+        .map(|part| features_of_points(rows, &part.concat()))
         .collect::<Result<Vec<_>, _>>()?;
     let rows = parts.iter().map(Mat::nrows).sum();
     let mut stacked = Mat::<f64>::zeros(rows, gram.len());
@@ -113,7 +114,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
 /// Return `(QᵀKQ)^½ Qᵀ`, up to a rotation.
 fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
     gram.check_whole("modified", "nystrom")?;
-    let spanning = features_of_points(gram.ground(), &landmarks.features(gram.data())?)?;
+    let spanning = features_of_points(gram.rows()?, &landmarks.features(gram.data()?)?)?;
     let mut basis = Basis::default();
     for j in 0..spanning.nrows() {
         basis.push(spanning.row(j).transpose().to_owned());

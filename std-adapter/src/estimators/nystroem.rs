@@ -4,19 +4,23 @@
 //! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
 //! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
 
-use crate::approximation::{errors::trace_over, features::independent_points, landmark_set::LandmarkSet};
+use crate::approximation::{errors::TraceError, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{
     columns::Columns, dataset::Dataset, dataset::Rows, dataset::Scale, dataset::Source, source::RowSource,
 };
 use crate::error::{Error, check_length, check_rows, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
-use crate::landmarks::{chain::select, methods::auto::Auto, selection::Selection, selector::Selector};
+use crate::landmarks::{
+    chain::select_with_data, methods::auto::Auto, selection::Selection, selector::Selector,
+};
 use crate::observer::{NoObserver, Observer};
 use crate::pipeline::{self, Landmarks as Wanted, Params};
 use crate::regression::ridge::Ridge;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Matrix, Nystrom, Points};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Matrix, Points};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, MatMut, Par};
 use rayon::prelude::*;
 
 /// Rows per task.
@@ -52,9 +56,8 @@ pub struct Nystroem<K = ChosenKernel<f64>> {
     in_place: bool,
     /// Places of the independent landmarks among all.
     kept: Vec<usize>,
-    /// `K_CC` of all landmarks; the factor of the independent ones is in `heap`.
-    gram: Vec<f64>,
-    heap: Heap<f64>,
+    /// `L`, the factor of the independent landmarks.
+    factor: Mat<f64>,
 }
 
 /// The settings that a regression on the map inherits.
@@ -107,11 +110,8 @@ impl<P> NystroemParams<P> {
         NystroemParams { c, kernel: kernel.into(), selector, settings }
     }
 
-    /// Set a user-defined kernel, on scaled rows. Set a selector that evaluates it pair by pair too: Kdpp, Uniform,
-    /// KmeansPlusPlus, RpCholesky, Greedy or Given; others, like the default, return [`Error::BuiltInKernel`].
-    ///
-    /// A user-defined copy of a built-in kernel selects other rows with the same seed in two selectors: RpCholesky, which draws
-    /// in blocks only for built-in kernels, and Kdpp, one of whose two chains starts from it. Their law is the same.
+    /// Set a user-defined kernel, on scaled rows. It is evaluated pair by pair; everything else runs as for a built-in kernel,
+    /// on all threads. Kmeans and KmeansSnapped, which move points, return [`Error::BuiltInKernel`]; Auto does not choose them.
     pub fn custom_kernel<K: Kernel<f64> + Clone + Sync>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
         let Self { c, selector, settings, .. } = self;
         NystroemParams { c, kernel: CustomKernel(kernel), selector, settings }
@@ -160,7 +160,8 @@ impl NystroemParams {
         let Settings { precision, seed, .. } = self.settings;
         if let (Rows::Gram(_), Source::Memory(matrix)) = (&data.rows, &source) {
             let ground = Matrix::new(&matrix.rows)?;
-            let selection = select(&ground, self.c, &*self.selector, seed, observer)?;
+            let selection =
+                select_with_data(&ground, Some(matrix.as_ref()), self.c, &*self.selector, seed, observer)?;
             let gram = entries(&ground, selection.landmarks.rows().unwrap_or_default());
             return Nystroem::of(matrix.as_ref(), Input::Gram, gram, selection, self.settings);
         }
@@ -204,7 +205,8 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
         }
         let kernel = self.kernel.0.clone();
         let ground = Points::new(&rows.rows, rows.dim, kernel.clone())?;
-        let selection = select(&ground, self.c, &*self.selector, self.settings.seed, observer)?;
+        let (selector, seed) = (&*self.selector, self.settings.seed);
+        let selection = select_with_data(&ground, Some(rows.as_ref()), self.c, selector, seed, observer)?;
         Nystroem::of_points(rows.as_ref(), kernel, selection, self.settings)
     }
 }
@@ -232,12 +234,16 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     ) -> Result<Self, Error> {
         let mut heap = Heap::new(gram.len().isqrt())?;
         let ground = Matrix::new(&gram).map_err(landmarks_error)?;
-        let kept = independent_points(&ground, &mut heap)?.members().to_vec();
+        let independent = independent_points(&ground, &mut heap)?;
+        let kept = independent.members().to_vec();
+        let rank = kept.len();
+        let entry = |i: usize, j| independent.factor().row(i).get(j).copied().unwrap_or(0.0);
+        let factor = Mat::from_fn(rank, rank, entry);
         if let LandmarkSet::Indices(rows) = &mut selection.landmarks {
             rows.iter_mut().for_each(|row| *row = source.row_number(*row));
         }
         let (columns, in_place) = (source.columns(), source.as_prepared().is_none());
-        Ok(Self { columns, input, spec: None, settings, selection, in_place, kept, gram, heap })
+        Ok(Self { columns, input, spec: None, settings, selection, in_place, kept, factor })
     }
 
     /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not rows.
@@ -280,23 +286,29 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         check_rows(rows.len(), dim)?;
         let rank = self.rank();
         let mut features = zeros((rows.len() / dim).saturating_mul(rank), 0.0)?;
-        self.on_factor(|nystrom| {
-            features.par_chunks_mut(BLOCK * rank).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
-                |(block, (features, rows))| {
-                    let mut row = vec![0.0; dim];
-                    for (at, (phi, raw)) in
-                        features.chunks_exact_mut(rank).zip(rows.chunks_exact(dim)).enumerate()
-                    {
-                        row.copy_from_slice(raw);
-                        scale(&mut row);
-                        self.column(&row, phi);
-                        nystrom.features_at(block * BLOCK + at, phi)?;
-                    }
-                    Ok(())
-                },
-            )
+        let blocks = features.par_chunks_mut(BLOCK * rank).zip(rows.par_chunks(BLOCK * dim));
+        blocks.enumerate().try_for_each(|(block, (features, rows))| {
+            let mut row = vec![0.0; dim];
+            for (phi, raw) in features.chunks_exact_mut(rank).zip(rows.chunks_exact(dim)) {
+                row.copy_from_slice(raw);
+                scale(&mut row);
+                self.column(&row, phi);
+            }
+            self.whiten(block * BLOCK, features)
         })?;
         Ok(features)
+    }
+
+    /// Replace the kernel of some rows, from `first` on, with the independent landmarks by features.
+    fn whiten(&self, first: usize, columns: &mut [f64]) -> Result<(), CoreError> {
+        let rank = self.rank();
+        if let Some(at) = columns.iter().position(|entry| !entry.is_finite()) {
+            return Err(CoreError::NotFinite { row: first + at / rank, column: self.kept[at % rank] });
+        }
+        let count = columns.len() / rank;
+        let columns = MatMut::from_column_major_slice_mut(columns, rank, count);
+        solve_lower_triangular_in_place(self.factor.as_ref(), columns, Par::Seq);
+        Ok(())
     }
 
     /// Return `tr(K - K̃) / tr K` over the rows of a data set, in one pass.
@@ -318,14 +330,12 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
             Input::Points { kernel, .. } => kernel.value(features(row), features(row)),
             Input::Gram => features(row)[row],
         };
-        let measured = self.on_factor(|nystrom| {
-            trace_over(rows.len(), self.rank(), |row, phi| {
-                let diagonal = diagonal(row);
-                self.column(features(row), phi);
-                Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
-            })
-        })?;
-        Ok(measured.fraction)
+        let phi = self.transform_by(&rows.rows, |_| {})?;
+        let norm =
+            |row: usize| phi[row * self.rank()..(row + 1) * self.rank()].iter().map(|x| x * x).sum::<f64>();
+        let residual = |row: usize| (diagonal(row) - norm(row)).max(0.0);
+        let trace = (0..rows.len()).map(diagonal).sum();
+        Ok(TraceError::of((0..rows.len()).map(residual).sum(), trace).fraction)
     }
 
     /// Return the rows of a data set, scaled as those that the map was fitted to.
@@ -342,16 +352,6 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
                 Input::Gram => row[landmarks[place]],
             };
         }
-    }
-
-    pub(crate) fn on_factor<A>(
-        &self,
-        work: impl FnOnce(&Nystrom<'_, '_, f64, Matrix<'_, f64>>) -> Result<A, CoreError>,
-    ) -> Result<A, Error> {
-        let ground = Matrix::new(&self.gram)?;
-        let mut heap = self.heap.clone();
-        let landmarks = Landmarks::resume(&ground, self.rank(), heap.lend())?;
-        Ok(work(&Nystrom::new(&landmarks))?)
     }
 }
 

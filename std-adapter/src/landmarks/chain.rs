@@ -1,22 +1,24 @@
-//! The chains of a c-DPP and their starts, on any ground set: those of the core crate, on the engines of
+//! The chains of a c-DPP and their starts, on any ground set: those of the core crate, in the lanes of
 //! [`crate::simd`].
 
-use crate::approximation::features::push_some;
+use crate::approximation::{AnyGround, Gram, features::push_some};
+use crate::data::Prepared;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::kernel::Precision;
 use crate::landmarks::{
-    ChainKind, Selection, Selector, Start, Steps, Task, procedure::Procedure, stopping::Recorded,
-    stopping::run_until_converged,
+    ChainKind, Selection, Selector, Start, Steps, Task, procedure::Procedure, selector::run,
+    stopping::Recorded, stopping::run_until_converged,
 };
 use crate::observer::{Observer, go_on};
 use crate::rng::{RngStream, stream};
-use crate::simd::{Lanes, engine::Engine, pivots::numbers_to_pivot};
+use crate::simd::{InLanes, Lane, Lanes, indexed::Indexed, pivots::numbers_to_pivot};
 use dpp_nystrom_core::{
-    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, OneByOne, Points, Progress, Random, Scalar,
-    SlotChain, start,
+    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain,
+    start,
 };
 use rand::seq::index;
+use std::marker::PhantomData;
 use std::time::Instant;
 
 /// Steps between two progress reports.
@@ -35,11 +37,7 @@ const PAPER_STEPS: u64 = 3_000;
 
 /// Return how many rows of `d` features a pivoted start can use while storing at most [`PIVOTED_NUMBERS`]; at least c.
 pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
-    fitting(numbers_to_pivot(c, d), c)
-}
-
-fn fitting(numbers: usize, c: usize) -> usize {
-    (PIVOTED_NUMBERS / numbers).max(c)
+    (PIVOTED_NUMBERS / numbers_to_pivot(c, d)).max(c)
 }
 
 /// Select `c` landmarks of a custom ground set with any storage, in `f32` or `f64`.
@@ -58,33 +56,82 @@ fn fitting(numbers: usize, c: usize) -> usize {
 /// # Ok(()) }
 /// ```
 ///
+/// Every method runs that does not need coordinates of rows: all but `Kmeans` and `KmeansSnapped`, and `RefinedRidge`, which needs
+/// targets. Kernel values are evaluated one by one, everything else as for the kernels of this crate. Methods that are not
+/// pivoted Cholesky or a chain compute in `f64`.
+///
 /// # Errors
 /// [`Error::Landmarks`] with the reason from the core crate, [`Error::Memory`]; [`Error::BuiltInKernel`] for selectors
-/// that need more than the kernel of pairs of rows.
-pub fn select<T: Scalar, G: GroundSet<T> + ?Sized>(
+/// that need coordinates, [`Error::NoTarget`] for those that need targets.
+pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     ground: &G,
     c: usize,
     selector: &dyn Selector,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
-    let Some(procedure) = selector.on_ground() else {
-        return Err(Error::BuiltInKernel {
-            problem: format!("{} does not work with a custom kernel or a kernel matrix", selector.reader()),
-            instead: "set the selector to Kdpp, Uniform, KmeansPlusPlus, RpCholesky, Greedy or Given",
-        });
-    };
-    Ok(select_with(ground, c, &procedure, seed, observer, || Ok(OneByOne))?.1)
+    select_with_data(ground, None, c, selector, seed, observer)
 }
 
-/// Select as [`select()`], with a custom engine. Return the rows in the order of selection, and the selection.
-pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
+/// [`select()`], with the rows that `ground` is over, for their target.
+pub(crate) fn select_with_data<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
+    ground: &G,
+    data: Option<&Prepared>,
+    c: usize,
+    selector: &dyn Selector,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Selection, Error> {
+    // Lanes hold the numbers of rows in 32 bits.
+    if u32::try_from(ground.len()).is_err() {
+        let (index, len) = (ground.len() - 1, u32::MAX as usize);
+        return Err(landmarks_error(CoreError::OutOfRange { index, len }));
+    }
+    if let Some(procedure) = selector.on_ground() {
+        return Ok(select_with(&Indexed(ground), c, &procedure, seed, observer)?.1);
+    }
+    let in_double = InDouble { ground, scalar: PhantomData };
+    let gram = Gram::over(&in_double, data);
+    run(selector, &Task { seed, observer, ..Task::new(&gram, c) }).map_err(|error| match error {
+        Error::BuiltInKernel { instead, .. } => Error::BuiltInKernel {
+            problem: format!("{} does not work with a custom kernel or a kernel matrix", selector.reader()),
+            instead,
+        },
+        error => error,
+    })
+}
+
+/// A ground set, read in `f64`.
+struct InDouble<'g, T, G: ?Sized> {
+    ground: &'g G,
+    scalar: PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<f64> for InDouble<'_, T, G> {
+    fn len(&self) -> usize {
+        self.ground.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.ground.entry(i, j).to_f64()
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        self.ground.diagonal(i).to_f64()
+    }
+
+    fn squared_distance(&self, i: usize, j: usize) -> f64 {
+        self.ground.squared_distance(i, j).to_f64()
+    }
+}
+
+/// Run a procedure. Return the rows in the order of selection, and the selection.
+pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     ground: &G,
     c: usize,
     procedure: &Procedure,
     seed: u64,
     observer: &dyn Observer,
-    make_engine: impl Fn() -> Result<E, Error>,
 ) -> Result<(Vec<usize>, Selection), Error> {
     if c > ground.len() {
         return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
@@ -93,14 +140,15 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
     let mut random = stream(seed, RngStream::Landmarks);
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
-    let engine = make_engine()?;
+    let make_lanes = || Lanes::new(c, ground.width());
+    let lanes = make_lanes()?;
     let mut progress = Progress::default();
     let mut converged = None;
     match *procedure {
         Procedure::Given(ref rows) => push_some(&mut landmarks, rows)?,
-        Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &engine, observer)?,
+        Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &lanes, observer)?,
         Procedure::Kdpp { start, chain, steps } => {
-            first_of_chain(&mut landmarks, c, start, &mut random, &engine, observer)?;
+            first_of_chain(&mut landmarks, c, start, &mut random, &lanes, observer)?;
             match (chain, steps) {
                 // There is no other row to exchange one for.
                 _ if c == ground.len() => {}
@@ -112,7 +160,7 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
                     landmarks = chain.into_landmarks();
                 }
                 (ChainKind::Slot, Steps::Count(steps)) => {
-                    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(engine);
+                    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes);
                     in_strides(steps, observer, |steps| chain.run(steps, &mut random).map(drop))?;
                     progress = chain.progress();
                     landmarks = chain.into_landmarks();
@@ -121,14 +169,14 @@ pub(crate) fn select_with<T: Scalar, G: GroundSet<T> + ?Sized, E: Engine<T, G>>(
                     let mut other_random = stream(seed, RngStream::OtherChain);
                     let mut other_memory = Heap::new(c)?;
                     let mut other = Landmarks::new(ground, other_memory.lend()).map_err(landmarks_error)?;
-                    let rows = fitting(engine.numbers_to_pivot(c), c);
+                    let rows = pivoted_rows(c, ground.width());
                     let other_start = match start {
                         Start::Pivoted { .. } => Start::Uniform,
                         _ => Start::Pivoted { rows: (ground.len() > rows).then_some(rows) },
                     };
-                    first_of_chain(&mut other, c, other_start, &mut other_random, &engine, observer)?;
-                    let mut asked = Recorded::new(landmarks, engine, random);
-                    let mut other = Recorded::new(other, make_engine()?, other_random);
+                    first_of_chain(&mut other, c, other_start, &mut other_random, &lanes, observer)?;
+                    let mut asked = Recorded::new(landmarks, lanes, random);
+                    let mut other = Recorded::new(other, make_lanes()?, other_random);
                     converged = Some(run_until_converged(&mut asked, &mut other, observer)?);
                     progress = asked.chain.progress();
                     landmarks = asked.chain.into_landmarks();
@@ -163,12 +211,12 @@ fn in_strides(
 }
 
 /// Fill an empty landmark set with a start.
-fn first<T: Scalar, G: GroundSet<T> + ?Sized>(
+fn first<T: Lane, G: InLanes<T>>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     start: Start,
     random: &mut Random,
-    engine: &impl Engine<T, G>,
+    lanes: &Lanes<T>,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let count = landmarks.ground().len();
@@ -180,28 +228,28 @@ fn first<T: Scalar, G: GroundSet<T> + ?Sized>(
         }
         Start::Pivoted { rows: Some(rows) } if rows < count => {
             let sample = index::sample(random, count, rows).into_vec();
-            engine.pivot(landmarks, c, Some(&sample), random, observer)
+            lanes.pivot(landmarks, c, Some(&sample), random, observer)
         }
-        Start::Pivoted { .. } => engine.pivot(landmarks, c, None, random, observer),
-        Start::Greedy => engine.pivot_greedily(landmarks, c, observer),
+        Start::Pivoted { .. } => lanes.pivot(landmarks, c, None, random, observer),
+        Start::Greedy => lanes.pivot_greedily(landmarks, c, observer),
     }
 }
 
 /// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than [`SEEDED_ROWS`] rows.
-fn first_of_chain<T: Scalar, G: GroundSet<T> + ?Sized>(
+fn first_of_chain<T: Lane, G: InLanes<T>>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     start: Start,
     random: &mut Random,
-    engine: &impl Engine<T, G>,
+    lanes: &Lanes<T>,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let ground = landmarks.ground();
     if start != Start::KmeansPlusPlus || ground.len() <= SEEDED_ROWS.max(c) {
-        return first(landmarks, c, start, random, engine, observer);
+        return first(landmarks, c, start, random, lanes, observer);
     }
     let sample = index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec();
-    let rows = engine.seeds(ground, &sample, c, random)?;
+    let rows = ground.seeds(&sample, c, random)?;
     start::given(landmarks, &rows).map_err(landmarks_error)
 }
 
@@ -216,13 +264,12 @@ pub(crate) fn select_in_order(
     procedure: &Procedure,
 ) -> Result<(Vec<usize>, Selection), Error> {
     let &Task { gram, c, seed, observer, .. } = task;
-    let d = gram.ground().features();
-    match task.precision {
-        Precision::F64 => select_with(gram.ground(), c, procedure, seed, observer, || Lanes::new(c, d)),
-        Precision::F32 => {
-            let rows: Vec<f32> = gram.data().rows.iter().map(|&value| value as f32).collect();
-            let ground = Points::new(&rows, d, gram.kernel().build::<f32>()?)?;
-            select_with(&ground, c, procedure, seed, observer, || Lanes::new(c, d))
+    match (task.precision, gram.ground()) {
+        (Precision::F32, AnyGround::Points(points)) => {
+            let rows: Vec<f32> = gram.data()?.rows.iter().map(|&value| value as f32).collect();
+            let ground = Points::new(&rows, points.features(), gram.kernel()?.build::<f32>()?)?;
+            select_with(&ground, c, procedure, seed, observer)
         }
+        (_, ground) => select_with(ground, c, procedure, seed, observer),
     }
 }

@@ -19,7 +19,7 @@ use crate::landmarks::{
     procedure::Procedure, swap_search::WHOLE_ROWS, swap_search::WIDER,
 };
 use crate::rng::{RngStream, stream};
-use crate::simd::Lanes;
+use crate::simd::InLanes;
 use dpp_nystrom_core::Error as CoreError;
 use rand::seq::index;
 use std::time::Duration;
@@ -54,8 +54,9 @@ const LEAST: usize = 20;
 
 /// Plan within a budget: draw the pilot sample if the budget allows it, and plan with the rest.
 pub(crate) fn plan_for(task: &Task<'_>, time: Duration) -> Result<Plan, Error> {
-    let (rows, c, d) = (task.gram.len(), task.c, task.gram.ground().features());
-    let problem = Problem { rows, c, d, time, operations: time.as_secs_f64() * RATE };
+    let (rows, c, d) = (task.gram.len(), task.c, task.gram.ground().width());
+    let kmeans = task.gram.data().is_ok();
+    let problem = Problem { rows, c, d, kmeans, time, operations: time.as_secs_f64() * RATE };
     let pilot_rows = PILOT_ROWS.max(4 * c).min(rows);
     let cost = problem.pass(pilot_rows);
     if 4.0 * cost > problem.operations {
@@ -71,6 +72,8 @@ struct Problem {
     rows: usize,
     c: usize,
     d: usize,
+    /// Whether the rows have coordinates.
+    kmeans: bool,
     /// The budget as given.
     time: Duration,
     /// The budget left.
@@ -116,20 +119,19 @@ pub(crate) enum PlannedMethod {
 }
 
 fn pilot(task: &Task<'_>, rows: usize) -> Result<Pilot, Error> {
-    let data = task.gram.data();
     let mut random = stream(task.seed, RngStream::Pilot);
-    let features = data.gather(&index::sample(&mut random, data.len(), rows).into_vec())?;
-    let ground = task.gram.points(&features)?;
+    let sample = index::sample(&mut random, task.gram.len(), rows).into_vec();
     let procedure = Procedure::Start(Start::Pivoted { rows: None });
-    let lanes = || Lanes::new(task.c, ground.features());
-    let order = match select_with(&ground, task.c, &procedure, task.seed, task.observer, lanes) {
-        Ok((order, _)) => order,
+    let curve = task.gram.ground().on_rows(&sample, |ground| {
+        let (order, _) = select_with(ground, task.c, &procedure, task.seed, task.observer)?;
+        trace_curve(ground, &order)
+    });
+    let curve = match curve {
         Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => {
             return Ok(Pilot { rows, half: 0.0, all: 0.0 });
         }
-        Err(error) => return Err(error),
+        curve => curve?,
     };
-    let curve = trace_curve(&ground, &order)?;
     let residual =
         |c: usize| curve.iter().find(|point: &&CurvePoint| point.landmarks == c).map_or(1.0, |p| p.error);
     Ok(Pilot { rows, half: residual(task.c / 2), all: residual(task.c) })
@@ -146,7 +148,7 @@ pub(crate) struct Plan {
 
 /// Return the plan for these numbers.
 fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
-    let Problem { rows, c, d, time, operations } = problem;
+    let Problem { rows, c, d, kmeans, time, operations } = problem;
     let seen = match pilot {
         None => format!("{time:?} leaves no time to look at the spectrum"),
         Some(Pilot { rows: of, half, all }) => format!(
@@ -168,7 +170,7 @@ fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
     let pass = problem.pass(measured);
     let spent = problem.snapped() + pass + sweeps as f64 * (problem.sweep(sample) + pass);
     let is_flat = pilot.is_some_and(|pilot| pilot.all > FLAT * pilot.half);
-    if is_flat && measured >= rows && spent <= operations {
+    if is_flat && kmeans && measured >= rows && spent <= operations {
         let reason = format!(
             "{seen}, where the rows next to the centroids of k-means are the better start; {sweeps} sweeps of {sample} \
              candidates fit into {time:?} beside it"
@@ -232,7 +234,14 @@ mod tests {
     use std::time::Duration;
 
     fn problem(rows: usize, c: usize, d: usize, seconds: f64) -> Problem {
-        Problem { rows, c, d, time: Duration::from_secs_f64(seconds), operations: seconds * RATE }
+        Problem {
+            rows,
+            c,
+            d,
+            kmeans: true,
+            time: Duration::from_secs_f64(seconds),
+            operations: seconds * RATE,
+        }
     }
 
     fn planned(rows: usize, c: usize, d: usize, seconds: f64, pilot: Option<(f64, f64)>) -> Plan {

@@ -72,7 +72,7 @@ impl Selection {
     /// # Errors
     /// [`Error::Landmarks`], [`Error::Memory`].
     pub fn points(gram: &Gram<'_>, points: Vec<f64>) -> Result<Self, Error> {
-        let count = points.len() / gram.ground().features();
+        let count = points.len() / gram.rows()?.features();
         let mut memory = Heap::new(count)?;
         let home = gram.points(&points)?;
         let independent = independent_points(&home, &mut memory)?;

@@ -19,8 +19,8 @@ use crate::approximation::features::push_independent;
 use crate::error::{Error, landmarks_error};
 use crate::heap::{Heap, zeros};
 use crate::observer::{Observer, go_on};
-use crate::simd::{Lanes, lane::Ground, subset::Subset};
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Random, Scalar, start};
+use crate::simd::{InLanes, Lanes, subset::Subset};
+use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand::seq::index;
 use rand_core::Rng;
 use serde::Serialize;
@@ -98,7 +98,7 @@ pub struct RefinementOutcome {
 /// # Errors
 /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Cancelled`].
 pub(crate) fn refine(
-    ground: &Ground<'_, f64>,
+    ground: &impl InLanes<f64>,
     landmarks: &[usize],
     refinement: Refinement,
     random: &mut Random,
@@ -106,7 +106,7 @@ pub(crate) fn refine(
 ) -> Result<Refined, Error> {
     let begin = Instant::now();
     let (n, c) = (ground.len(), landmarks.len());
-    let lanes = Lanes::new(c, ground.features())?;
+    let lanes = Lanes::new(c, ground.width())?;
     // At least as many rows as landmarks, since the landmarks can be selected from them alone.
     let most = refinement.rows.max(c);
     let measured: Option<Vec<usize>> = (n > most).then(|| index::sample(random, n, most).into_vec());
@@ -176,7 +176,7 @@ pub(crate) fn refine(
 /// Add the row with the largest residual until there are `c` landmarks.
 fn complete(
     lanes: &Lanes<f64>,
-    set: &mut Landmarks<'_, f64, Ground<'_, f64>>,
+    set: &mut Landmarks<'_, f64, impl InLanes<f64>>,
     c: usize,
     measured: Option<&[usize]>,
     residuals: &mut [f64],

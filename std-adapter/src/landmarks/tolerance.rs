@@ -177,9 +177,9 @@ impl Search<'_, '_> {
         match self.tolerance.criterion {
             Criterion::Trace => Ok(gram.trace_error(&selection.landmarks)?.fraction),
             Criterion::Prediction(ridge) => validation_error(
-                gram.data(),
+                gram.data()?,
                 &selection.landmarks,
-                gram.kernel(),
+                gram.kernel()?,
                 ridge,
                 seed,
                 &Silent(self.task.observer),

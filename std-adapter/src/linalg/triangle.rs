@@ -1,4 +1,4 @@
-//! Sums of upper triangles: the triangle `R` of `RᵀR = AᵀA + BᵀB` for upper triangular `A` and `B`.
+//! Triangular factors, and sums of upper triangles: the triangle `R` of `RᵀR = AᵀA + BᵀB` for upper triangular `A` and `B`.
 //!
 //! `R` is the triangle of a QR decomposition of `[A; B]` (Golub and Van Loan §6.5.3), so no product is formed. Rows of `A`
 //! and `B` are interleaved in blocks: when a block of columns is reduced, all rows below those that it reaches are
@@ -6,12 +6,24 @@
 //! instead of `10c³/3`.
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::householder::{
     apply_block_householder_sequence_transpose_on_the_left_in_place_scratch as apply_scratch,
     apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj as apply,
 };
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::{Conj, Mat, MatRef, Par, Spec};
+
+/// Replace a positive definite matrix by its lower triangular factor: `c³/6` multiply-adds on one thread. `None` if it is not
+/// positive definite; the matrix then holds anything.
+pub(crate) fn factor(matrix: &mut Mat<f64>) -> Option<()> {
+    let order = matrix.nrows();
+    let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(order, Par::Seq, Spec::default()));
+    let stack = MemStack::new(&mut buffer);
+    cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Spec::default()).ok()?;
+    (1..order).for_each(|j| matrix.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0));
+    Some(())
+}
 
 /// Columns reduced together: narrower blocks make slow products, wider ones leave out fewer zeros.
 const WIDTH: usize = 32;

@@ -39,7 +39,7 @@
 //! # Ok::<(), dpp_nystrom::Error>(())
 //! ```
 
-use crate::approximation::features::{Ground, independent_points};
+use crate::approximation::{features::independent_points, ground::Ground};
 use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
 use crate::error::{Error, check_length, regression_error};
 use crate::heap::{Heap, zeros};

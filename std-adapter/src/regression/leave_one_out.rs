@@ -5,14 +5,16 @@
 //! remaining `N - 1` rows). With `ΦΦᵀ = VDVᵀ` and `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves all
 //! ridges.
 //!
-//! Adding a feature with values `b` over all rows: with `P = I - H`, `u = Pb` and `s = λ + bᵀu`, block elimination in
-//! `ΦΦᵀ + λI` gives the residuals `r - u (uᵀy)/s` and the diagonal `p_i - u_i²/s`. Evaluating `q` candidate features,
-//! each added alone, costs `2 q N c` multiply-adds instead of `q N c²`.
+//! Adding features with values `B` over all rows, one column each, and the inner products `G`: with `P = I - H`, `V = PB`
+//! and `S = λG + BᵀV = TTᵀ`, block elimination in `ΦΦᵀ + λI` gives the residuals `r - X T⁻¹Vᵀy` and the diagonal
+//! `p_i - ‖x_i‖²`, with `X = V T⁻ᵀ`. Evaluating `q` candidate features, each added alone, costs `2 q N c` multiply-adds
+//! instead of `q N c²`. Further candidates are eliminated from `V` and `S` in the same way, without `Φ`.
 
 use crate::error::Error;
-use crate::linalg::eigen::{Eigen, eigen, product};
+use crate::linalg::{eigen::Eigen, eigen::eigen, eigen::product, triangle::factor};
 use dpp_nystrom_core::Error as CoreError;
-use faer::{Mat, MatRef};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
+use faer::{Mat, MatRef, Par, Scale};
 use rayon::prelude::*;
 
 /// `1 - h_ii` below this is rounding error: the row has leverage 1 and its leave-one-out residual is undefined.
@@ -101,24 +103,6 @@ impl Axes {
         Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
     }
 
-    /// Fit the regression with regularisation `λ`: `2 N c`.
-    pub(crate) fn fit(&self, targets: &[f64], load: f64) -> Fitted {
-        let (rank, n) = (self.features.nrows(), targets.len());
-        let scales: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + load).sqrt()).collect();
-        let scaled = Mat::from_fn(rank, n, |k, i| self.features[(k, i)] * scales[k]);
-        let y = MatRef::from_column_major_slice(targets, n, 1);
-        let shares = product(scaled.as_ref(), y);
-        let (mut raw, mut free) = (targets.to_vec(), vec![1.0; n]);
-        for (i, (residual, free)) in raw.iter_mut().zip(&mut free).enumerate() {
-            for k in 0..rank {
-                let entry = scaled[(k, i)];
-                *residual -= entry * shares[(k, 0)];
-                *free -= entry * entry;
-            }
-        }
-        Fitted { scaled, load, raw, free }
-    }
-
     /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares.
     ///
     /// The error is infinite if, at every ridge, some row has leverage 1.
@@ -144,72 +128,142 @@ impl Axes {
     }
 }
 
-/// A ridge regression and its residuals.
-#[derive(Debug)]
-pub(crate) struct Fitted {
-    /// `W`.
-    scaled: Mat<f64>,
-    load: f64,
-    /// `y - ŷ`.
+/// The residuals of a ridge regression: `y - ŷ`, and `1 - h_ii`.
+#[derive(Clone, Debug)]
+pub(crate) struct Residuals {
     raw: Vec<f64>,
-    /// `1 - h_ii`.
     free: Vec<f64>,
 }
 
-/// A regression with one added feature.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extended<'a> {
-    fitted: &'a Fitted,
-    /// `u = Pb`.
-    left: &'a [f64],
-    /// `s`.
-    scale: f64,
-    /// `uᵀy / s`.
-    weight: f64,
+impl Residuals {
+    /// Return the leave-one-out residual of each row; infinite where it is undefined.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = f64> {
+        self.raw.iter().zip(&self.free).map(|(&residual, &free)| without(residual, free))
+    }
+
+    /// Subtract `X a` from the residuals and the squares of `X` from the diagonal.
+    fn explain(&mut self, columns: MatRef<'_, f64>, weights: &[f64]) {
+        for (k, weight) in weights.iter().enumerate() {
+            let column = columns.col(k).iter();
+            for ((residual, free), entry) in self.raw.iter_mut().zip(&mut self.free).zip(column) {
+                *residual -= entry * weight;
+                *free -= entry * entry;
+            }
+        }
+    }
+}
+
+/// A ridge regression.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    /// `Wᵀ`.
+    scaled: Mat<f64>,
+    load: f64,
+    pub(crate) residuals: Residuals,
 }
 
 impl Fitted {
-    /// Return the leave-one-out residual of each row; infinite where it is undefined.
-    pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
-        self.raw.iter().zip(&self.free).map(|(&residual, &free)| without(residual, free))
+    /// Fit the regression with regularisation `λ` to features given as one column per row: `N c²`. A `λ` at the level of
+    /// rounding counts as that.
+    ///
+    /// # Errors
+    /// [`Error::Regression`] for features that are not finite.
+    pub(crate) fn new(features: &Mat<f64>, targets: &[f64], load: f64) -> Result<Self, Error> {
+        let rank = features.nrows();
+        let mut residuals = Residuals { raw: targets.to_vec(), free: vec![1.0; targets.len()] };
+        let mut scaled = features.transpose().to_owned();
+        let mut gram = product(features.as_ref(), features.transpose());
+        let trace: f64 = gram.diagonal().column_vector().iter().sum();
+        let load = load.max(4.0 * rank as f64 * f64::EPSILON * trace);
+        gram.diagonal_mut().column_vector_mut().iter_mut().for_each(|entry| *entry += load);
+        factor(&mut gram).ok_or(Error::Regression { reason: CoreError::NotPositive { pivot: 0 } })?;
+        scaled.par_row_chunks_mut(BLOCK).for_each(|rows| {
+            solve_lower(gram.as_ref(), rows.transpose_mut(), Par::Seq);
+        });
+        let y = MatRef::from_column_major_slice(targets, targets.len(), 1);
+        let shares = product(scaled.transpose(), y);
+        residuals.explain(scaled.as_ref(), shares.col_as_slice(0));
+        Ok(Self { scaled, load, residuals })
     }
 
     /// Return the leave-one-out error, a mean of squares.
     #[cfg(test)]
     pub(crate) fn error(&self) -> f64 {
-        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.raw.len() as f64
+        let squares = self.residuals.left_out().map(|residual| residual * residual);
+        squares.sum::<f64>() / self.residuals.raw.len() as f64
     }
 
-    /// Return `PB` for features `B`, one column per feature.
-    pub(crate) fn left_of(&self, features: &Mat<f64>) -> Mat<f64> {
-        if self.scaled.nrows() == 0 {
-            return features.clone();
-        }
-        let shares = product(self.scaled.as_ref(), features.as_ref());
-        features - product(self.scaled.transpose(), shares.as_ref())
-    }
-
-    /// Return the regression with the feature `b` added, where `left` is `Pb`.
-    pub(crate) fn extended<'a>(&'a self, feature: &[f64], left: &'a [f64], targets: &[f64]) -> Extended<'a> {
-        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-        let scale = self.load + dot(feature, left).max(0.0);
-        Extended { fitted: self, left, scale, weight: dot(left, targets) / scale }
+    /// Return the candidates `B`, one column per feature, with the inner products `G`: `2 N c` for each.
+    pub(crate) fn candidates(&self, features: &Mat<f64>, inner: &Mat<f64>, targets: &[f64]) -> Pool {
+        let shares = product(self.scaled.transpose(), features.as_ref());
+        let left = features - product(self.scaled.as_ref(), shares.as_ref());
+        let normal = product(features.transpose(), left.as_ref()) + inner * Scale(self.load);
+        let y = MatRef::from_column_major_slice(targets, targets.len(), 1);
+        let along = product(left.transpose(), y).col_as_slice(0).to_vec();
+        Pool { residuals: self.residuals.clone(), left, normal, along }
     }
 }
 
-impl Extended<'_> {
-    /// Return the residuals as [`Fitted::residuals`] does.
-    pub(crate) fn residuals(&self) -> impl Iterator<Item = f64> {
-        let Self { fitted: Fitted { raw, free, .. }, left, scale, weight } = *self;
-        let inverse = 1.0 / scale;
-        raw.iter().zip(free).zip(left).map(move |((&residual, &free), &left)| {
+/// A regression, and features that can be added to it.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    residuals: Residuals,
+    /// `V`.
+    left: Mat<f64>,
+    /// `S`.
+    normal: Mat<f64>,
+    /// `Vᵀy`.
+    along: Vec<f64>,
+}
+
+impl Pool {
+    /// Return the regression with the features `added`, and the candidates `kept`: for `p` added and `q` kept features
+    /// `N p (p/2 + q)` multiply-adds. `None` if the added features are dependent.
+    pub(crate) fn with(&self, added: &[usize], kept: &[usize]) -> Option<Self> {
+        let pick = |of: &[usize]| Mat::from_fn(self.left.nrows(), of.len(), |i, k| self.left[(i, of[k])]);
+        let normal =
+            |of: &[usize], by: &[usize]| Mat::from_fn(of.len(), by.len(), |i, k| self.normal[(of[i], by[k])]);
+        let mut next = Self {
+            residuals: self.residuals.clone(),
+            left: pick(kept),
+            normal: normal(kept, kept),
+            along: kept.iter().map(|&k| self.along[k]).collect(),
+        };
+        if added.is_empty() {
+            return Some(next);
+        }
+        let mut triangle = normal(added, added);
+        factor(&mut triangle)?;
+        let mut columns = pick(added);
+        columns.par_row_chunks_mut(BLOCK).for_each(|rows| {
+            solve_lower(triangle.as_ref(), rows.transpose_mut(), Par::Seq);
+        });
+        let mut between = normal(added, kept);
+        solve_lower(triangle.as_ref(), between.as_mut(), Par::Seq);
+        let mut weights = Mat::from_fn(added.len(), 1, |k, _| self.along[added[k]]);
+        solve_lower(triangle.as_ref(), weights.as_mut(), Par::Seq);
+        next.residuals.explain(columns.as_ref(), weights.col_as_slice(0));
+        next.left -= product(columns.as_ref(), between.as_ref());
+        next.normal -= product(between.transpose(), between.as_ref());
+        let explained = product(between.transpose(), weights.as_ref());
+        next.along.iter_mut().zip(explained.col_as_slice(0)).for_each(|(along, part)| *along -= part);
+        Some(next)
+    }
+
+    /// Return the leave-one-out residuals with the candidate at `k`, as [`Residuals::left_out`] does.
+    pub(crate) fn left_out(&self, k: usize) -> impl Iterator<Item = f64> {
+        let scale = self.normal[(k, k)];
+        let (weight, inverse) = (self.along[k] / scale, 1.0 / scale);
+        let Residuals { raw, free } = &self.residuals;
+        let rows = raw.iter().zip(free).zip(self.left.col_as_slice(k));
+        rows.map(move |((&residual, &free), &left)| {
             without(residual - left * weight, free - left * left * inverse)
         })
     }
 
-    /// Return the error as [`Fitted::error`] does.
-    pub(crate) fn error(&self) -> f64 {
-        self.residuals().map(|residual| residual * residual).sum::<f64>() / self.left.len() as f64
+    /// Return the leave-one-out error with the candidate at `k`, a mean of squares.
+    pub(crate) fn error(&self, k: usize) -> f64 {
+        self.left_out(k).map(|residual| residual * residual).sum::<f64>() / self.left.nrows() as f64
     }
 }
 
@@ -219,9 +273,11 @@ fn without(residual: f64, free: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axes, Basis, FREE, sum_of, without};
+    use super::{Axes, Basis, FREE, Fitted, sum_of, without};
+    use super::{factor, solve_lower};
     use crate::rng::{RngStream, stream};
-    use faer::Mat;
+    use dpp_nystrom_core::Scalar;
+    use faer::{Mat, Par};
     use rand_core::Rng;
 
     fn made_up(rank: usize, n: usize) -> (Mat<f64>, Vec<f64>) {
@@ -261,9 +317,9 @@ mod tests {
     fn the_closed_form_is_refitting_without_each_row() {
         let (features, targets) = made_up(4, 23);
         for load in [1e-6, 0.1, 3.0] {
-            let fitted = Axes::new(&features).unwrap().fit(&targets, load);
+            let fitted = Fitted::new(&features, &targets, load).unwrap();
             let mut total = 0.0;
-            for (i, residual) in fitted.residuals().enumerate() {
+            for (i, residual) in fitted.residuals.left_out().enumerate() {
                 let refitted = residual_without(&features, &targets, load, i);
                 assert!((residual - refitted).abs() < 1e-10, "{load} {i}: {residual} {refitted}");
                 total += refitted * refitted;
@@ -295,22 +351,40 @@ mod tests {
         }
     }
 
+    /// Features added at once, then one more, with inner products that are not the identity: those of `A Φ`, which spans what
+    /// `Φ` does, are `A Aᵀ`.
     #[test]
-    fn one_feature_more_is_refitting_with_it() {
-        let (features, targets) = made_up(5, 31);
-        for rank in [0, 1, 4] {
-            let few = Mat::from_fn(rank, 31, |k, i| features[(k, i)]);
-            let more = Mat::from_fn(rank + 1, 31, |k, i| features[(k, i)]);
-            let feature = Mat::from_fn(31, 1, |i, _| features[(rank, i)]);
+    fn more_features_are_refitting_with_them() {
+        let (features, targets) = made_up(7, 31);
+        let mut random = stream(3, RngStream::Rows);
+        let mixed =
+            Mat::from_fn(4, 4, |k, l| f64::from(u8::from(k == l)) + f64::from_draw(random.next_u32()));
+        for rank in [0, 1, 3] {
+            let few = features.get(..rank, ..).to_owned();
+            let others = features.get(rank..rank + 4, ..);
+            let pool = (&mixed * others).transpose().to_owned();
+            let inner = &mixed * mixed.transpose();
             for load in [1e-6, 0.1] {
-                let fitted = Axes::new(&few).unwrap().fit(&targets, load);
-                let left = fitted.left_of(&feature);
-                let extended = fitted.extended(feature.col_as_slice(0), left.col_as_slice(0), &targets);
-                let whole = Axes::new(&more).unwrap().fit(&targets, load);
-                for (one, other) in extended.residuals().zip(whole.residuals()) {
-                    assert!((one - other).abs() < 1e-9, "{rank} {load}: {one} {other}");
+                let fitted = Fitted::new(&few, &targets, load).unwrap();
+                let candidates = fitted.candidates(&pool, &inner, &targets);
+                for added in [vec![], vec![2], vec![3, 0]] {
+                    let next = candidates.with(&added, &[1]).unwrap();
+                    // An orthonormal basis of the features added and the candidate: the triangle of their inner products.
+                    let chosen = [&added[..], &[1]].concat();
+                    let mut triangle =
+                        Mat::from_fn(chosen.len(), chosen.len(), |i, j| inner[(chosen[i], chosen[j])]);
+                    factor(&mut triangle).unwrap();
+                    let mut basis = Mat::from_fn(chosen.len(), 31, |k, i| pool[(i, chosen[k])]);
+                    solve_lower(triangle.as_ref(), basis.as_mut(), Par::Seq);
+                    let all = Mat::from_fn(rank + chosen.len(), 31, |k, i| {
+                        if k < rank { few[(k, i)] } else { basis[(k - rank, i)] }
+                    });
+                    let whole = Fitted::new(&all, &targets, load).unwrap();
+                    for (one, other) in next.left_out(0).zip(whole.residuals.left_out()) {
+                        assert!((one - other).abs() < 1e-9, "{rank} {load} {added:?}: {one} {other}");
+                    }
+                    assert!((next.error(0) - whole.error()).abs() < 1e-10);
                 }
-                assert!((extended.error() - whole.error()).abs() < 1e-10);
             }
         }
     }
@@ -321,7 +395,7 @@ mod tests {
         let axes = Axes::new(&features).unwrap();
         let ridges = [1e-8, 1e-4, 1e-2, 1.0, 100.0];
         let (ridge, error) = axes.best(&targets, &ridges).unwrap();
-        let errors = ridges.map(|ridge| axes.fit(&targets, ridge * 23.0).error());
+        let errors = ridges.map(|ridge| Fitted::new(&features, &targets, ridge * 23.0).unwrap().error());
         assert!(errors.iter().all(|&other| error <= other * (1.0 + 1e-12)), "{error} {errors:?}");
         assert!(
             (errors[ridges.iter().position(|&other| other == ridge).unwrap()] - error).abs() < 1e-12 * error

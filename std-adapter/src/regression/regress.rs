@@ -305,7 +305,7 @@ mod tests {
     use crate::kernel::kind::KernelKind;
     use crate::observer::NoObserver;
     use crate::regression::{
-        checkpoint::Rounds, leave_one_out::Axes, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
+        checkpoint::Rounds, leave_one_out, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
     };
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Nystrom, Points};
@@ -343,10 +343,10 @@ mod tests {
             nystrom.features_at(i, &mut column).unwrap();
             (0..column.len()).for_each(|k| phi[(k, i)] = column[k].to_f64());
         }
-        let axes = Axes::new(&phi).unwrap();
         assert_eq!((found.kept.len(), found.quality.scores.len()), (phi.nrows(), ridges.len()));
         for &(ridge, squares) in &found.quality.scores {
-            let expected = axes.fit(&targets, ridge * rows as f64).error() * rows as f64;
+            let fitted = leave_one_out::Fitted::new(&phi, &targets, ridge * rows as f64).unwrap();
+            let expected = fitted.error() * rows as f64;
             assert!((squares - expected).abs() <= tolerance * expected, "{ridge:e}: {squares} {expected}");
         }
         let (best, squares) = least(&found.quality.scores).unwrap();

@@ -1,57 +1,113 @@
 //! The core's kernels, vectorised: landmarks against candidates, one candidate per lane.
 
-use crate::simd::{Lane, exponential::exponential, lane::Ground};
-use dpp_nystrom_core::{TRIES, kernel::ChosenKernel};
+use crate::error::Error;
+use crate::heap::zeros;
+use crate::simd::{exponential::exponential, lane::InLanes, lane::Lane, sample::seeds_of};
+use dpp_nystrom_core::{Points, Random, TRIES, kernel::ChosenKernel};
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
-pub(crate) struct Entries<'e, 'g, T: Lane> {
-    pub(crate) ground: &'e Ground<'g, T>,
+pub(crate) struct Entries<'e, T, G> {
+    pub(crate) ground: &'e G,
     pub(crate) rows: &'e [usize],
     pub(crate) count: usize,
-    /// Features of the rows in lanes: of [`TRIES`] rows, their values of each feature are adjacent.
+    /// The numbers of the rows in lanes: of [`TRIES`] rows, their values of each number are adjacent.
     pub(crate) values: &'e [T],
     pub(crate) entries: &'e mut [T],
 }
 
-impl<T: Lane> WithSimd for Entries<'_, '_, T> {
+impl<T: Lane, G: InLanes<T>> WithSimd for Entries<'_, T, G> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        const TILE: usize = 8;
-        let Self { ground, rows, count, values, entries } = self;
-        let chosen = ground.kernel();
-        let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
-        let stride = TRIES / lanes;
-        let features = T::vectors::<S>(values);
-        let dim = ground.features() * stride;
-        let mut at = 0;
-        for tile in entries.chunks_mut(TILE * count) {
-            let mut some: [&[T]; TILE] = [ground.row(rows[at]); TILE];
-            for (r, row) in some.iter_mut().enumerate() {
-                if let Some(&number) = rows.get(at + r) {
-                    *row = ground.row(number);
-                }
-            }
-            for block in 0..count.div_ceil(TRIES) {
-                let features = &features[block * dim..(block + 1) * dim];
-                for vector in 0..stride {
-                    let features = &features[vector..];
-                    let values = self::entries::<T, S, TILE>(simd, chosen, some, features, stride);
-                    let first = block * TRIES + vector * lanes;
-                    if first >= count {
-                        break;
-                    }
-                    let width = lanes.min(count - first);
-                    for (value, row) in values.iter().zip(tile.chunks_mut(count)) {
-                        let value: &[T] = bytemuck::cast_slice(std::slice::from_ref(value));
-                        row[first..first + width].copy_from_slice(&value[..width]);
-                    }
-                }
-            }
-            at += TILE;
+        let Self { ground, mut rows, count, values, mut entries } = self;
+        while !rows.is_empty() {
+            let next = match rows.len() {
+                8.. => runs::<T, S, G, 8>(simd, ground, rows, count, values, entries),
+                4.. => runs::<T, S, G, 4>(simd, ground, rows, count, values, entries),
+                2.. => runs::<T, S, G, 2>(simd, ground, rows, count, values, entries),
+                _ => runs::<T, S, G, 1>(simd, ground, rows, count, values, entries),
+            };
+            rows = &rows[next..];
+            entries = &mut entries[next * count..];
         }
+    }
+}
+
+/// Evaluate the runs of the first `R` rows, and return `R`.
+#[inline(always)]
+fn runs<T: Lane, S: Simd, G: InLanes<T>, const R: usize>(
+    simd: S,
+    ground: &G,
+    rows: &[usize],
+    count: usize,
+    values: &[T],
+    entries: &mut [T],
+) -> usize {
+    let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+    let stride = TRIES / lanes;
+    let numbers = T::vectors::<S>(values);
+    let width = ground.width() * stride;
+    let rows: [G::Row<'_>; R] = std::array::from_fn(|r| ground.row_of(rows[r]));
+    for block in 0..count.div_ceil(TRIES) {
+        let numbers = &numbers[block * width..(block + 1) * width];
+        for vector in 0..stride {
+            let first = block * TRIES + vector * lanes;
+            if first >= count {
+                break;
+            }
+            let values = ground.entries::<S, R>(simd, rows, &numbers[vector..], stride);
+            let width = lanes.min(count - first);
+            for (value, run) in values.iter().zip(entries.chunks_mut(count)) {
+                let value: &[T] = bytemuck::cast_slice(std::slice::from_ref(value));
+                run[first..first + width].copy_from_slice(&value[..width]);
+            }
+        }
+    }
+    R
+}
+
+impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
+    type Row<'r>
+        = &'r [T]
+    where
+        Self: 'r;
+
+    fn width(&self) -> usize {
+        self.features()
+    }
+
+    #[inline(always)]
+    fn row_of(&self, i: usize) -> &[T] {
+        self.row(i)
+    }
+
+    #[inline(always)]
+    fn put<'s>(&self, i: usize, slots: impl Iterator<Item = &'s mut T>) {
+        slots.zip(self.row(i)).for_each(|(slot, &feature)| *slot = feature);
+    }
+
+    #[inline(always)]
+    fn entries<S: Simd, const R: usize>(
+        &self,
+        simd: S,
+        rows: [&[T]; R],
+        numbers: &[T::Vector<S>],
+        stride: usize,
+    ) -> [T::Vector<S>; R] {
+        entries::<T, S, R>(simd, self.kernel(), rows, numbers, stride)
+    }
+
+    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
+    /// file would each cost a cache miss or a page fault.
+    fn seeds(&self, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+        let dim = self.features();
+        let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
+        let slots = copy.par_chunks_mut(dim.max(1)).zip(rows);
+        slots.for_each(|(slot, &row)| slot.copy_from_slice(self.row(row)));
+        seeds_of(&Points::assumed_finite(&copy, dim, *self.kernel())?, rows, c, random)
     }
 }
 

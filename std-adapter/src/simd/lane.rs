@@ -1,14 +1,53 @@
-//! `f32` and `f64` as vectors of the machine's width.
+//! `f32` and `f64` as vectors of the machine's width, and the ground sets whose rows lie in them.
 
+use crate::error::Error;
+use crate::simd::sample::{Sample, seeds_of};
 use bytemuck::Pod;
-use dpp_nystrom_core::{Points, Scalar, TRIES, kernel::ChosenKernel};
+use dpp_nystrom_core::{GroundSet, Points, Random, Scalar, TRIES, kernel::ChosenKernel};
+use faer::traits::RealField;
 use pulp::Simd;
 
-/// The ground sets that the lanes support: rows under one of the core's kernels.
+/// Rows under one of the core's kernels, which are evaluated in lanes.
 pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
 
+/// A ground set whose rows can lie in lanes.
+pub trait InLanes<T: Lane>: GroundSet<T> + Sync {
+    /// A row that is compared with those in lanes.
+    type Row<'r>: Copy
+    where
+        Self: 'r;
+
+    /// Return how many numbers of a row lie in lanes.
+    fn width(&self) -> usize;
+
+    /// Return row `i`, to be compared.
+    fn row_of(&self, i: usize) -> Self::Row<'_>;
+
+    /// Write the numbers of row `i`.
+    fn put<'s>(&self, i: usize, slots: impl Iterator<Item = &'s mut T>);
+
+    /// Return the kernel of each of `R` rows with the rows of one vector, of which consecutive numbers are `stride` vectors
+    /// apart.
+    fn entries<S: Simd, const R: usize>(
+        &self,
+        simd: S,
+        rows: [Self::Row<'_>; R],
+        numbers: &[T::Vector<S>],
+        stride: usize,
+    ) -> [T::Vector<S>; R];
+
+    /// Draw `c` of these rows by k-means++ seeding.
+    #[doc(hidden)]
+    fn seeds(&self, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error>
+    where
+        Self: Sized,
+    {
+        seeds_of(&Sample { ground: self, rows }, rows, c, random)
+    }
+}
+
 /// `f32` or `f64`: the vector type of an instruction set, and the constants of the exponential.
-pub trait Lane: Scalar + Pod {
+pub trait Lane: Scalar + Pod + RealField {
     /// A vector under the instruction set `S`.
     type Vector<S: Simd>: Pod;
 

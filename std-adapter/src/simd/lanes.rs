@@ -13,8 +13,8 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::{Lane, lane::Ground, substitution::Substitution};
-use dpp_nystrom_core::{Error as CoreError, Evaluate, GroundSet, OpenSlot, Proposal, TRIES};
+use crate::simd::{InLanes, Lane, substitution::Substitution};
+use dpp_nystrom_core::{Error as CoreError, Evaluate, OpenSlot, Proposal, TRIES};
 use pulp::Arch;
 
 /// Working memory of the lanes for up to `c` landmarks of `d` features: `32 (c + d)` values.
@@ -41,20 +41,17 @@ impl<T: Lane> Lanes<T> {
     }
 
     /// Interleave the candidates' rows. Lanes without a proposal keep their old values.
-    pub(crate) fn gather(&mut self, ground: &Ground<'_, T>, proposals: &[Proposal<T>]) {
-        let (features, _) = self.features.as_chunks_mut::<TRIES>();
+    pub(crate) fn gather(&mut self, ground: &impl InLanes<T>, proposals: &[Proposal<T>]) {
         for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
-            for (values, &feature) in features.iter_mut().zip(ground.row(proposal.entering)) {
-                values[lane] = feature;
-            }
+            ground.put(proposal.entering, self.features.iter_mut().skip(lane).step_by(TRIES));
         }
     }
 }
 
-impl<T: Lane> Evaluate<T, Ground<'_, T>> for Lanes<T> {
+impl<T: Lane, G: InLanes<T>> Evaluate<T, G> for Lanes<T> {
     fn evaluate(
         &mut self,
-        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        slot: &mut OpenSlot<'_, '_, T, G>,
         proposals: &[Proposal<T>],
     ) -> Result<u32, CoreError> {
         proposals.chunks(TRIES).map(|block| self.evaluate_block(slot, block)).sum()
@@ -65,7 +62,7 @@ impl<T: Lane> Lanes<T> {
     /// [`evaluate`](Evaluate::evaluate) for at most [`TRIES`] proposals.
     fn evaluate_block(
         &mut self,
-        slot: &mut OpenSlot<'_, '_, T, Ground<'_, T>>,
+        slot: &mut OpenSlot<'_, '_, T, impl InLanes<T>>,
         proposals: &[Proposal<T>],
     ) -> Result<u32, CoreError> {
         let ground = slot.ground();
@@ -73,8 +70,8 @@ impl<T: Lane> Lanes<T> {
         if others * TRIES > self.z.len() {
             return Err(CoreError::Capacity { needed: others, have: self.z.len() / TRIES });
         }
-        if ground.features() * TRIES > self.features.len() {
-            return Err(CoreError::Capacity { needed: ground.features(), have: self.features.len() / TRIES });
+        if ground.width() * TRIES > self.features.len() {
+            return Err(CoreError::Capacity { needed: ground.width(), have: self.features.len() / TRIES });
         }
         let len = ground.len();
         if let Some(past) = proposals.iter().find(|proposal| proposal.entering >= len) {

@@ -2,22 +2,28 @@
 //!
 //! Chen, Epperly, Tropp and Webber (2022): each landmark is drawn in proportion to the residuals of the rows
 //! given the landmarks before it. `O(n c)` kernel entries, `n c²/2` multiply-adds, `n (c + d + 1)` values.
-//! Accelerated after Epperly, Tropp and Webber (2024): [`BLOCK`] rows are drawn at once in proportion to the
+//! Accelerated after Epperly, Tropp and Webber (2024): a block of rows is drawn at once in proportion to the
 //! current residuals, and each is accepted with the probability `new residual / old residual`, given those
-//! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block.
+//! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block, which
+//! is a matrix product. A block has an eighth of the rows accepted so far, and at least [`BLOCK`]: products grow, and few
+//! rows are rejected.
 
 use crate::error::{Error, landmarks_error};
 use crate::heap::zeros;
 use crate::observer::{Observer, go_on};
 use crate::rng::by_weight;
-use crate::simd::{Lane, Lanes, engine::Engine, engine::seeds_of, lane::Ground, substitution::tile};
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Points, Random, Scalar, TRIES};
-use pulp::{Simd, WithSimd};
+use crate::simd::{InLanes, Lane, Lanes, kernel::Entries};
+use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, TRIES};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rand_core::Rng;
 use rayon::prelude::*;
 
-/// Rows drawn per block.
+/// The minimum number of rows drawn per block.
 const BLOCK: usize = 8;
+
+/// A block has this part of the number of rows accepted before.
+const SHARE: usize = 8;
 
 /// Rows held in lanes at a time where their substitutions are not kept.
 const PART: usize = 1 << 14;
@@ -25,12 +31,17 @@ const PART: usize = 1 << 14;
 /// Blocks of lanes per thread task.
 const TASK: usize = 64;
 
+/// Columns of the kernel matrix per thread task.
+const COLUMNS: usize = 8;
+
 /// Rows in lanes, [`TRIES`] side by side, with their substitutions and residuals.
 pub(crate) struct Rows<T> {
-    /// Feature values per block of lanes.
-    features: usize,
-    z: usize,
+    /// Numbers per block of lanes.
+    width: usize,
+    /// The room for landmarks.
+    c: usize,
     values: Vec<T>,
+    /// For each task one column per landmark, of as many entries as it has lanes.
     substitutions: Vec<T>,
     /// `k(i, i)`; zero beyond the last row.
     diagonals: Vec<T>,
@@ -52,9 +63,9 @@ impl<T: Lane> Lanes<T> {
     /// # Errors
     /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] when no row has a residual left,
     /// [`Error::Memory`], [`Error::Cancelled`].
-    pub fn pivot(
+    pub fn pivot<G: InLanes<T>>(
         &self,
-        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        landmarks: &mut Landmarks<'_, T, G>,
         c: usize,
         candidates: Option<&[usize]>,
         random: &mut Random,
@@ -66,11 +77,12 @@ impl<T: Lane> Lanes<T> {
             go_on(observer)?;
             let first = landmarks.len();
             let total: f64 = rows.sums.iter().sum();
+            rows.check(total, number)?;
             if !(total > 0.0) {
                 return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
             }
             // The same draws for every c: a smaller set is a prefix of a larger one.
-            for _ in 0..BLOCK {
+            for _ in 0..BLOCK.max(first / SHARE) {
                 if landmarks.len() == c {
                     break;
                 }
@@ -106,9 +118,9 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// [`Error::Memory`]; [`Error::Landmarks`] if a residual is not finite.
-    pub(crate) fn residuals(
+    pub(crate) fn residuals<G: InLanes<T>>(
         &self,
-        landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+        landmarks: &Landmarks<'_, T, G>,
         rows: Option<&[usize]>,
         residuals: &mut [T],
     ) -> Result<(), Error> {
@@ -127,49 +139,102 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Subtract the contribution of the landmarks from `first` on from every row's residual.
-    pub(crate) fn pass(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, Ground<'_, T>>, first: usize) {
-        let Rows { features, z, values, substitutions, diagonals, residuals, sums } = rows;
-        let (features, z) = (*features, *z);
+    /// Return a column of Nyström features for each row of the ground set.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub(crate) fn features<G: InLanes<T>>(&self, landmarks: &Landmarks<'_, T, G>) -> Result<Mat<T>, Error> {
+        let (ground, c) = (landmarks.ground(), landmarks.len());
+        let mut rows = Rows::new(ground, ground.len(), |at| at, c)?;
+        self.pass(&mut rows, landmarks, 0);
+        Ok(Mat::from_fn(c, ground.len(), |k, i| rows.substitution(i, k)))
+    }
+
+    /// Return the kernel of all rows with some, one column for each of these.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub(crate) fn columns<G: InLanes<T>>(&self, ground: &G, columns: &[usize]) -> Result<Mat<T>, Error> {
+        let count = ground.len();
+        let rows = Rows::new(ground, count, |at| at, 0)?;
+        let mut entries = zeros(count * columns.len(), T::ZERO)?;
+        entries.par_chunks_mut(COLUMNS * count).zip(columns.par_chunks(COLUMNS)).for_each(
+            |(entries, rows_of)| {
+                self.arch.dispatch(Entries { ground, rows: rows_of, count, values: rows.values(), entries });
+            },
+        );
+        Ok(MatRef::from_column_major_slice(&entries, count, columns.len()).to_owned())
+    }
+
+    /// Subtract the contribution of the landmarks from `first` on from every row's residual: for each task of rows `E`, the
+    /// substitutions are `(K - Z Hᵀ) T⁻ᵀ`, with `Z` those of the landmarks before, and `[H T]` the new rows of the factor.
+    pub(crate) fn pass<G: InLanes<T>>(
+        &self,
+        rows: &mut Rows<T>,
+        landmarks: &Landmarks<'_, T, G>,
+        first: usize,
+    ) {
+        let (ground, last) = (landmarks.ground(), landmarks.len());
+        let new = &landmarks.members()[first..];
+        let mut factor = Mat::<T>::zeros(new.len(), last);
+        for r in 0..new.len() {
+            landmarks
+                .factor()
+                .row(first + r)
+                .iter()
+                .enumerate()
+                .for_each(|(k, &entry)| factor[(r, k)] = entry);
+        }
+        let (head, own) = factor.as_ref().split_at_col(first);
+        // A residual at the level of rounding counts as zero.
+        let floor = T::from_count(last + 1) * T::EPSILON;
+        let Rows { width, c, values, substitutions, diagonals, residuals, sums } = rows;
+        let (width, c) = (*width, *c);
         values
-            .par_chunks(TASK * features)
-            .zip(substitutions.par_chunks_mut(TASK * z))
+            .par_chunks(TASK * width)
+            .zip(substitutions.par_chunks_mut(TASK * TRIES * c.max(1)))
             .zip(diagonals.par_chunks(TASK * TRIES))
             .zip(residuals.par_chunks_mut(TASK * TRIES))
             .zip(sums.par_chunks_mut(TASK))
             .for_each(|((((values, substitutions), diagonals), residuals), sums)| {
-                let pass = Pass { landmarks, first, z, values, substitutions, diagonals, residuals, sums };
-                self.arch.dispatch(pass);
+                let count = diagonals.len();
+                let (before, entries) = substitutions[..last * count].split_at_mut(first * count);
+                self.arch.dispatch(Entries { ground, rows: new, count, values, entries });
+                let before = MatRef::from_column_major_slice(before, count, first);
+                let mut columns = MatMut::from_column_major_slice_mut(entries, count, new.len());
+                if first > 0 {
+                    matmul(columns.as_mut(), Accum::Add, before, head.transpose(), -T::ONE, Par::Seq);
+                }
+                solve_lower(own, columns.transpose_mut(), Par::Seq);
+                for column in entries.chunks_exact(count) {
+                    residuals.iter_mut().zip(column).for_each(|(left, &entry)| *left -= entry * entry);
+                }
+                for (left, &diagonal) in residuals.iter_mut().zip(diagonals) {
+                    if *left <= floor * diagonal {
+                        *left = T::ZERO;
+                    }
+                }
+                sums.iter_mut().zip(residuals.chunks(TRIES)).for_each(|(total, lanes)| *total = sum(lanes));
             });
     }
-}
 
-impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
-    fn pivot(
+    /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows (Fine and Scheinberg 2002): each
+    /// landmark is the first row with the largest residual. Costs what [`pivot`](Self::pivot) does, with one pass per
+    /// landmark.
+    ///
+    /// # Errors
+    /// Those of [`pivot`](Self::pivot).
+    pub(crate) fn pivot_greedily<G: InLanes<T>>(
         &self,
-        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
-        c: usize,
-        candidates: Option<&[usize]>,
-        random: &mut Random,
-        observer: &dyn Observer,
-    ) -> Result<(), Error> {
-        Self::pivot(self, landmarks, c, candidates, random, observer)
-    }
-
-    /// Fine and Scheinberg (2002). Costs what [`pivot`](Self::pivot) does, with one pass per landmark.
-    fn pivot_greedily(
-        &self,
-        landmarks: &mut Landmarks<'_, T, Ground<'_, T>>,
+        landmarks: &mut Landmarks<'_, T, G>,
         c: usize,
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         let mut rows = Rows::to_pivot(landmarks.ground(), c, None)?;
-        if let Some(row) = rows.residuals.iter().position(|residual| !residual.is_finite()) {
-            return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
-        }
         while landmarks.len() < c {
             go_on(observer)?;
             let first = landmarks.len();
+            rows.check(rows.sums.iter().sum(), |at| at)?;
             let Some(at) = rows.largest() else {
                 return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
             };
@@ -182,31 +247,11 @@ impl<T: Lane> Engine<T, Ground<'_, T>> for Lanes<T> {
         }
         Ok(())
     }
-
-    fn numbers_to_pivot(&self, c: usize) -> usize {
-        numbers_to_pivot(c, self.features.len() / TRIES)
-    }
-
-    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
-    /// file would each cost a cache miss or a page fault.
-    fn seeds(
-        &self,
-        ground: &Ground<'_, T>,
-        rows: &[usize],
-        c: usize,
-        random: &mut Random,
-    ) -> Result<Vec<usize>, Error> {
-        let dim = ground.features();
-        let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
-        let slots = copy.par_chunks_mut(dim.max(1)).zip(rows);
-        slots.for_each(|(slot, &row)| slot.copy_from_slice(ground.row(row)));
-        seeds_of(&Points::assumed_finite(&copy, dim, *ground.kernel())?, rows, c, random)
-    }
 }
 
 impl<T: Lane> Rows<T> {
     /// Gather all rows, or the candidates, for `c` landmarks of them.
-    fn to_pivot(ground: &Ground<'_, T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
+    fn to_pivot(ground: &impl InLanes<T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
         let count = candidates.map_or(ground.len(), <[usize]>::len);
         if c == 0 || count == 0 {
             return Err(landmarks_error(CoreError::Empty));
@@ -217,42 +262,51 @@ impl<T: Lane> Rows<T> {
         Self::new(ground, count, |at| candidates.map_or(at, |candidates| candidates[at]), c)
     }
 
-    pub(crate) fn new(
-        ground: &Ground<'_, T>,
+    pub(crate) fn new<G: InLanes<T>>(
+        ground: &G,
         count: usize,
         number: impl Fn(usize) -> usize + Sync,
         c: usize,
     ) -> Result<Self, Error> {
         let blocks = count.div_ceil(TRIES);
-        let (features, z) = (ground.features() * TRIES, c * TRIES);
-        let mut values = zeros(blocks.saturating_mul(features), T::ZERO)?;
+        let width = ground.width() * TRIES;
+        let mut values = zeros(blocks.saturating_mul(width), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
         // On all threads, to overlap the page faults of rows that lie far apart.
-        values.par_chunks_mut(features.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
+        values.par_chunks_mut(width.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
             |(block, (values, diagonals))| {
                 for (lane, diagonal) in diagonals.iter_mut().enumerate().take(count - block * TRIES) {
                     let row = number(block * TRIES + lane);
-                    for (slot, &feature) in values.iter_mut().skip(lane).step_by(TRIES).zip(ground.row(row)) {
-                        *slot = feature;
-                    }
+                    ground.put(row, values.iter_mut().skip(lane).step_by(TRIES));
                     *diagonal = ground.diagonal(row);
                 }
             },
         );
         let residuals = diagonals.clone();
         let sums = residuals.chunks(TRIES).map(sum).collect();
-        let substitutions = zeros(blocks.saturating_mul(z), T::ZERO)?;
-        Ok(Self { features, z, values, substitutions, diagonals, residuals, sums })
+        let substitutions = zeros((blocks * TRIES).saturating_mul(c), T::ZERO)?;
+        Ok(Self { width, c, values, substitutions, diagonals, residuals, sums })
     }
 
-    /// Return the features of all rows, in lanes.
+    /// Return the numbers of all rows, in lanes.
     pub(crate) fn values(&self) -> &[T] {
         &self.values
     }
 
     /// Return entry `k` of a row's substitution.
     pub(crate) fn substitution(&self, at: usize, k: usize) -> T {
-        self.substitutions[at / TRIES * self.z + k * TRIES + at % TRIES]
+        let first = at / (TASK * TRIES) * TASK * TRIES;
+        let count = (self.diagonals.len() - first).min(TASK * TRIES);
+        self.substitutions[first * self.c + k * count + at - first]
+    }
+
+    /// Return an error if a residual is not finite; `total` is the sum of all.
+    fn check(&self, total: f64, number: impl Fn(usize) -> usize) -> Result<(), Error> {
+        let broken = || self.residuals.iter().position(|residual| !residual.is_finite());
+        match (!total.is_finite()).then(broken).flatten() {
+            Some(at) => Err(landmarks_error(CoreError::NotFinite { row: number(at), column: number(at) })),
+            None => Ok(()),
+        }
     }
 
     /// Return the row at which the running sum of the residuals exceeds `place`.
@@ -281,72 +335,4 @@ impl<T: Lane> Rows<T> {
 
 fn sum<T: Scalar>(residuals: &[T]) -> f64 {
     residuals.iter().map(|residual| residual.to_f64()).sum()
-}
-
-/// One pass over some blocks of lanes.
-pub(crate) struct Pass<'p, 'l, 'g, T: Lane> {
-    pub(crate) landmarks: &'p Landmarks<'l, T, Ground<'g, T>>,
-    pub(crate) first: usize,
-    pub(crate) z: usize,
-    pub(crate) values: &'p [T],
-    pub(crate) substitutions: &'p mut [T],
-    pub(crate) diagonals: &'p [T],
-    pub(crate) residuals: &'p mut [T],
-    pub(crate) sums: &'p mut [f64],
-}
-
-impl<T: Lane> WithSimd for Pass<'_, '_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { landmarks, first, z, values, substitutions, diagonals, residuals, sums } = self;
-        let features = landmarks.ground().features() * TRIES;
-        let blocks = values.chunks_exact(features).zip(substitutions.chunks_exact_mut(z));
-        let known = residuals.as_chunks_mut().0.iter_mut().zip(diagonals.chunks_exact(TRIES)).zip(sums);
-        for ((values, z), ((residuals, diagonals), sum)) in blocks.zip(known) {
-            let (values, z) = (T::vectors::<S>(values), T::vectors_mut::<S>(z));
-            let mut at = first;
-            while at < landmarks.len() {
-                at = match landmarks.len() - at {
-                    8.. => some::<T, S, 8>(simd, landmarks, at, values, z, residuals),
-                    4.. => some::<T, S, 4>(simd, landmarks, at, values, z, residuals),
-                    2.. => some::<T, S, 2>(simd, landmarks, at, values, z, residuals),
-                    _ => some::<T, S, 1>(simd, landmarks, at, values, z, residuals),
-                };
-            }
-            // A residual at the level of rounding counts as zero.
-            let floor = T::from_count(landmarks.len() + 1) * T::EPSILON;
-            let mut total = 0.0;
-            for (residual, &diagonal) in residuals.iter_mut().zip(diagonals) {
-                if !(*residual > floor * diagonal) {
-                    *residual = T::ZERO;
-                }
-                total += residual.to_f64();
-            }
-            *sum = total;
-        }
-    }
-}
-
-/// Substitute `R` landmarks from `at` on; return the index after them.
-#[inline(always)]
-fn some<T: Lane, S: Simd, const R: usize>(
-    simd: S,
-    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
-    at: usize,
-    features: &[T::Vector<S>],
-    z: &mut [T::Vector<S>],
-    residuals: &mut [T; TRIES],
-) -> usize {
-    let ground = landmarks.ground();
-    let stride = TRIES / (size_of::<T::Vector<S>>() / size_of::<T>());
-    let mut rows: [&[T]; R] = [&[]; R];
-    let mut factor: [&[T]; R] = [&[]; R];
-    for r in 0..R {
-        rows[r] = ground.row(landmarks.members()[at + r]);
-        factor[r] = landmarks.factor().row(at + r);
-    }
-    tile::<T, S, R>(simd, ground.kernel(), rows, factor, features, stride, stride, at, z, residuals);
-    at + R
 }

@@ -8,8 +8,8 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::{Lanes, kernel::Entries, lane::Ground, pivots::Rows};
-use dpp_nystrom_core::{GroundSet, Landmarks};
+use crate::simd::{InLanes, Lanes, kernel::Entries, pivots::Rows};
+use dpp_nystrom_core::Landmarks;
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ impl Subset {
     /// positions in `others`.
     pub(crate) fn new(
         lanes: &Lanes<f64>,
-        landmarks: &Landmarks<'_, f64, Ground<'_, f64>>,
+        landmarks: &Landmarks<'_, f64, impl InLanes<f64>>,
         others: &[usize],
         weights: &[f64],
         candidates: &[usize],

@@ -4,8 +4,8 @@
 //! independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
 //! loaded once per tile. A small triangular solve then finishes the tile.
 
-use crate::simd::{Lane, kernel::entries, lane::Ground};
-use dpp_nystrom_core::{OpenSlot, TRIES, kernel::ChosenKernel};
+use crate::simd::{InLanes, Lane};
+use dpp_nystrom_core::{OpenSlot, TRIES};
 use pulp::{Simd, WithSimd};
 
 /// Landmarks per tile.
@@ -13,9 +13,9 @@ const TILE: usize = 8;
 
 /// The arguments of a substitution. The lanes' [`TRIES`] values of each feature, and of each entry of the
 /// substitutions, are adjacent.
-pub(crate) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
-    pub(crate) ground: &'t Ground<'g, T>,
-    pub(crate) slot: &'t OpenSlot<'s, 'a, T, Ground<'g, T>>,
+pub(crate) struct Substitution<'t, 's, 'a, T: Lane, G> {
+    pub(crate) ground: &'t G,
+    pub(crate) slot: &'t OpenSlot<'s, 'a, T, G>,
     /// The number of candidates.
     pub(crate) candidates: usize,
     /// The candidates' features.
@@ -28,16 +28,15 @@ pub(crate) struct Substitution<'t, 's, 'a, 'g, T: Lane> {
     pub(crate) thresholds: &'t [T; TRIES],
 }
 
-impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
+impl<T: Lane, G: InLanes<T>> WithSimd for Substitution<'_, '_, '_, T, G> {
     /// Whether the substitution was finished, that is, whether some lane may be accepted.
     type Output = bool;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
         let Self { ground, slot, candidates, features, z, residuals, thresholds } = self;
-        let kernel = ground.kernel();
         let others = slot.others();
-        let features = T::vectors::<S>(&features[..ground.features() * TRIES]);
+        let features = T::vectors::<S>(&features[..ground.width() * TRIES]);
         let z = T::vectors_mut::<S>(&mut z[..others.len() * TRIES]);
         let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
         let (stride, vectors) = (TRIES / lanes, candidates.div_ceil(lanes));
@@ -45,19 +44,19 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
         let (rest, tiles) = others.as_rchunks::<TILE>();
         let mut first = 0;
         for &member in rest {
-            let (rows, factor) = ([ground.row(member)], [slot.row(first)]);
-            tile::<T, S, 1>(simd, kernel, rows, factor, features, stride, vectors, first, z, residuals);
+            let (rows, factor) = ([ground.row_of(member)], [slot.row(first)]);
+            tile::<T, S, G, 1>(simd, ground, rows, factor, features, stride, vectors, first, z, residuals);
             first += 1;
         }
         for members in tiles {
             // No closures here: what is not inlined is compiled without the machine's vector instructions.
-            let mut rows: [&[T]; TILE] = [&[]; TILE];
+            let mut rows = [ground.row_of(members[0]); TILE];
             let mut factor: [&[T]; TILE] = [&[]; TILE];
             for (r, (row, &member)) in rows.iter_mut().zip(members).enumerate() {
-                *row = ground.row(member);
+                *row = ground.row_of(member);
                 factor[r] = slot.row(first + r);
             }
-            tile::<T, S, TILE>(simd, kernel, rows, factor, features, stride, vectors, first, z, residuals);
+            tile::<T, S, G, TILE>(simd, ground, rows, factor, features, stride, vectors, first, z, residuals);
             first += TILE;
             let mut fallen = true;
             for (residual, threshold) in residuals.iter().zip(thresholds).take(candidates) {
@@ -76,10 +75,10 @@ impl<T: Lane> WithSimd for Substitution<'_, '_, '_, '_, T> {
 /// first `vectors` vectors of candidates.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a struct of them would not stay in registers")]
-pub(crate) fn tile<T: Lane, S: Simd, const R: usize>(
+fn tile<T: Lane, S: Simd, G: InLanes<T>, const R: usize>(
     simd: S,
-    kernel: &ChosenKernel<T>,
-    rows: [&[T]; R],
+    ground: &G,
+    rows: [G::Row<'_>; R],
     factor: [&[T]; R],
     features: &[T::Vector<S>],
     stride: usize,
@@ -96,7 +95,7 @@ pub(crate) fn tile<T: Lane, S: Simd, const R: usize>(
     let residuals = T::vectors_mut::<S>(residuals);
     let (before, here) = z.split_at_mut(first * stride);
     for vector in 0..vectors {
-        let mut values = entries::<T, S, R>(simd, kernel, rows, &features[vector..], stride);
+        let mut values = ground.entries::<S, R>(simd, rows, &features[vector..], stride);
         for t in 0..first {
             let earlier = before[t * stride + vector];
             for (value, head) in values.iter_mut().zip(&heads) {

@@ -1,7 +1,7 @@
 //! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one and not
 //! stored, so the number of rows is not limited.
 
-use crate::approximation::Ground;
+use crate::approximation::AnyGround;
 use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 use crate::observer::{Observer, go_on};
@@ -24,7 +24,7 @@ impl Selector for ColumnNorm {
 }
 
 /// Return `‖K_i‖² = Σ_j k(i, j)²` for every row.
-pub(crate) fn weights(ground: &Ground<'_>, observer: &dyn Observer) -> Result<Vec<f64>, Error> {
+pub(crate) fn weights(ground: &AnyGround<'_>, observer: &dyn Observer) -> Result<Vec<f64>, Error> {
     observer.begin("columns", ground.len() as u64);
     let norms = (0..ground.len())
         .into_par_iter()

@@ -1,6 +1,6 @@
 //! Rows in proportion to the diagonal `k(i, i)`: uniform if the kernel is a function of a distance.
 
-use crate::approximation::Ground;
+use crate::approximation::AnyGround;
 use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
 use dpp_nystrom_core::GroundSet;
@@ -20,6 +20,6 @@ impl Selector for Diagonal {
 }
 
 /// Return `k(i, i)` for every row.
-pub(crate) fn weights(ground: &Ground<'_>) -> Vec<f64> {
+pub(crate) fn weights(ground: &AnyGround<'_>) -> Vec<f64> {
     (0..ground.len()).map(|row| ground.diagonal(row)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
 
-use crate::approximation::Ground;
+use crate::approximation::AnyGround;
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{Selection, Task};
@@ -32,7 +32,7 @@ pub(crate) fn by_weight(
 
 /// Draw one more row in proportion to its weight, independent of the landmarks, and append it to them.
 pub(crate) fn one(
-    landmarks: &mut Landmarks<'_, f64, Ground<'_>>,
+    landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>,
     c: usize,
     weights: &mut [f64],
     random: &mut Random,
@@ -53,7 +53,7 @@ pub(crate) fn one(
 }
 
 /// Append the row to the landmarks. Return `false` if it is a landmark already or depends on the landmarks.
-pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, Ground<'_>>, row: usize) -> Result<bool, Error> {
+pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>, row: usize) -> Result<bool, Error> {
     match landmarks.push(row) {
         Ok(()) => Ok(true),
         Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => Ok(false),
@@ -71,6 +71,6 @@ pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize
 }
 
 /// Return the landmarks as a selection.
-pub(crate) fn selected(landmarks: &Landmarks<'_, f64, Ground<'_>>) -> Selection {
+pub(crate) fn selected(landmarks: &Landmarks<'_, f64, AnyGround<'_>>) -> Selection {
     Selection::rows(landmarks.members().to_vec(), landmarks.log_det())
 }

@@ -39,7 +39,7 @@ impl Selector for Given {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let data = task.gram.data();
+        let data = task.gram.data()?;
         let place = |&index: &usize| {
             data.row_of(index).ok_or(landmarks_error(CoreError::OutOfRange { index, len: data.len() }))
         };

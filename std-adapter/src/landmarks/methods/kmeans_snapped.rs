@@ -21,7 +21,7 @@ impl Selector for KmeansSnapped {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (data, ground) = (task.gram.data(), task.gram.ground());
+        let (data, ground) = (task.gram.data()?, task.gram.ground());
         let centroids = centroids(task)?;
         let mut memory = Heap::new(task.c)?;
         let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;

@@ -14,7 +14,7 @@ pub(crate) const ROUNDS: usize = 100;
 
 /// Return the centroids of the task's rows: `c` points, concatenated.
 pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
-    let data = task.gram.data();
+    let data = task.gram.data()?;
     let seeds = match KmeansPlusPlus.select(task)?.landmarks {
         LandmarkSet::Indices(rows) => data.gather(&rows)?,
         LandmarkSet::Points(points) => points,

@@ -11,7 +11,7 @@
 //! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with them a sample
 //! of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
-use crate::approximation::Ground;
+use crate::approximation::AnyGround;
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::landmarks::{Selection, Selector, Task, methods::draw::by_weight};
@@ -56,7 +56,7 @@ pub(crate) struct Sample {
 }
 
 /// Return the λ of Algorithm 3, `(tr SᵀKS - Σ_{i<=k} σ_i(SᵀKS)) / k`, with the sample scaled by `1/√p_j`.
-fn tail(ground: &Ground<'_>, sample: &Sample, size: usize) -> Result<f64, Error> {
+fn tail(ground: &AnyGround<'_>, sample: &Sample, size: usize) -> Result<f64, Error> {
     let Sample { rows, kept } = sample;
     let count = rows.len();
     let k = (size as f64 / (4.0 * oversampling(size))).ceil() as usize;
@@ -78,7 +78,7 @@ fn oversampling(size: usize) -> f64 {
 /// Draw a sample of about `size` rows from half of all rows, each kept with probability `oversampling` times its
 /// estimate at the λ of the level before. Return the sample and the λ for the scores of all rows.
 pub(crate) fn recurse(
-    ground: &Ground<'_>,
+    ground: &AnyGround<'_>,
     size: usize,
     oversampling: f64,
     lambda: impl Fn(&Sample) -> Result<f64, Error>,
@@ -114,7 +114,7 @@ pub(crate) fn recurse(
 
 /// Return `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ` for these rows, at least zero.
 pub(crate) fn estimates(
-    ground: &Ground<'_>,
+    ground: &AnyGround<'_>,
     rows: &[usize],
     sample: &Sample,
     lambda: f64,

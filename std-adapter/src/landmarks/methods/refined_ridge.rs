@@ -1,31 +1,37 @@
 //! The landmarks of `refined`, exchanged while the prediction error of ridge regression decreases.
 //!
 //! The prediction error is the leave-one-out error on the given rows and targets
-//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. Each landmark in turn is removed,
-//! and 48 rows are tried in its place: a third drawn uniformly, a third in proportion to their residuals, and a third
-//! in proportion to their squared leave-one-out residuals. The row with the smallest error replaces the landmark if
-//! its error is lower by more than one standard error of the difference: the minimum of many noisy estimates is biased
-//! downwards. The ridge is the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error, chosen
-//! before each sweep. A sweep is kept if it reduces the error, each set at its best ridge, so the result is never
-//! worse than the start.
+//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. A sixteenth of the landmarks is taken at a
+//! time, at least one. For each such block at least 48 candidates are drawn, and as many as it has landmarks: a third
+//! uniformly, a third in proportion to their residuals given the other landmarks, and a third in proportion to their squared
+//! leave-one-out residuals. Each landmark of the block in turn is compared with the candidates in its place. The row with the
+//! smallest error replaces the landmark if its error is lower by more than one standard error of the difference: the minimum of
+//! many noisy estimates is biased downwards. A landmark that was replaced is a candidate for the rest of its block. The ridge is
+//! the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error, chosen before each sweep. A sweep is kept
+//! if it reduces the error, each set at its best ridge, so the result is never worse than the start.
 //!
-//! For n rows and q candidates, a landmark costs `n (c + q)` kernel entries, `n c (c + 3 q)` multiply-adds and an
-//! eigendecomposition of order c. The search stores `n (2 c + 2 q)` numbers.
+//! For n rows, b landmarks of a block and q candidates, a block costs `n c` kernel entries and `n c (3c/2 + 3(b + q))`
+//! multiply-adds, and each of its landmarks `n b (b/2 + q)`: some `35 n c²` for a sweep. Above 256 landmarks, where that is many
+//! times a fit, 4,096 rows are used (but four for each landmark), blocks are an eighth of the landmarks, and a sweep exchanges the
+//! next fifth of them, for `6 n c²`. The search stores `n (3 c + 4 q)` numbers.
 //!
 //! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares (Chen, Hong,
 //! Harris and Sharkey 2004). Here columns are exchanged instead of added.
 
-use crate::approximation::{Gram, Ground, features::features_of};
+use crate::approximation::{AnyGround, Gram, features::independent};
 use crate::error::Error;
+use crate::heap::Heap;
 use crate::landmarks::{
     Needs, Objective, Refinement, RefinementOutcome, Selection, Selector, Task, methods::draw::place,
     methods::exchanged::exchanged, methods::rpcholesky::RpCholesky, selection::log_det,
 };
-use crate::linalg::eigen::PARTS;
+use crate::linalg::{eigen::PARTS, triangle::factor};
 use crate::observer::{Observer, go_on};
-use crate::regression::{leave_one_out::Axes, leave_one_out::Fitted, ridge_grid};
+use crate::regression::{leave_one_out::Axes, leave_one_out::Fitted, leave_one_out::Pool, ridge_grid};
 use crate::rng::{RngStream, stream};
+use crate::simd::{InLanes, Lanes};
 use dpp_nystrom_core::{GroundSet, Random};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Accum, Mat, Par, linalg::matmul::matmul};
 use rand::seq::index;
 use rayon::prelude::*;
@@ -74,14 +80,14 @@ impl Selector for RefinedRidge {
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let begin = Instant::now();
-        let target = task.gram.data().learnable()?;
+        let target = task.gram.target()?;
         let from = exchanged(&RpCholesky::start_of(task, self.pivot_rows), task, self.refinement)?;
         let Some(landmarks) = from.landmarks.rows() else { return Ok(from) };
         let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
         let Refinement { sweeps, budget, .. } = self.refinement;
         let search = Search {
             ridges: &ridges,
-            rows: ROWS,
+            rows: if task.c > MANY { ROWS / 2 } else { ROWS }.max(4 * task.c),
             sweeps,
             until: budget.map(|budget| begin + budget),
             candidates: CANDIDATES,
@@ -101,8 +107,15 @@ impl Selector for RefinedRidge {
 /// The maximum number of rows on which the leave-one-out error is measured.
 const ROWS: usize = 8_192;
 
-/// The number of rows tried per landmark.
+/// With more landmarks than this, half of the [`ROWS`] are used, and a sweep exchanges a fifth of the landmarks: the time grows
+/// with `n c²`.
+const MANY: usize = 256;
+
+/// The minimum number of rows tried per landmark.
 const CANDIDATES: usize = 48;
+
+/// The number of blocks into which the landmarks are divided.
+const BLOCKS: usize = 16;
 
 /// The number of standard errors by which a gain must exceed zero, since a smaller one may be noise.
 const NOISE: f64 = 1.0;
@@ -118,7 +131,7 @@ struct Search<'a> {
     sweeps: u64,
     /// Begin no sweep after this instant.
     until: Option<Instant>,
-    /// The number of rows tried per landmark.
+    /// The minimum number of rows tried per landmark.
     candidates: usize,
     /// The number of standard errors that a gain must exceed.
     noise: f64,
@@ -141,25 +154,25 @@ fn among(
     random: &mut Random,
     observer: &dyn Observer,
 ) -> Result<Found, Error> {
-    let data = gram.data();
-    if data.len() <= search.rows {
+    if gram.len() <= search.rows {
         return exchange(gram.ground(), targets, landmarks, search, random, observer);
     }
-    let mut rows = index::sample(random, data.len(), search.rows).into_vec();
+    let mut rows = index::sample(random, gram.len(), search.rows).into_vec();
     rows.extend(landmarks);
     rows.sort_unstable();
     rows.dedup();
-    let features: Vec<f64> = data.gather(&rows)?;
     let targets: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
     let inside: Vec<usize> = landmarks.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
-    let mut found = exchange(&gram.points(&features)?, &targets, &inside, search, random, observer)?;
+    let mut found = gram
+        .ground()
+        .on_rows(&rows, |ground| exchange(ground, &targets, &inside, search, random, observer))?;
     found.landmarks.iter_mut().for_each(|row| *row = rows[*row]);
     Ok(found)
 }
 
 /// Exchange landmarks among the rows of the ground set.
 fn exchange(
-    ground: &Ground<'_>,
+    ground: &AnyGround<'_>,
     targets: &[f64],
     landmarks: &[usize],
     search: Search<'_>,
@@ -167,23 +180,28 @@ fn exchange(
     observer: &dyn Observer,
 ) -> Result<Found, Error> {
     let (n, c) = (ground.len(), landmarks.len());
-    let measure = |set: &[usize]| Axes::new(&features_of(ground, set)?)?.best(targets, search.ridges);
+    let lanes = Lanes::new(c, ground.width())?;
+    let measure = |set: &[usize]| Axes::new(&features(&lanes, ground, set)?)?.best(targets, search.ridges);
+    // Above `MANY` landmarks, three sweeps reach three fifths of them, in wider blocks.
+    let (blocks, reached) = if c > MANY { (BLOCKS / 2, c / 5) } else { (BLOCKS, c) };
+    let block = (c / blocks).max(1);
     let (mut ridge, before) = measure(landmarks)?;
     let objective = Objective::Ridge;
     let mut outcome =
         RefinementOutcome { objective, sweeps: 0, exchanges: 0, measured: n, before, after: before };
-    observer.begin("supervised refinement", search.sweeps.saturating_mul(c as u64));
+    observer.begin("supervised refinement", search.sweeps.saturating_mul(reached as u64));
     let mut best = landmarks.to_vec();
     let mut current = best.clone();
     while outcome.sweeps < search.sweeps && c < n && search.until.is_none_or(|until| Instant::now() < until) {
         let mut moved = 0;
-        for _ in 0..c {
-            let leaving = current.remove(0);
-            let slot = Slot::new(ground, targets, &current, ridge * n as f64)?;
-            let entering = slot.best(leaving, search, random)?;
-            moved += u64::from(entering != leaving);
-            current.push(entering);
-            observer.advance(1);
+        for first in (0..reached).step_by(block) {
+            let leaving: Vec<usize> = current.drain(..block.min(reached - first)).collect();
+            let open = Block::new(&lanes, ground, targets, &current, ridge * n as f64)?;
+            let entering = open.improve(&leaving, search, random)?;
+            moved += entering.iter().zip(&leaving).filter(|(entering, leaving)| entering != leaving).count()
+                as u64;
+            observer.advance(leaving.len() as u64);
+            current.extend(entering);
             go_on(observer)?;
         }
         outcome.sweeps += 1;
@@ -203,50 +221,57 @@ fn exchange(
     Ok(Found { landmarks: best, outcome })
 }
 
-/// The regression on all landmarks except one.
-struct Slot<'a> {
-    ground: &'a Ground<'a>,
+/// Return the features of all rows, one column per row, from the independent ones of these landmarks.
+fn features(lanes: &Lanes<f64>, ground: &AnyGround<'_>, landmarks: &[usize]) -> Result<Mat<f64>, Error> {
+    if landmarks.is_empty() {
+        return Ok(Mat::zeros(0, ground.len()));
+    }
+    let mut memory = Heap::new(landmarks.len())?;
+    lanes.features(&independent(ground, landmarks, &mut memory)?)
+}
+
+/// The regression on all landmarks except those of a block.
+struct Block<'a> {
+    lanes: &'a Lanes<f64>,
+    ground: &'a AnyGround<'a>,
     targets: &'a [f64],
     others: &'a [usize],
     /// Features of the Nyström approximation, one column per row.
     features: Mat<f64>,
+    /// The residual of each row given the others; zero at the level of rounding.
+    residuals: Vec<f64>,
     fitted: Fitted,
 }
 
-impl<'a> Slot<'a> {
+impl<'a> Block<'a> {
     fn new(
-        ground: &'a Ground<'a>,
+        lanes: &'a Lanes<f64>,
+        ground: &'a AnyGround<'a>,
         targets: &'a [f64],
         others: &'a [usize],
         load: f64,
     ) -> Result<Self, Error> {
-        let features =
-            if others.is_empty() { Mat::zeros(0, ground.len()) } else { features_of(ground, others)? };
-        let fitted = Axes::new(&features)?.fit(targets, load);
-        Ok(Self { ground, targets, others, features, fitted })
-    }
-
-    /// Return the residual of the row given the others.
-    fn residual(&self, row: usize) -> f64 {
-        let diagonal = self.ground.diagonal(row);
-        let own = self.features.col(row).squared_norm_l2();
-        // A residual at the level of rounding counts as zero.
-        let floor = 16.0 * (self.others.len() + 1) as f64 * f64::EPSILON * diagonal;
-        if diagonal - own > floor { diagonal - own } else { 0.0 }
+        let features = features(lanes, ground, others)?;
+        let fitted = Fitted::new(&features, targets, load)?;
+        let residual = |row: usize| {
+            let diagonal = ground.diagonal(row);
+            let residual = diagonal - features.col(row).squared_norm_l2();
+            if residual > floor(others.len(), diagonal) { residual } else { 0.0 }
+        };
+        let residuals = (0..ground.len()).map(residual).collect();
+        Ok(Self { lanes, ground, targets, others, features, residuals, fitted })
     }
 
     /// Return the rows to try: `present` first, then a third each drawn uniformly, in proportion to the residuals, and
     /// in proportion to the squared leave-one-out residuals.
-    fn candidates(&self, present: usize, count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
-        let n = self.ground.len();
-        let residuals: Vec<f64> = (0..n).map(|row| self.residual(row)).collect();
-        let free = |row: usize, weight: f64| if residuals[row] > 0.0 { weight } else { 0.0 };
-        let uniform = (0..n).map(|row| free(row, 1.0)).collect();
-        let squares = self.fitted.residuals().map(|residual| residual * residual).enumerate();
+    fn candidates(&self, present: &[usize], count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+        let free = |row: usize, weight: f64| if self.residuals[row] > 0.0 { weight } else { 0.0 };
+        let uniform = (0..self.ground.len()).map(|row| free(row, 1.0)).collect();
+        let squares = self.fitted.residuals.left_out().map(|residual| residual * residual).enumerate();
         let by_target = squares.map(|(row, square)| if square.is_finite() { free(row, square) } else { 0.0 });
-        let mut weights = [uniform, residuals.clone(), by_target.collect::<Vec<f64>>()];
-        let mut rows = vec![present];
-        for &row in self.others.iter().chain(&rows) {
+        let mut weights = [uniform, self.residuals.clone(), by_target.collect::<Vec<f64>>()];
+        let mut rows = present.to_vec();
+        for &row in self.others.iter().chain(present) {
             weights.iter_mut().for_each(|weights| weights[row] = 0.0);
         }
         for at in 0..count {
@@ -257,57 +282,92 @@ impl<'a> Slot<'a> {
         Ok(rows)
     }
 
-    /// Return the candidate with the smallest leave-one-out error, or `present` if the gain is within the noise.
-    fn best(&self, present: usize, search: Search<'_>, random: &mut Random) -> Result<usize, Error> {
-        let n = self.ground.len();
-        let rows = self.candidates(present, search.candidates, random)?;
+    /// Return the rows that take the places of `present`: for each in turn, the candidate with the smallest leave-one-out
+    /// error, or itself if the gain is within the noise.
+    fn improve(
+        &self,
+        present: &[usize],
+        search: Search<'_>,
+        random: &mut Random,
+    ) -> Result<Vec<usize>, Error> {
+        let count = search.candidates.max(present.len());
+        let rows = self.candidates(present, count, random)?;
         // Residuals of the candidates' kernel columns, divided by the square roots of the candidates' own residuals.
-        let mut entering = Mat::<f64>::zeros(n, rows.len());
-        entering.par_col_iter_mut().zip(&rows).for_each(|(mut column, &row)| {
-            for i in 0..n {
-                column[i] = if i == row { self.ground.diagonal(row) } else { self.ground.entry(i, row) };
-            }
-        });
-        if !self.others.is_empty() {
-            let own = Mat::from_fn(self.features.nrows(), rows.len(), |k, at| self.features[(k, rows[at])]);
-            let features = self.features.transpose();
-            matmul(entering.as_mut(), Accum::Add, features, own.as_ref(), -1.0, Par::rayon(PARTS));
-        }
+        let mut entering = self.lanes.columns(self.ground, &rows)?;
+        let own = Mat::from_fn(self.features.nrows(), rows.len(), |k, at| self.features[(k, rows[at])]);
+        let features = self.features.transpose();
+        matmul(entering.as_mut(), Accum::Add, features, own.as_ref(), -1.0, Par::rayon(PARTS));
+        let scale = |row: usize| match self.residuals[row] {
+            residual if residual > 0.0 => 1.0 / residual.sqrt(),
+            _ => 0.0,
+        };
         entering.par_col_iter_mut().zip(&rows).for_each(|(column, &row)| {
-            let residual = self.residual(row);
-            let scale = if residual > 0.0 { 1.0 / residual.sqrt() } else { 0.0 };
-            column.iter_mut().for_each(|entry| *entry *= scale);
+            column.iter_mut().for_each(|entry| *entry *= scale(row));
         });
-        let left = self.fitted.left_of(&entering);
-        let extended: Vec<_> = (0..rows.len())
-            .map(|at| self.fitted.extended(entering.col_as_slice(at), left.col_as_slice(at), self.targets))
-            .collect();
-        let errors: Vec<f64> = extended.par_iter().map(|extended| extended.error()).collect();
-        let at = (1..rows.len()).fold(0, |least, at| if errors[at] < errors[least] { at } else { least });
-        if at == 0 {
-            return Ok(present);
+        let inner = Mat::from_fn(rows.len(), rows.len(), |i, k| match i == k {
+            true => 1.0,
+            false => entering[(rows[i], k)] * scale(rows[i]),
+        });
+        let pool = self.fitted.candidates(&entering, &inner, self.targets);
+        let mut chosen: Vec<usize> = (0..present.len()).collect();
+        for slot in 0..chosen.len() {
+            let mut others = chosen.clone();
+            let leaving = others.remove(slot);
+            let kept = self.independent(&rows, &inner, leaving, &others);
+            if let Some(open) = pool.with(&others, &kept) {
+                chosen[slot] = kept[best(&open, kept.len(), search.noise)];
+            }
         }
-        let gain = errors[0] - errors[at];
-        if !gain.is_finite() {
-            return Ok(rows[at]);
-        }
-        let squares = extended[0].residuals().zip(extended[at].residuals());
-        let spread: f64 = squares.map(|(one, other)| (one * one - other * other - gain).powi(2)).sum();
-        // The standard error of a mean of n values.
-        let noise = search.noise * spread.sqrt() / n as f64;
-        Ok(if gain > noise { rows[at] } else { present })
+        Ok(chosen.into_iter().map(|at| rows[at]).collect())
     }
+
+    /// Return `leaving`, and the candidates that are independent of it all: of the other landmarks and of those of the block.
+    fn independent(&self, rows: &[usize], inner: &Mat<f64>, leaving: usize, others: &[usize]) -> Vec<usize> {
+        let mut triangle = Mat::from_fn(others.len(), others.len(), |i, k| inner[(others[i], others[k])]);
+        let free = (0..rows.len()).filter(|at| *at != leaving && !others.contains(at));
+        if factor(&mut triangle).is_none() {
+            return vec![leaving];
+        }
+        let mut between = Mat::from_fn(others.len(), rows.len(), |i, k| inner[(others[i], k)]);
+        solve_lower(triangle.as_ref(), between.as_mut(), Par::Seq);
+        let is_independent = |&at: &usize| {
+            let residual = self.residuals[rows[at]] * (1.0 - between.col(at).squared_norm_l2());
+            residual > floor(self.others.len() + others.len(), self.ground.diagonal(rows[at]))
+        };
+        [leaving].into_iter().chain(free.filter(is_independent)).collect()
+    }
+}
+
+/// Return the residual that counts as zero, given this many landmarks.
+fn floor(landmarks: usize, diagonal: f64) -> f64 {
+    16.0 * (landmarks + 1) as f64 * f64::EPSILON * diagonal
+}
+
+/// Return the candidate with the smallest leave-one-out error, or the first if the gain is within the noise.
+fn best(open: &Pool, count: usize, noise: f64) -> usize {
+    let errors: Vec<f64> = (0..count).into_par_iter().map(|at| open.error(at)).collect();
+    let at = (1..count).fold(0, |least, at| if errors[at] < errors[least] { at } else { least });
+    let gain = errors[0] - errors[at];
+    if at == 0 || !gain.is_finite() {
+        return at;
+    }
+    let squares = open.left_out(0).zip(open.left_out(at));
+    let spread: f64 = squares.map(|(one, other)| (one * one - other * other - gain).powi(2)).sum();
+    // The standard error of a mean of as many values as there are residuals.
+    let standard = spread.sqrt() / open.left_out(0).count() as f64;
+    if gain > noise * standard { at } else { 0 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, RefinementOutcome, Search, Slot, among, exchange};
+    use super::{Block, Found, RefinementOutcome, Search, among, exchange};
     use crate::approximation::{Gram, features::features_of};
     use crate::data::{Prepared, table::input::Table};
     use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
-    use crate::regression::leave_one_out::Axes;
+    use crate::regression::leave_one_out::{Axes, Fitted};
     use crate::rng::{RngStream, stream};
+    use crate::simd::{InLanes, Lanes};
     use rand_core::Rng;
 
     /// A target with noise and a bump that few rows show.
@@ -343,33 +403,43 @@ mod tests {
         noise: 1.0,
     };
 
-    /// Compare with a new fit of every set, at a fixed load.
+    /// Compare with a new fit of every set, at a fixed load: blocks of one landmark and of several, each exchanged given what
+    /// took the place of those before it.
     #[test]
     fn the_row_that_comes_is_the_best_of_all() {
         let data = data(40);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
+        let lanes = Lanes::new(8, gram.ground().width()).unwrap();
         // With a load larger than the features, the result depends on their scale.
         for (load, others) in
             [1e-3, 2.0].into_iter().flat_map(|load| [vec![], vec![7], vec![3, 11, 25, 38]].map(|o| (load, o)))
         {
-            let error = |row: usize| {
-                let set = [&others[..], &[row]].concat();
-                let features = features_of(gram.ground(), &set).unwrap();
-                Axes::new(&features).unwrap().fit(targets, load).error()
+            let error = |set: &[usize]| {
+                let features = features_of(gram.ground(), &[&others[..], set].concat()).unwrap();
+                Fitted::new(&features, targets, load).unwrap().error()
             };
-            let slot = Slot::new(gram.ground(), targets, &others, load).unwrap();
-            for present in [0, 19] {
+            let block = Block::new(&lanes, gram.ground(), targets, &others, load).unwrap();
+            for present in [&[0][..], &[19], &[0, 19, 30], &[5, 20, 1, 33]] {
                 let search = Search { candidates: 400, noise: 0.0, ..SEARCH };
-                let found = slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
-                let free = (0..40).filter(|row| !others.contains(row));
-                let least = free.clone().min_by(|&one, &other| error(one).total_cmp(&error(other))).unwrap();
-                assert_eq!(found, least, "{others:?}");
+                let found = block.improve(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
+                let mut expected = present.to_vec();
+                for slot in 0..present.len() {
+                    let with = |row: usize| {
+                        let mut set = expected.clone();
+                        set[slot] = row;
+                        error(&set)
+                    };
+                    let taken = |row: &usize| {
+                        !others.contains(row) && (*row == expected[slot] || !expected.contains(row))
+                    };
+                    let rows = (0..40).filter(taken);
+                    expected[slot] = rows.min_by(|&one, &other| with(one).total_cmp(&with(other))).unwrap();
+                }
+                assert_eq!(found, expected, "{load} {others:?} {present:?}");
                 // No gain exceeds this many standard errors.
                 let search = Search { noise: 1e9, ..search };
-                assert_eq!(
-                    slot.best(present, search, &mut stream(5, RngStream::Supervised)).unwrap(),
-                    present
-                );
+                let kept = block.improve(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
+                assert_eq!(kept, present);
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::landmarks::{
     Selection, Selector, Start, Task, chain::pivoted_rows, chain::select_in_order, chain::select_rows,
     procedure::Procedure,
 };
+use crate::simd::InLanes;
 
 /// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
 /// residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
@@ -27,7 +28,7 @@ impl RpCholesky {
 
     /// Pivot among `rows`, or among as many as fit in 32 MiB: the start of refinement, which then draws from all rows.
     pub(crate) fn start_of(task: &Task<'_>, rows: Option<usize>) -> Self {
-        let fitting = pivoted_rows(task.c, task.gram.ground().features());
+        let fitting = pivoted_rows(task.c, task.gram.ground().width());
         Self { rows: Some(rows.unwrap_or(fitting).min(task.gram.len())) }
     }
 

@@ -178,7 +178,7 @@ fn the_error_of_prediction_is_that_of_training() {
     let gram = gram(&data, KernelKind::Gaussian);
     let task = task(&gram, Precision::F64);
     let setting = FitParams {
-        kernel: gram.kernel(),
+        kernel: gram.kernel().unwrap(),
         ridge: Ridge::CrossValidated,
         precision: task.precision,
         seed: task.seed,

@@ -1,0 +1,133 @@
+//! The rows that landmarks are selected among: under a kernel of this crate, or any others.
+
+use crate::error::Error;
+use crate::simd::{InLanes, indexed::Indexed, sample::Sample};
+use dpp_nystrom_core::{GroundSet, Points, Random, kernel::ChosenKernel};
+use pulp::Simd;
+use std::fmt;
+
+/// Rows of features under a kernel of this crate, in `f64`.
+pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
+
+/// Any ground set in `f64`.
+#[derive(Clone, Copy)]
+pub enum AnyGround<'a> {
+    /// Rows of features under a kernel of this crate, which is evaluated in lanes.
+    Points(Ground<'a>),
+    /// Rows of which only entries of the kernel matrix are known, as of a user-defined kernel.
+    Entries(&'a (dyn GroundSet<f64> + Sync)),
+}
+
+impl AnyGround<'_> {
+    /// Run `work` on some of the rows, in the order given.
+    pub(crate) fn on_rows<A>(
+        &self,
+        rows: &[usize],
+        work: impl FnOnce(&AnyGround<'_>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        match self {
+            Self::Points(points) => {
+                let features = rows.iter().flat_map(|&row| points.row(row)).copied().collect::<Vec<_>>();
+                work(&AnyGround::Points(Points::new(&features, points.features(), *points.kernel())?))
+            }
+            Self::Entries(ground) => work(&AnyGround::Entries(&Sample { ground: *ground, rows })),
+        }
+    }
+}
+
+impl fmt::Debug for AnyGround<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Points(points) => f.debug_tuple("Points").field(points).finish(),
+            Self::Entries(ground) => write!(f, "Entries({} rows)", ground.len()),
+        }
+    }
+}
+
+impl GroundSet<f64> for AnyGround<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Points(points) => points.len(),
+            Self::Entries(ground) => ground.len(),
+        }
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Points(points) => points.entry(i, j),
+            Self::Entries(ground) => ground.entry(i, j),
+        }
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        match self {
+            Self::Points(points) => points.diagonal(i),
+            Self::Entries(ground) => ground.diagonal(i),
+        }
+    }
+
+    fn column(&self, i: usize, members: &[usize], out: &mut [f64]) {
+        match self {
+            Self::Points(points) => points.column(i, members, out),
+            Self::Entries(ground) => ground.column(i, members, out),
+        }
+    }
+
+    fn squared_distance(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Points(points) => points.squared_distance(i, j),
+            Self::Entries(ground) => ground.squared_distance(i, j),
+        }
+    }
+}
+
+impl InLanes<f64> for AnyGround<'_> {
+    /// Its number and its features.
+    type Row<'r>
+        = (usize, &'r [f64])
+    where
+        Self: 'r;
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Points(points) => points.width(),
+            Self::Entries(ground) => Indexed(*ground).width(),
+        }
+    }
+
+    #[inline(always)]
+    fn row_of(&self, i: usize) -> (usize, &[f64]) {
+        match self {
+            Self::Points(points) => (i, points.row(i)),
+            Self::Entries(_) => (i, &[]),
+        }
+    }
+
+    fn put<'s>(&self, i: usize, slots: impl Iterator<Item = &'s mut f64>) {
+        match self {
+            Self::Points(points) => points.put(i, slots),
+            Self::Entries(ground) => Indexed(*ground).put(i, slots),
+        }
+    }
+
+    #[inline(always)]
+    fn entries<S: Simd, const R: usize>(
+        &self,
+        simd: S,
+        rows: [(usize, &[f64]); R],
+        numbers: &[S::f64s],
+        stride: usize,
+    ) -> [S::f64s; R] {
+        match self {
+            Self::Points(points) => points.entries(simd, rows.map(|row| row.1), numbers, stride),
+            Self::Entries(ground) => Indexed(*ground).entries(simd, rows.map(|row| row.0), numbers, stride),
+        }
+    }
+
+    fn seeds(&self, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Points(points) => points.seeds(rows, c, random),
+            Self::Entries(ground) => Indexed(*ground).seeds(rows, c, random),
+        }
+    }
+}
