@@ -1,6 +1,7 @@
 //! Means and standard deviations of rows that arrive in blocks and are read once.
 
 use crate::data::scaler::{Scaler, power_of_two};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 /// Sums that advance together.
@@ -114,12 +115,17 @@ impl Moments {
 
 /// Return the sum of `of` over the values, in lanes.
 fn sum(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
-    let (blocks, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for block in blocks {
-        sums.iter_mut().zip(block).for_each(|(sum, &value)| *sum += of(value));
-    }
-    sums.into_iter().chain(rest.iter().map(|&value| of(value))).sum()
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let (blocks, rest) = values.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for block in blocks {
+                sums.iter_mut().zip(block).for_each(|(sum, &value)| *sum += of(value));
+            }
+            sums.into_iter().chain(rest.iter().map(|&value| of(value))).sum()
+        },
+    )
 }
 
 #[cfg(test)]

@@ -143,6 +143,13 @@ fn absorb(state: u64, value: f64) -> u64 {
     mix(state ^ (value + 0.0).to_bits())
 }
 
+/// Return the place of the first value that is not finite.
+pub fn first_not_finite(values: &[f64]) -> Option<usize> {
+    // A loop without an exit runs in vector lanes.
+    let all = values.iter().fold(true, |all, value| all & value.is_finite());
+    if all { None } else { values.iter().position(|value| !value.is_finite()) }
+}
+
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 #[inline(always)]
 fn mix(value: u64) -> u64 {
@@ -270,7 +277,7 @@ impl FitSpec {
             check_length("values of a column", targets.len(), column.len())?;
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
-            if let Some(row) = column.iter().position(|value| !value.is_finite()) {
+            if let Some(row) = first_not_finite(column) {
                 return Err(regression_error(CoreError::NotFinite { row, column: at }));
             }
         }
@@ -387,7 +394,7 @@ impl FitSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::FitSpec;
+    use super::{FitSpec, first_not_finite};
     use crate::data::scaler::Scaler;
     use crate::error::Error;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
@@ -429,6 +436,21 @@ mod tests {
         }
         for len in [0, bytes.len() / 2, bytes.len() - 1] {
             assert!(own.read(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_found_in_any_place() {
+        for len in [1, 7, 8, 9, 100] {
+            let values = vec![f64::MAX; len];
+            assert_eq!(first_not_finite(&values), None);
+            for at in 0..len {
+                for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut values = values.clone();
+                    (values[at], values[len - 1]) = (bad, bad);
+                    assert_eq!(first_not_finite(&values), Some(at));
+                }
+            }
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) mod sigma_search;
 
 pub use accumulator::Accumulator;
 pub use checkpoint::Checkpoint;
-pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns};
+pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns, first_not_finite};
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;
