@@ -1,8 +1,8 @@
 //! What can be asked for, and its defaults.
 
+use crate::choice::{Choice, one_of};
 use crate::output::note;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use std::path::PathBuf;
@@ -30,22 +30,6 @@ pub(crate) struct Source {
     /// Seed of all that is random
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-}
-
-/// A value that an option may take: its name, a line for the help or nothing, and what it means.
-pub(crate) type Choice<T> = (&'static str, &'static str, T);
-
-/// Parse the name of one of these choices.
-pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
-    choices: &'static [Choice<T>],
-) -> impl TypedValueParser<Value = T> {
-    let names = choices.iter().map(|&(name, help, _)| {
-        let named = PossibleValue::new(name);
-        if help.is_empty() { named } else { named.help(help) }
-    });
-    PossibleValuesParser::new(names).try_map(|name| {
-        choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2.clone()).ok_or("no such value")
-    })
 }
 
 /// The function of two rows.

@@ -1,7 +1,8 @@
 //! `dpp-nystrom convert`.
 
-use crate::arguments::{PRECISIONS, one_of};
+use crate::arguments::PRECISIONS;
 use crate::bar::Bar;
+use crate::choice::one_of;
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, print_report, row};
 use crate::source::tell_target;

@@ -1,7 +1,8 @@
 //! `dpp-nystrom evaluate`.
 
-use crate::arguments::{Choice, KernelArguments, Source, one_of};
+use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::choice::{Choice, one_of};
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{Column, note, print, print_json, short_or_dash, table};

@@ -1,6 +1,6 @@
 //! `dpp-nystrom export`.
 
-use crate::arguments::{Choice, one_of};
+use crate::choice::{Choice, one_of};
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, note, print_report, row, short};

@@ -3,6 +3,7 @@
 mod arguments;
 mod bar;
 mod chart;
+mod choice;
 mod compiled;
 mod convert;
 mod curves;

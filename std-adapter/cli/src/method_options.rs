@@ -1,7 +1,8 @@
-//! The options of the methods, and warnings of those that a method does not use.
+//! The options of the methods, and warnings of those that a method does not use. `dpp-nystrom-cluster` has them too: there
+//! this file is a link.
 
-use crate::arguments::{Choice, one_of};
-use crate::output::note;
+use super::choice::{Choice, one_of};
+use super::output::note;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::core::Rule;

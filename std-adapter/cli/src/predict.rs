@@ -1,7 +1,7 @@
 //! `dpp-nystrom predict`.
 
-use crate::arguments::{Choice, one_of};
 use crate::bar::Bar;
+use crate::choice::{Choice, one_of};
 use crate::error::Error;
 use crate::output::{keep_inputs, note, short, write_columns_in_parts};
 use clap::Args;

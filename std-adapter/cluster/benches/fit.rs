@@ -1,10 +1,13 @@
 //! The engine's fit against a loop by hand over the same Parquet files: one run, minima of several rounds in turn.
 //!
-//! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop]]`
+//! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop] [--cv]]`
 //!
-//! The loop reads row groups on all threads and accumulates each batch by the same specification: the engine adds planning,
-//! its operators and its queues. `--only` runs one of the two, to measure its memory; the peak memory of this process is
-//! printed at the end.
+//! The loop reads row groups on all threads and accumulates each batch by the same specification, on given landmarks: the
+//! engine's pass adds planning, its operators and its queues. A fit adds a survey before it, uniform landmarks and the
+//! solution. Both ratios are to the loop, of elapsed time and of processor time, which other programs disturb less.
+//!
+//! By default the ridge is given; `--cv` keeps ten folds. `--only` runs one of the two, to measure its memory; the peak
+//! memory of this process is printed at the end.
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::Float64Type;
@@ -14,7 +17,7 @@ use datafusion::parquet::file::properties::WriterProperties;
 use dpp_nystrom::Error;
 use dpp_nystrom::kernel::{KernelParams, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::pipeline::{Landmarks, Params, select};
+use dpp_nystrom::pipeline::{Landmarks, Params, fit_batches, select};
 use dpp_nystrom::regression::{Accumulator, FitSpec, Folds, Ridge};
 use dpp_nystrom::selectors::Uniform;
 use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
@@ -109,21 +112,79 @@ fn peak() -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
+/// Return the processor time of all threads of this process in hundredths of a second, on Linux.
+fn processor() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = status.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11).map(str::parse::<f64>);
+    Some(times.next()?.ok()? + times.next()?.ok()?)
+}
+
+/// The least elapsed time and the least processor time of several calls, in seconds.
+#[derive(Clone, Copy)]
+struct Least {
+    elapsed: f64,
+    processor: f64,
+}
+
+impl Least {
+    const NONE: Self = Self { elapsed: f64::INFINITY, processor: f64::INFINITY };
+
+    fn of<A>(&mut self, work: impl FnOnce() -> A) -> A {
+        let (begin, before) = (Instant::now(), processor());
+        let result = work();
+        self.elapsed = self.elapsed.min(begin.elapsed().as_secs_f64());
+        if let Some((before, after)) = before.zip(processor()) {
+            self.processor = self.processor.min((after - before) / 100.0);
+        }
+        result
+    }
+}
+
+impl std::fmt::Display for Least {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2} s ({:.2} s of processors)", self.elapsed, self.processor)
+    }
+}
+
+fn params(c: usize, ridge: Ridge) -> Params<'static> {
+    Params {
+        kernel: KernelParams::default(),
+        landmarks: Landmarks::Count(c),
+        selector: &Uniform,
+        ridge,
+        precision: Precision::F64,
+        seed: 1,
+    }
+}
+
+/// Return the largest difference of two states, relative to the largest value.
+fn difference(one: &Folds, other: &Folds) -> f64 {
+    let values = |folds: &Folds| -> Vec<f64> {
+        folds.accumulators().iter().flat_map(Accumulator::values).copied().collect()
+    };
+    let (one, other) = (values(one), values(other));
+    let largest = other.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let apart = one.iter().zip(&other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+    apart / largest
+}
+
 fn main() {
     let mut numbers = Vec::new();
-    let (mut rounds, mut only) = (3, None);
+    let (mut rounds, mut only, mut ridge) = (3, None, Ridge::Value(1e-6));
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rounds" => rounds = words.next().and_then(|word| word.parse().ok()).unwrap_or(rounds),
             "--only" => only = words.next(),
+            "--cv" => ridge = Ridge::CrossValidated,
             _ => numbers.extend(word.parse::<usize>()),
         }
     }
     let rows = numbers.first().copied().unwrap_or(1_000_000);
     let landmarks = match numbers.get(1..) {
         Some(given) if !given.is_empty() => given.to_vec(),
-        _ => vec![64, 512],
+        _ => vec![50, 512],
     };
     let folder = tempfile::tempdir().expect("a folder");
     // In a process of its own, so that the peak does not include writing.
@@ -138,66 +199,65 @@ fn main() {
         .thread_stack_size(32 << 20)
         .build()
         .expect("threads");
-    let path = folder.path().join("part-*.parquet").display().to_string();
+    // The pipeline is called on a thread of the runtime.
+    runtime.block_on(async {
+        let folder = folder.path().to_owned();
+        let measured =
+            tokio::spawn(async move { measure(&folder, rows, landmarks, rounds, only, ridge).await });
+        measured.await.expect("figures");
+    });
+    if let Some(peak) = peak() {
+        println!("peak memory {peak:.0} MiB");
+    }
+}
+
+async fn measure(
+    folder: &Path,
+    rows: usize,
+    landmarks: Vec<usize>,
+    rounds: usize,
+    only: Option<String>,
+    ridge: Ridge,
+) {
+    let path = folder.join("part-*.parquet").display().to_string();
+    let mut session = Session::in_process(None).expect("a session");
+    session.add(&TableSource { name: "t".into(), path }).await.expect("a table");
+    let handle = tokio::runtime::Handle::current();
+    let wait = |work: &mut dyn FnMut()| tokio::task::block_in_place(work);
     for c in landmarks {
-        let (spec, session) = runtime.block_on(async {
-            let mut session = Session::in_process(None).expect("a session");
-            session.add(&TableSource { name: "t".into(), path: path.clone() }).await.expect("a table");
-            let rows = session.rows(None, None).await.expect("rows");
-            let survey = rows.survey(4_096, 1).await.expect("a survey");
-            let params = Params {
-                kernel: KernelParams::default(),
-                landmarks: Landmarks::Count(c),
-                selector: &Uniform,
-                ridge: Ridge::Value(1e-6),
-                precision: Precision::F64,
-                seed: 1,
-            };
-            let source = SurveyedRows::new(&rows, survey);
-            let selected = select(&source, &params, &NoObserver).expect("landmarks");
-            let spec = selected.fit_spec(params.ridge, params.seed).expect("a target");
-            drop(selected);
-            drop(source);
-            drop(rows);
-            (spec, session)
-        });
-        let mut best = [f64::INFINITY; 2];
+        let params = params(c, ridge);
+        let table = session.rows(None, None).await.expect("rows");
+        let surveyed = SurveyedRows::new(&table, table.survey(16_384, 1).await.expect("a survey"));
+        let selected = select(&surveyed, &params, &NoObserver).expect("landmarks");
+        let spec = selected.fit_spec(params.ridge, params.seed).expect("a target");
+        let [mut survey, mut fit, mut pass, mut by_loop] = [Least::NONE; 4];
         let mut computed = [None, None];
         for _ in 0..rounds {
             if only.as_deref() != Some("loop") {
-                let begin = Instant::now();
-                let folds = runtime.block_on(async {
-                    session.rows(None, None).await.expect("rows").accumulate(&spec).await.expect("a state")
+                wait(&mut || {
+                    computed[0] =
+                        Some(pass.of(|| handle.block_on(table.accumulate(&spec)).expect("a state")));
+                    fit.of(|| {
+                        let found = survey.of(|| handle.block_on(table.survey(16_384, 1)).expect("a survey"));
+                        let surveyed = SurveyedRows::new(&table, found);
+                        fit_batches(&surveyed, &params, &NoObserver).expect("a fit").fit_seconds
+                    });
                 });
-                best[0] = best[0].min(begin.elapsed().as_secs_f64());
-                computed[0] = Some(folds);
             }
             if only.as_deref() != Some("engine") {
-                let begin = Instant::now();
-                computed[1] = Some(by_hand(folder.path(), &spec));
-                best[1] = best[1].min(begin.elapsed().as_secs_f64());
+                wait(&mut || computed[1] = Some(by_loop.of(|| by_hand(folder, &spec))));
             }
         }
+        println!("{rows} x {FEATURES}, c = {c}");
         if let [Some(engine), Some(hand)] = &computed {
-            let values = |folds: &Folds| {
-                folds.accumulators().iter().flat_map(Accumulator::values).copied().collect::<Vec<f64>>()
-            };
-            let (engine, hand) = (values(engine), values(hand));
-            let largest = hand.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-            let apart = engine.iter().zip(&hand).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
-            println!(
-                "{rows} x {FEATURES}, c = {c}: engine {:.2} s, loop {:.2} s, ratio {:.2}; states {:.1e} apart",
-                best[0],
-                best[1],
-                best[0] / best[1],
-                apart / largest
-            );
+            for (name, time) in [("fit", fit), ("pass", pass), ("survey", survey)] {
+                let ratios = [time.elapsed / by_loop.elapsed, time.processor / by_loop.processor];
+                println!("  {name:6} / loop  {:.2}, of processors {:.2}: {time}", ratios[0], ratios[1]);
+            }
+            println!("  loop {by_loop}; states {:.1e} apart", difference(engine, hand));
         } else {
-            println!("{rows} x {FEATURES}, c = {c}: {:.2} s", best[0].min(best[1]));
+            println!("  fit {fit}, pass {pass}, survey {survey}, loop {by_loop}");
         }
-    }
-    if let Some(peak) = peak() {
-        println!("peak memory {peak:.0} MiB");
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, inside};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Float64Type;
 use datafusion::error::DataFusionError;
+use dpp_nystrom::regression::first_not_finite;
 
 /// Return the values of each column; `names` has the columns' names in the order of the arrays.
 ///
@@ -23,8 +24,8 @@ pub(crate) fn columns<'a>(
             return Err(inside(Error::Null(name())));
         }
         let values = &values.values()[..];
-        if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(inside(Error::NotFinite { name: name(), value }));
+        if let Some(row) = first_not_finite(values) {
+            return Err(inside(Error::NotFinite { name: name(), value: values[row] }));
         }
         columns.push(values);
     }

@@ -3,7 +3,7 @@
 use crate::columns::row_major;
 use crate::error::Error;
 use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
-use dpp_nystrom::regression::draw;
+use dpp_nystrom::regression::draw_columns;
 use serde::{Deserialize, Serialize};
 
 /// Bits that a mean and a deviation are kept to, relative to the deviation: sums in another order then mostly give
@@ -23,7 +23,7 @@ pub(crate) struct SurveySpec {
 
 /// The survey of a part of the rows.
 ///
-/// The sample consists of the rows with the least draws ([`draw`]): each distinct row is in it with the same probability,
+/// The sample consists of the rows with the least draws ([`draw_columns`]): each distinct row is in it with the same probability,
 /// and it does not depend on how the rows are partitioned. A row that occurs many times is in it once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PartialSurvey {
@@ -36,22 +36,24 @@ pub(crate) struct PartialSurvey {
 
 impl PartialSurvey {
     pub(crate) fn add(&mut self, spec: &SurveySpec, columns: &[&[f64]]) {
-        let (dim, rows) = (columns.len(), row_major(columns));
-        if rows.is_empty() {
+        let draws = draw_columns(spec.seed, columns);
+        if draws.is_empty() {
             return;
         }
-        let moments = self.moments.get_or_insert_with(|| Moments::about(&Scaler::of(&rows, dim)));
-        moments.add(&rows);
-        for row in rows.chunks_exact(dim) {
-            self.offer(spec, draw(spec.seed, row.iter().copied()), row);
+        let moments = self
+            .moments
+            .get_or_insert_with(|| Moments::about(&Scaler::of(&row_major(columns), columns.len())));
+        moments.add_columns(columns);
+        for (row, drawn) in draws.into_iter().enumerate() {
+            self.offer(spec, drawn, || columns.iter().map(|column| column[row]).collect());
         }
     }
 
-    fn offer(&mut self, spec: &SurveySpec, drawn: u64, row: &[f64]) {
+    fn offer(&mut self, spec: &SurveySpec, drawn: u64, row: impl FnOnce() -> Vec<f64>) {
         if self.limit.is_some_and(|limit| drawn >= limit) {
             return;
         }
-        self.sample.push((drawn, row.to_vec()));
+        self.sample.push((drawn, row()));
         if self.sample.len() as u64 >= 2 * spec.sample.max(1) {
             self.trim(spec);
         }
@@ -73,7 +75,7 @@ impl PartialSurvey {
             (Some(_), None) => {}
         }
         for (drawn, row) in other.sample {
-            self.offer(spec, drawn, &row);
+            self.offer(spec, drawn, || row);
         }
     }
 

@@ -1,7 +1,11 @@
 //! Means and standard deviations of rows that arrive in blocks and are read once.
 
 use crate::data::scaler::{Scaler, power_of_two};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
+
+/// Sums that advance together.
+const LANES: usize = 8;
 
 /// Running means and sums of squares of columns, about a centre and in a scale that the first block determines, so
 /// that squares neither overflow nor lose the digits of a column far from zero. Blocks are merged by the formula of
@@ -47,15 +51,22 @@ impl Moments {
     /// Add a block of rows.
     pub fn add(&mut self, rows: &[f64]) {
         let dim = self.centres.len();
-        let count = rows.len().checked_div(dim).unwrap_or(0) as f64;
+        let columns: Vec<Vec<f64>> =
+            (0..dim).map(|column| rows.iter().skip(column).step_by(dim).copied().collect()).collect();
+        self.add_columns(&columns);
+    }
+
+    /// Add a block of rows, given as columns of one length. Columns that the statistics do not have are ignored.
+    pub fn add_columns(&mut self, columns: &[impl AsRef<[f64]>]) {
+        let count = columns.first().map_or(0, |column| column.as_ref().len()) as f64;
         if count == 0.0 {
             return;
         }
-        for column in 0..dim {
+        for (column, values) in columns.iter().enumerate().take(self.centres.len()) {
             let (centre, scale) = (self.centres[column], self.scales[column]);
-            let values = || rows.iter().skip(column).step_by(dim).map(|value| (value - centre) / scale);
-            let mean = values().sum::<f64>() / count;
-            let squares: f64 = values().map(|value| (value - mean) * (value - mean)).sum();
+            let shifted = |value: f64| (value - centre) / scale;
+            let mean = sum(values.as_ref(), shifted) / count;
+            let squares = sum(values.as_ref(), |value| (shifted(value) - mean) * (shifted(value) - mean));
             self.join(column, count, mean, squares);
         }
         self.count += count;
@@ -100,6 +111,21 @@ impl Moments {
             .unzip();
         Scaler { means, deviations }
     }
+}
+
+/// Return the sum of `of` over the values, in lanes.
+fn sum(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let (blocks, rest) = values.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for block in blocks {
+                sums.iter_mut().zip(block).for_each(|(sum, &value)| *sum += of(value));
+            }
+            sums.into_iter().chain(rest.iter().map(|&value| of(value))).sum()
+        },
+    )
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ use crate::regression::{
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
 };
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 /// The specification of a distributed fit: landmarks, kernel, scalers and folds.
@@ -116,11 +117,41 @@ pub trait BatchSource: RowSource {
 /// assert_ne!(draw(7, [1.0, 2.0]), draw(8, [1.0, 2.0]));
 /// ```
 pub fn draw(seed: u64, row: impl IntoIterator<Item = f64>) -> u64 {
-    // -0.0 and 0.0 hash alike.
-    row.into_iter().fold(mix(seed), |state, value| mix(state ^ (value + 0.0).to_bits()))
+    row.into_iter().fold(mix(seed), absorb)
+}
+
+/// [`draw`] for rows given as columns of one length: all rows advance column by column, in vector lanes.
+///
+/// ```
+/// use dpp_nystrom::regression::{draw, draw_columns};
+///
+/// assert_eq!(draw_columns(7, &[&[1.0, 2.0], &[3.0, 4.0]]), [draw(7, [1.0, 3.0]), draw(7, [2.0, 4.0])]);
+/// ```
+pub fn draw_columns(seed: u64, columns: &[&[f64]]) -> Vec<u64> {
+    let mut states = vec![mix(seed); columns.first().map_or(0, |column| column.len())];
+    Arch::new().dispatch(|| {
+        for column in columns {
+            states.iter_mut().zip(*column).for_each(|(state, &value)| *state = absorb(*state, value));
+        }
+    });
+    states
+}
+
+/// Hash one more value of a row. -0.0 and 0.0 hash alike.
+#[inline(always)]
+fn absorb(state: u64, value: f64) -> u64 {
+    mix(state ^ (value + 0.0).to_bits())
+}
+
+/// Return the place of the first value that is not finite.
+pub fn first_not_finite(values: &[f64]) -> Option<usize> {
+    // A loop without an exit runs in vector lanes.
+    let all = values.iter().fold(true, |all, value| all & value.is_finite());
+    if all { None } else { values.iter().position(|value| !value.is_finite()) }
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+#[inline(always)]
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -246,29 +277,37 @@ impl FitSpec {
             check_length("values of a column", targets.len(), column.len())?;
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
-            if let Some(row) = column.iter().position(|value| !value.is_finite()) {
+            if let Some(row) = first_not_finite(column) {
                 return Err(regression_error(CoreError::NotFinite { row, column: at }));
             }
         }
         let raw = |row: usize| columns.iter().map(move |column| column[row]);
-        let fold_of: Vec<u64> =
-            (0..targets.len()).map(|row| draw(self.seed, raw(row)) % folds as u64).collect();
-        *accumulated = self.on_landmarks(|landmarks| {
-            Accumulator::on_all(&accumulated.0, |accumulators| {
-                let mut block = Block::new(landmarks, true)?;
-                let mut standard = zeros(self.features(), 0.0)?;
-                for (fold, accumulator) in accumulators.iter_mut().enumerate() {
-                    block.begin(accumulator);
-                    for row in (0..targets.len()).filter(|&row| fold_of[row] == fold as u64) {
-                        standard.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
-                        self.scaler.apply_row(&mut standard);
-                        let mut target = [targets[row]];
-                        self.target_scaler.apply_row(&mut target);
-                        block.push(standard.iter().copied(), target[0])?;
+        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); folds];
+        if let [all] = &mut rows_of[..] {
+            all.extend(0..targets.len());
+        } else {
+            let draws = draw_columns(self.seed, columns).into_iter().enumerate();
+            draws.for_each(|(row, draw)| rows_of[(draw % folds as u64) as usize].push(row));
+        }
+        // On a thread of the pool: entering it takes longer than the tasks of a block of few landmarks.
+        *accumulated = rayon::scope(|_| {
+            self.on_landmarks(|landmarks| {
+                Accumulator::on_all(&accumulated.0, |accumulators| {
+                    let mut block = Block::new(landmarks, true)?;
+                    let mut standard = zeros(self.features(), 0.0)?;
+                    for (rows, accumulator) in rows_of.iter().zip(&mut *accumulators) {
+                        block.begin(accumulator);
+                        for &row in rows {
+                            standard.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
+                            self.scaler.apply_row(&mut standard);
+                            let mut target = [targets[row]];
+                            self.target_scaler.apply_row(&mut target);
+                            block.push(standard.iter().copied(), target[0])?;
+                        }
+                        block.end(accumulator)?;
                     }
-                    block.end(accumulator)?;
-                }
-                Ok(Folds(accumulators.iter().map(Accumulator::of).collect()))
+                    Ok(Folds(accumulators.iter().map(Accumulator::of).collect()))
+                })
             })
         })?;
         Ok(())
@@ -355,7 +394,7 @@ impl FitSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::FitSpec;
+    use super::{FitSpec, first_not_finite};
     use crate::data::scaler::Scaler;
     use crate::error::Error;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
@@ -397,6 +436,21 @@ mod tests {
         }
         for len in [0, bytes.len() / 2, bytes.len() - 1] {
             assert!(own.read(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_found_in_any_place() {
+        for len in [1, 7, 8, 9, 100] {
+            let values = vec![f64::MAX; len];
+            assert_eq!(first_not_finite(&values), None);
+            for at in 0..len {
+                for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut values = values.clone();
+                    (values[at], values[len - 1]) = (bad, bad);
+                    assert_eq!(first_not_finite(&values), Some(at));
+                }
+            }
         }
     }
 

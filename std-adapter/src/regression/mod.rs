@@ -23,7 +23,7 @@ pub(crate) mod whitening;
 
 pub use accumulator::Accumulator;
 pub use checkpoint::Checkpoint;
-pub use distributed::{BatchSource, FitSpec, Folds, draw};
+pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns, first_not_finite};
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;

@@ -1,10 +1,10 @@
 //! The arguments of the commands.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use super::method_options::{MethodArguments, methods};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Session, TableSource, roles};
@@ -88,8 +88,10 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) candidates: u32,
     /// The method
-    #[arg(long, default_value = "auto", value_parser = methods())]
+    #[arg(long, default_value = "auto", value_parser = methods(false))]
     pub(crate) method: &'static Method,
+    #[command(flatten)]
+    method_options: MethodArguments,
     /// The kernel
     #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
     kernel: KernelName,
@@ -113,8 +115,10 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
+    /// Return the method with its options, and warn of options that it does not use.
     pub(crate) fn selector(&self) -> Box<dyn Selector> {
-        self.method.selector(&SelectorOptions::default())
+        self.method_options.tell_unused(&[self.method]);
+        self.method.selector(&self.method_options.options(&[]))
     }
 
     /// Fill in the parameters of the pipeline.
@@ -151,13 +155,6 @@ enum KernelName {
     Linear,
 }
 
-/// Return a parser of methods by name: all but those of given rows.
-fn methods() -> impl TypedValueParser<Value = &'static Method> {
-    let known = METHODS.iter().filter(|method| !method.uses(SelectorOption::Given));
-    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name).help(method.help)))
-        .try_map(|name| find(&name).ok_or("unknown method"))
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Fit {
     #[command(flatten)]
@@ -168,7 +165,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "C", required_unless_present = "of", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) landmarks: Option<u32>,
     /// Take landmarks, kernel and statistics of this model, and fit its weights again: one pass instead of two
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["landmarks", "method", "candidates", "target", "kernel", "sigma"])]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["landmarks", "method", "MethodArguments", "candidates", "target", "kernel", "sigma"])]
     pub(crate) of: Option<PathBuf>,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)
     #[arg(long, value_name = "F|cv", default_value = "cv", allow_negative_numbers = true)]

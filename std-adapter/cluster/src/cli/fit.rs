@@ -62,6 +62,9 @@ pub(crate) fn note_selection(selection: &Landmarks) {
 pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
     check_writable(&arguments.model)?;
     let Fit { source, selection, ridge, .. } = arguments;
+    if *ridge == Ridge::LeaveOneOut {
+        return Err(dpp_nystrom::Error::LeaveOneOut.into());
+    }
     let session = source.session().await?;
     let (fitted, fit_seconds, found) = match &arguments.of {
         Some(path) => {

@@ -103,6 +103,31 @@ fn a_fit_on_the_landmarks_of_a_model_has_its_weights() {
     }
 }
 
+/// A chain of one step keeps its uniform start but for a row; other methods say that they have no chain.
+#[test]
+fn options_reach_the_method() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(&folder, "rows.csv");
+    csv(&file, 0..ROWS);
+    let table = format!("t={}", text(&file));
+    let select = |options: &[&str]| {
+        let output = run(&[&["select", "--table", &table, "--landmarks", "12"], options].concat());
+        assert!(output.status.success(), "{output:?}");
+        let rows = String::from_utf8(output.stdout).unwrap();
+        (rows.lines().map(str::to_owned).collect::<Vec<_>>(), String::from_utf8(output.stderr).unwrap())
+    };
+    let chain = ["--method", "kdpp", "--chain", "paper", "--start", "uniform", "--steps"];
+    let after = |steps: &str| select(&[&chain[..], &[steps]].concat()).0;
+    let [one, many] = ["1", "2000"].map(after);
+    let [one_more, start] = ["2", "0"].map(after);
+    let kept = |rows: &[String]| rows.iter().filter(|row| start.contains(row)).count();
+    // The header too.
+    assert!(kept(&one) >= 12 && kept(&one_more) >= 11, "{one:?} {one_more:?} {start:?}");
+    assert!(kept(&many) < 11, "{many:?} {start:?}");
+    let (_, notes) = select(&["--method", "uniform", "--steps", "3"]);
+    assert!(notes.contains("--steps is not used by uniform"), "{notes}");
+}
+
 #[test]
 fn landmarks_are_rows_of_the_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +154,7 @@ fn errors_exit_with_one_and_wrong_usage_with_two() {
     csv(&file, 0..50);
     let table = format!("t={}", text(&file));
     let model = path(&folder, "m.dpp");
-    let cases: [(&[&str], i32, &str); 4] = [
+    let cases: [(&[&str], i32, &str); 5] = [
         (&["fit", "--table", &table, "--landmarks", "60", "--model", &text(&model)], 1, "60"),
         (
             &["fit", "--table", &table, "--target", "no", "--landmarks", "5", "--model", &text(&model)],
@@ -142,6 +167,11 @@ fn errors_exit_with_one_and_wrong_usage_with_two() {
             "rows=FILE.parquet",
         ),
         (&["fit", "--table", &table, "--model", &text(&model)], 2, "--landmarks"),
+        (
+            &["fit", "--table", &table, "--landmarks", "5", "--ridge", "loo", "--model", &text(&model)],
+            1,
+            "cross-validate the ridge",
+        ),
     ];
     for (arguments, status, words) in cases {
         let output = run(arguments);

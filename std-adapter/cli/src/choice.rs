@@ -1,0 +1,19 @@
+//! Options that take one of several names.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// A value that an option may take: its name, a line for the help or nothing, and what it means.
+pub(crate) type Choice<T> = (&'static str, &'static str, T);
+
+/// Parse the name of one of these choices.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let names = choices.iter().map(|&(name, help, _)| {
+        let named = PossibleValue::new(name);
+        if help.is_empty() { named } else { named.help(help) }
+    });
+    PossibleValuesParser::new(names).try_map(|name| {
+        choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2.clone()).ok_or("no such value")
+    })
+}

@@ -1,0 +1,1 @@
+../../../cli/src/choice.rs

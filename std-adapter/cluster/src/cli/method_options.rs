@@ -1,0 +1,1 @@
+../../../cli/src/method_options.rs
