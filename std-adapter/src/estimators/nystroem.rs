@@ -217,7 +217,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         settings: Settings,
     ) -> Result<Self, Error> {
         let all = selection.landmarks.features(source)?;
-        let ground = Points::new(&all, source.features(), kernel.clone())?;
+        let ground = Points::new(&all, source.width(), kernel.clone())?;
         let gram = entries(&ground, &(0..ground.len()).collect::<Vec<_>>());
         Self::of(source, Input::Points { all, kernel }, gram, selection, settings)
     }
@@ -267,28 +267,32 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Core`] if a kernel value is not
     /// finite; [`Error::Memory`].
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
-        self.transform_by(rows, |row| self.columns.scaler.apply_row(row))
+        self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
 
-    /// [`transform`](Self::transform), for rows scaled by `scale`.
-    pub(crate) fn transform_by(
+    /// [`transform`](Self::transform), for rows that are scaled already.
+    pub(crate) fn transform_scaled(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        self.transform_by(rows, self.columns.width(), |scaled, row| row.copy_from_slice(scaled))
+    }
+
+    /// [`transform`](Self::transform), for rows of `dim` numbers which `scale` scales.
+    fn transform_by(
         &self,
         rows: &[f64],
-        scale: impl Fn(&mut [f64]) + Sync,
+        dim: usize,
+        scale: impl Fn(&[f64], &mut [f64]) + Sync,
     ) -> Result<Vec<f64>, Error> {
-        let dim = self.columns.features();
         check_rows(rows.len(), dim)?;
         let rank = self.rank();
         let mut features = zeros((rows.len() / dim).saturating_mul(rank), 0.0)?;
         self.on_factor(|nystrom| {
             features.par_chunks_mut(BLOCK * rank).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
                 |(block, (features, rows))| {
-                    let mut row = vec![0.0; dim];
+                    let mut row = vec![0.0; self.columns.width()];
                     for (at, (phi, raw)) in
                         features.chunks_exact_mut(rank).zip(rows.chunks_exact(dim)).enumerate()
                     {
-                        row.copy_from_slice(raw);
-                        scale(&mut row);
+                        scale(raw, &mut row);
                         self.column(&row, phi);
                         nystrom.features_at(block * BLOCK + at, phi)?;
                     }
@@ -309,7 +313,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
-        let dim = self.columns.features();
+        let dim = self.columns.width();
         if matches!(self.input, Input::Gram) {
             check_length("rows of the kernel matrix", dim, rows.len())?;
         }
@@ -335,7 +339,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
 
     /// Evaluate the kernel between a scaled row and the independent landmarks.
     fn column(&self, row: &[f64], out: &mut [f64]) {
-        let (dim, landmarks) = (self.columns.features(), self.landmarks());
+        let (dim, landmarks) = (self.columns.width(), self.landmarks());
         for (out, &place) in out.iter_mut().zip(&self.kept) {
             *out = match &self.input {
                 Input::Points { all, kernel } => kernel.value(&all[place * dim..(place + 1) * dim], row),
