@@ -112,7 +112,7 @@ pub(crate) fn learn_metric(
     let search = Search { landmarks, seed, observer };
     let held = Some(&held);
     let one = search.start(&learned, held, Transform::Scales(vec![1.0; data.dim]))?;
-    let scales = search.twice(&learned, held, &[one.clone()])?;
+    let scales = search.twice(&learned, held, std::slice::from_ref(&one))?;
     let mut found = vec![(Metric::One, one.clone()), (Metric::Scales, scales.clone())];
     if !ranks.is_empty() {
         let gradients = search.of_gradients(&learned, held, &one)?;
