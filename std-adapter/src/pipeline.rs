@@ -180,6 +180,9 @@ fn in_learned_metric<'s>(
             });
         }
     };
+    if rows.statistics.map.is_some() {
+        return Err(Error::Metric { problem: "the rows are mapped already; give the rows before the map" });
+    }
     let KernelParams { kind, sigma, metric } = params.kernel;
     // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };

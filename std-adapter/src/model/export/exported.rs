@@ -160,7 +160,7 @@ impl Exported {
     }
 }
 
-/// Return the model's landmarks as raw rows, on which to measure the cost when no data are given.
+/// Return the landmarks of a model without a map as raw rows, on which to measure the cost when no data are given.
 pub fn landmark_rows(model: &Model) -> Table {
     let mut features = model.coefficients.to_f64().landmarks;
     model.scaler.undo(&mut features);
