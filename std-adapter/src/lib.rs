@@ -40,7 +40,7 @@
 //! | approximation errors | [`approximation`] |
 //! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
 //! | bandwidth and ridge together | [`regression::tune`] |
-//! | a scale for each feature, learned from the target | [`kernel::Metric`] |
+//! | scales or a map of the features, learned from the target | [`kernel::Metric`] |
 //! | exact samples, bounds, mixing, convergence | [`landmarks::ExactKDpp`], [`theory`] |
 //! | methods against each other | [`benchmark`] |
 //!

@@ -17,8 +17,8 @@ use crate::landmarks::{
     chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
     selector::Task, selector::run, tolerance::Tolerance, tolerance::fewest,
 };
-pub use crate::metric::LearnedScales;
-use crate::metric::learn_scales;
+pub use crate::metric::LearnedMetric;
+use crate::metric::learn_metric;
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,
@@ -71,8 +71,8 @@ pub struct Selected<'s> {
     memory: Option<Cow<'s, Prepared>>,
     /// The kernel with its bandwidth.
     pub kernel: KernelSpec,
-    /// The scales of the features, if they were learned; those of [`source`](Self::source) have them if they are used.
-    pub scales: Option<LearnedScales>,
+    /// The metric, if one was learned: the rows of [`source`](Self::source) are in it.
+    pub metric: Option<LearnedMetric>,
     /// Whether a cross-validated bandwidth is at an end of its grid.
     pub sigma_at_edge: bool,
     /// The precision.
@@ -139,7 +139,7 @@ pub struct Outcome<'s> {
 ///
 /// A selector that works in place reads rows where they are stored. For others the rows are read into memory, or a
 /// sample of them if the selector accepts one. So they are for a [`Metric`] that is learned, and the rows of
-/// [`source`](Selected::source) then have its scales.
+/// [`source`](Selected::source) are then scaled or mapped by it.
 ///
 /// # Errors
 /// [`Error::InMemory`] for more rows than fit; errors of the bandwidth, the metric, the selector and the source;
@@ -162,7 +162,7 @@ pub fn select<'s>(
         memory.ok_or_else(|| Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() })?;
     let (learned, rows, kernel) = in_learned_metric(rows, params, observer)?;
     let params = Params { kernel, ..params.clone() };
-    Ok(Selected { scales: Some(learned), ..select_from(source, Some(rows), &params, observer)? })
+    Ok(Selected { metric: Some(learned), ..select_from(source, Some(rows), &params, observer)? })
 }
 
 /// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
@@ -170,7 +170,7 @@ fn in_learned_metric<'s>(
     rows: Cow<'s, Prepared>,
     params: &Params<'_>,
     observer: &dyn Observer,
-) -> Result<(LearnedScales, Cow<'s, Prepared>, KernelParams), Error> {
+) -> Result<(LearnedMetric, Cow<'s, Prepared>, KernelParams), Error> {
     let count = match &params.landmarks {
         Landmarks::Count(count) => *count,
         Landmarks::Rows(rows) => rows.len(),
@@ -180,15 +180,23 @@ fn in_learned_metric<'s>(
             });
         }
     };
+    if rows.statistics.map.is_some() {
+        return Err(Error::Metric { problem: "the rows are mapped already; give the rows before the map" });
+    }
     let KernelParams { kind, sigma, metric } = params.kernel;
-    // Scales are learned from any start; the bandwidth is then cross-validated in their metric.
+    // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
     let from = choose_bandwidth(from, kind, rows.as_ref(), params.seed, observer)?.sigma;
-    let learned = learn_scales(&rows, KernelSpec { kind, sigma: from }, count, params.seed, observer)?;
-    if !learned.are_used(metric) {
+    let learned =
+        learn_metric(&rows, KernelSpec { kind, sigma: from }, metric, count, params.seed, observer)?;
+    if learned.metric == Metric::One {
         return Ok((learned, rows, KernelParams { metric: Metric::One, ..params.kernel }));
     }
-    let rows = Cow::Owned(rows.into_owned().rescaled(&learned.scales));
+    let rows = rows.into_owned();
+    let rows = Cow::Owned(match &learned.map {
+        Some(map) => rows.mapped(map.clone()),
+        None => rows.rescaled(&learned.scales),
+    });
     let sigma = if sigma == Sigma::CrossValidated { sigma } else { Sigma::Value(from) };
     Ok((learned, rows, KernelParams { kind, sigma, metric: Metric::One }))
 }
@@ -222,7 +230,7 @@ fn select_from<'s>(
     Ok(Selected {
         source,
         kernel: KernelSpec { kind, sigma: chosen.sigma },
-        scales: None,
+        metric: None,
         sigma_at_edge: chosen.at_edge,
         precision,
         selection,
@@ -415,7 +423,7 @@ fn select_in_place(
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     source.expect(Order::Random);
-    let dim = source.features();
+    let dim = source.width();
     let selection = match source.slices() {
         Some(RowSlices::F32(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
         Some(RowSlices::F64(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),

@@ -5,7 +5,7 @@ use dpp_nystrom::core::kernel::Kernel;
 use dpp_nystrom::core::{Error as CoreError, GroundSet};
 use dpp_nystrom::data::store::convert;
 use dpp_nystrom::data::table::Target;
-use dpp_nystrom::kernel::{KernelKind, Precision};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision};
 use dpp_nystrom::landmarks::{ChainKind, Selector, Start, Steps, select};
 use dpp_nystrom::observer::{NoObserver, Observer};
 use dpp_nystrom::selectors::{
@@ -253,6 +253,46 @@ fn what_needs_a_built_in_kernel_says_so() {
     needs_a_built_in_kernel(own.fit(&Dataset::open_store(&out).unwrap()), "a row store");
     let map = Nystroem::params(5).selector(Uniform).fit(&matrix).unwrap();
     needs_a_built_in_kernel(KernelRidge::params(&map).fit(&matrix), "a model of a kernel matrix");
+}
+
+/// Features and models in a learned map: the map's rows are narrower than those of the data.
+#[test]
+fn a_learned_map() {
+    let (x, y) = rows(ROWS);
+    let data = Dataset::from_rows(&x, FEATURES).unwrap().with_target(&y).unwrap();
+    let kernel = KernelParams::from(Gaussian::new(Sigma::Median(1.0)));
+    let params =
+        |rank| Nystroem::params(20).kernel(kernel.with_metric(Metric::Map(Some(rank)))).selector(Uniform);
+    let map = params(2).fit(&data).unwrap();
+    let model = KernelRidge::params(&map).ridge(Ridge::Value(1e-6)).fit(&data).unwrap();
+    let learned = model.scaler.map.clone().unwrap();
+    assert_eq!(learned.rank, 2);
+    // An oracle on the mapped rows.
+    let standard = standardised(&x);
+    let mapped: Vec<f64> = standard
+        .chunks_exact(FEATURES)
+        .flat_map(|row| {
+            learned
+                .values
+                .chunks_exact(FEATURES)
+                .map(|direction| direction.iter().zip(row).map(|(entry, value)| entry * value).sum::<f64>())
+        })
+        .collect();
+    let already = Dataset::from_rows(&mapped, 2).unwrap().with_target(&y).unwrap();
+    let given = Given::new(map.landmarks().to_vec());
+    let sigma = map.kernel().unwrap().sigma;
+    let oracle = Nystroem::params(20)
+        .kernel(Gaussian::new(Sigma::Value(sigma)))
+        .selector(given)
+        .scale(Scale::None)
+        .fit(&already)
+        .unwrap();
+    assert_close(&map.transform(&x).unwrap(), &oracle.transform(&mapped).unwrap(), 1e-6);
+    let errors = [map.trace_error(&data).unwrap(), oracle.trace_error(&already).unwrap()];
+    assert!((errors[0] - errors[1]).abs() < 1e-9, "{errors:?}");
+    let ridge = KernelRidge::params(&oracle).ridge(Ridge::Value(1e-6)).fit_features(&already).unwrap();
+    assert_close(&model.predict(&x).unwrap(), &ridge.predict(&mapped).unwrap(), 1e-6);
+    assert!(matches!(params(4).fit(&data), Err(Error::Metric { .. })));
 }
 
 /// Unscaled rows, rows in `f32` and the rows of a matrix of faer's.

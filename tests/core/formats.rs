@@ -246,7 +246,7 @@ fn trained() -> Trained {
     Trained {
         feature_names: vec!["a".into(), "b".into()],
         target_name: "y".into(),
-        scaler: Scaler { means: vec![20.0, 1_000.0], deviations: vec![2.0, 4.0] },
+        scaler: Scaler { means: vec![20.0, 1_000.0], deviations: vec![2.0, 4.0], map: None },
         target_mean: 7.0,
         target_deviation: 3.0,
         ridge: 0.1,

@@ -9,7 +9,7 @@ use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::kernel::Metric;
-use dpp_nystrom::pipeline::{self, Landmarks, LearnedScales, Params};
+use dpp_nystrom::pipeline::{self, Landmarks, LearnedMetric, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method};
@@ -38,9 +38,14 @@ pub(crate) struct Fit {
     pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// One bandwidth for all standardised features, or a scale for each, learned from the target; auto: whichever predicts
-    /// rows held out better
-    #[arg(long, value_name = "one|scales|auto", default_value = "one", conflicts_with = "tolerance")]
+    /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R), learned from the
+    /// target; auto: whichever predicts rows held out best
+    #[arg(
+        long,
+        value_name = "one|scales|map|map:R|auto",
+        default_value = "one",
+        conflicts_with = "tolerance"
+    )]
     pub(crate) metric: Metric,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
@@ -109,21 +114,33 @@ struct Report<'a> {
 struct MetricReport<'a> {
     metric: Metric,
     scales: &'a [f64],
-    scales_nrmse: f64,
-    one_nrmse: f64,
+    map: Option<Vec<&'a [f64]>>,
+    held_out: Vec<HeldOut>,
+}
+
+/// The error of a metric on rows held out.
+#[derive(Serialize)]
+struct HeldOut {
+    metric: Metric,
+    nrmse: f64,
 }
 
 impl<'a> MetricReport<'a> {
-    fn of(learned: &'a LearnedScales, wanted: Metric) -> Self {
-        let LearnedScales { scales, error, error_of_one, .. } = learned;
-        let metric = if learned.are_used(wanted) { Metric::Scales } else { Metric::One };
-        Self { metric, scales, scales_nrmse: *error, one_nrmse: *error_of_one }
+    fn of(learned: &'a LearnedMetric) -> Self {
+        let LearnedMetric { metric, scales, map, errors, .. } = learned;
+        let held_out = errors.iter().map(|&(metric, nrmse)| HeldOut { metric, nrmse });
+        Self {
+            metric: *metric,
+            scales,
+            map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
+            held_out: held_out.collect(),
+        }
     }
 
     fn words(&self) -> String {
-        let Self { metric, scales_nrmse, one_nrmse, .. } = self;
-        let (scales, one) = (short(*scales_nrmse), short(*one_nrmse));
-        format!("{metric} (error on rows held out: {scales} with scales, {one} with one bandwidth)")
+        let error = |HeldOut { metric, nrmse }: &HeldOut| format!("{metric} {}", short(*nrmse));
+        let errors: Vec<String> = self.held_out.iter().map(error).collect();
+        format!("{} (errors on rows held out: {})", self.metric, errors.join(", "))
     }
 }
 
@@ -199,7 +216,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         count: fitted.model.landmarks(),
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
-        metric: selected.scales.as_ref().map(|learned| MetricReport::of(learned, arguments.metric)),
+        metric: selected.metric.as_ref().map(MetricReport::of),
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
         dim: fitted.model.feature_names.len(),

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::output::{aligned, print_report, row, short, short_or_dash};
 use clap::Args;
+use dpp_nystrom::data::Map;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 use serde::Serialize;
@@ -24,6 +25,11 @@ struct Report<'a> {
     target: &'a str,
     landmarks: usize,
     landmark_rows: &'a [u64],
+    /// The map by rows, and how much each feature counts in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<Vec<&'a [f64]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scales: Option<Vec<f64>>,
     kernel: KernelKind,
     sigma: f64,
     #[serde(skip)]
@@ -43,7 +49,8 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 }
 
 fn report(model: &Model) -> Report<'_> {
-    let (c, d) = (model.landmarks(), model.feature_names.len());
+    let (c, d) = (model.landmarks(), model.scaler.width());
+    let map = model.scaler.map.as_ref();
     let (precision, bytes) = match model.coefficients {
         AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
         AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
@@ -53,6 +60,8 @@ fn report(model: &Model) -> Report<'_> {
         target: &model.target_name,
         landmarks: c,
         landmark_rows: &model.landmark_rows,
+        map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
+        scales: map.map(Map::scales),
         kernel: model.kernel.kind,
         sigma: model.kernel.sigma,
         bandwidth: model.kernel.bandwidth(),
@@ -66,7 +75,7 @@ fn report(model: &Model) -> Report<'_> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let rows = [
+    let mut rows = vec![
         row("target", report.target),
         row("features", report.features.len()),
         row("landmarks", report.landmarks),
@@ -78,7 +87,17 @@ fn text(report: &Report<'_>) -> String {
         row("training error", short(report.train_nrmse)),
         row("bytes to predict", report.predict_bytes),
     ];
+    if let Some(map) = &report.map {
+        rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
+    }
     let mut text = aligned(&["trained on", report.trained_on], &rows);
-    text.push_str(&format!("\nfeatures: {}\n", report.features.join(", ")));
+    let names = report.features.iter();
+    let features: Vec<String> = match &report.scales {
+        Some(scales) => {
+            names.zip(scales).map(|(name, scale)| format!("{name} ({})", short(*scale))).collect()
+        }
+        None => names.cloned().collect(),
+    };
+    text.push_str(&format!("\nfeatures: {}\n", features.join(", ")));
     text
 }

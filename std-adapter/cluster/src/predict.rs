@@ -40,7 +40,7 @@ impl Hash for Predict {
 
 impl Predict {
     pub(crate) fn function(model: &Model) -> Result<ScalarUDF> {
-        let parameters = postcard::to_allocvec(model).map_err(|_| inside(Error::Malformed))?;
+        let parameters = model.to_bytes().map_err(inside)?;
         let signature =
             Signature::uniform(model.feature_names.len(), vec![DataType::Float64], Volatility::Immutable);
         Ok(ScalarUDF::from(Self { signature, parameters, model: model.clone() }))
@@ -55,7 +55,7 @@ impl Predict {
         if name != PREDICT {
             return Ok(None);
         }
-        let model = postcard::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
+        let model = Model::from_bytes(parameters).map_err(|_| inside(Error::Malformed))?;
         Self::function(&model).map(Arc::new).map(Some)
     }
 }

@@ -98,7 +98,7 @@ impl PartialSurvey {
             return Err(dpp_nystrom::Error::Spread { column }.into());
         }
         let target_scaler =
-            Scaler { means: all.means.split_off(dim), deviations: all.deviations.split_off(dim) };
+            Scaler { means: all.means.split_off(dim), deviations: all.deviations.split_off(dim), map: None };
         let rows = self.sample.iter().flat_map(|(_, row)| row[..dim].iter().copied()).collect();
         Ok(Survey {
             feature_names: names.to_vec(),

@@ -12,7 +12,7 @@ pub struct Columns {
     pub name: String,
     /// The features' names, d of them.
     pub feature_names: Vec<String>,
-    /// Means and standard deviations of the features.
+    /// Means and standard deviations of the features, and a map.
     pub scaler: Scaler,
     /// The target, if there is one.
     pub target: Option<TargetColumn>,
@@ -22,6 +22,11 @@ impl Columns {
     /// Return the number of features d.
     pub fn features(&self) -> usize {
         self.feature_names.len()
+    }
+
+    /// Return how many numbers a scaled row has: one a feature, or the rank of a map.
+    pub fn width(&self) -> usize {
+        self.scaler.width()
     }
 
     /// Return the target if it varies.

@@ -2,6 +2,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod dataset;
+pub(crate) mod map;
 pub(crate) mod moments;
 pub(crate) mod prepared;
 pub(crate) mod scaler;
@@ -11,6 +12,7 @@ pub mod table;
 
 pub use columns::{Columns, RowSlices, TargetColumn, Targets};
 pub use dataset::{Dataset, Scale, Value};
+pub use map::Map;
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
 pub use scaler::Scaler;

@@ -109,7 +109,7 @@ impl Moments {
                 (mean, Scaler::or_constant((squares / self.count).sqrt() * scale, mean))
             })
             .unzip();
-        Scaler { means, deviations }
+        Scaler { means, deviations, map: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Standardised rows in memory: all of a table, or a sample.
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::{scaler::Scaler, table::input::Table};
+use crate::data::{map::Map, scaler::Scaler, table::input::Table};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
@@ -43,16 +43,16 @@ impl From<&StandardTarget> for TargetColumn {
     }
 }
 
-/// Standardised rows, with the names and statistics of their columns.
+/// Standardised rows, mapped if there is a map, with the names and statistics of their columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The data set's name.
     pub name: String,
     /// The features' names.
     pub feature_names: Vec<String>,
-    /// The number of features.
+    /// How many numbers a row has: one a feature, or the rank of a map.
     pub dim: usize,
-    /// The features, row-major: N x d values.
+    /// The rows, row-major.
     pub rows: Vec<f64>,
     /// What standardised them.
     pub statistics: Scaler,
@@ -85,13 +85,14 @@ impl Prepared {
     /// # Errors
     /// [`Error::Spread`].
     pub(crate) fn scaled_by(table: Table, statistics: Scaler) -> Result<Self, Error> {
-        let Table { name, feature_names, dim, mut features, target, target_name } = table;
+        let Table { name, feature_names, mut features, target, target_name, .. } = table;
         if let Some(column) = statistics.overflow() {
             return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
         }
         statistics.apply(&mut features);
         let target = target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values));
         let target = target.transpose()?;
+        let dim = statistics.width();
         Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
     }
 
@@ -106,7 +107,7 @@ impl Prepared {
         let target = target.zip(targets).map(|(TargetColumn { name, mean, deviation }, values)| {
             StandardTarget { name, values, mean, deviation }
         });
-        Self { name, dim: feature_names.len(), feature_names, rows, statistics, target, numbers }
+        Self { name, dim: statistics.width(), feature_names, rows, statistics, target, numbers }
     }
 
     /// Take rows as they are, without names.
@@ -131,7 +132,16 @@ impl Prepared {
         self
     }
 
-    /// Undo the standardisation of rows and target.
+    /// Map the standardised rows.
+    pub(crate) fn mapped(mut self, map: Map) -> Self {
+        let mut standard = Scaler { map: Some(map), ..Scaler::identity(self.dim) };
+        standard.apply(&mut self.rows);
+        self.dim = standard.width();
+        self.statistics.map = standard.map.take();
+        self
+    }
+
+    /// Undo the standardisation of rows and target, which must not be mapped.
     pub(crate) fn into_table(self) -> Table {
         let Self { name, feature_names, dim, rows: mut features, statistics, target, .. } = self;
         statistics.undo(&mut features);

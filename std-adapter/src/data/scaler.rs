@@ -1,20 +1,24 @@
 //! Standardisation: features with mean 0 and standard deviation 1.
 //!
 //! The statistics are those of the training rows, and a model stores them. The standard deviation divides by `n`.
-//! A constant feature carries no information and is set to zero.
+//! A constant feature carries no information and is set to zero. A learned [`Map`] of the standardised features may follow.
 
+use crate::data::map::Map;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// Rows per task.
+const BLOCK: usize = 4_096;
 
 /// A relative spread below this is rounding error: the feature is constant.
 const CONSTANT: f64 = 1e-13;
 
-/// The mean and standard deviation of each feature.
+/// The mean and standard deviation of each feature, and a map of the standardised rows, if one was learned.
 ///
 /// ```
 /// use dpp_nystrom::data::Scaler;
 ///
-/// let mut rows = [1.0, 7.0, 3.0, 7.0];
+/// let mut rows = vec![1.0, 7.0, 3.0, 7.0];
 /// let statistics = Scaler::of(&rows, 2);
 /// statistics.apply(&mut rows);
 /// assert_eq!(rows, [-1.0, 0.0, 1.0, 0.0]);
@@ -27,6 +31,10 @@ pub struct Scaler {
     pub means: Vec<f64>,
     /// Their standard deviations; 0 for a constant feature.
     pub deviations: Vec<f64>,
+    /// What standardised rows are multiplied by. Serialisation leaves it out: files and messages have it in a section of its
+    /// own.
+    #[serde(skip)]
+    pub map: Option<Map>,
 }
 
 impl Scaler {
@@ -61,12 +69,17 @@ impl Scaler {
             let spread = deviation.sqrt() * scale;
             *deviation = if *scale == 0.0 { 0.0 } else { Self::or_constant(spread, *mean) };
         }
-        Self { means, deviations }
+        Self { means, deviations, map: None }
     }
 
     /// The scaler that changes nothing, for `features` features.
     pub fn identity(features: usize) -> Self {
-        Self { means: vec![0.0; features], deviations: vec![1.0; features] }
+        Self { means: vec![0.0; features], deviations: vec![1.0; features], map: None }
+    }
+
+    /// Return how many numbers a scaled row has: one a feature, or the rank of the map.
+    pub fn width(&self) -> usize {
+        self.map.as_ref().map_or(self.means.len(), |map| map.rank)
     }
 
     /// A deviation, or 0 where it is rounding.
@@ -79,6 +92,7 @@ impl Scaler {
         [self.means.len(), self.deviations.len()] == [features; 2]
             && self.overflow().is_none()
             && self.deviations.iter().all(|&deviation| deviation >= 0.0)
+            && self.map.as_ref().is_none_or(|map| map.is_well_formed(features))
     }
 
     /// Return the first feature whose mean or standard deviation is not finite.
@@ -87,16 +101,32 @@ impl Scaler {
         pairs.position(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite()))
     }
 
-    /// Standardise rows in place.
-    pub fn apply(&self, rows: &mut [f64]) {
-        rows.par_chunks_mut(self.means.len().max(1) * 4_096).for_each(|rows| {
-            for row in rows.chunks_exact_mut(self.means.len().max(1)) {
-                self.apply_row(row);
+    /// Standardise and map rows. Without a map this is in place.
+    pub fn apply(&self, rows: &mut Vec<f64>) {
+        let features = self.means.len().max(1);
+        if self.map.is_some() {
+            let width = self.width().max(1);
+            let mut scaled = vec![0.0; rows.len() / features * width];
+            scaled.par_chunks_mut(width * BLOCK).zip(rows.par_chunks(features * BLOCK)).for_each(
+                |(scaled, rows)| {
+                    for (scaled, row) in scaled.chunks_exact_mut(width).zip(rows.chunks_exact(features)) {
+                        self.apply_row(row, scaled);
+                    }
+                },
+            );
+            *rows = scaled;
+            return;
+        }
+        rows.par_chunks_mut(features * BLOCK).for_each(|rows| {
+            for row in rows.chunks_exact_mut(features) {
+                for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
+                    *value = standardised(*value, *mean, *deviation);
+                }
             }
         });
     }
 
-    /// Undo the standardisation in place; a constant feature becomes its constant again.
+    /// Undo the standardisation in place; a constant feature becomes its constant again. The rows must not be mapped.
     pub fn undo(&self, rows: &mut [f64]) {
         for row in rows.chunks_exact_mut(self.means.len().max(1)) {
             for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
@@ -105,12 +135,19 @@ impl Scaler {
         }
     }
 
-    /// Standardise one row in place.
-    pub fn apply_row(&self, row: &mut [f64]) {
-        for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
-            *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
+    /// Standardise and map one row: to [`width`](Self::width) numbers.
+    pub fn apply_row(&self, raw: &[f64], scaled: &mut [f64]) {
+        let columns = raw.iter().zip(&self.means).zip(&self.deviations);
+        let standard = columns.map(|((value, mean), deviation)| standardised(*value, *mean, *deviation));
+        match &self.map {
+            Some(map) => map.apply(standard, scaled),
+            None => scaled.iter_mut().zip(standard).for_each(|(slot, value)| *slot = value),
         }
     }
+}
+
+fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
+    if deviation > 0.0 { (value - mean) / deviation } else { 0.0 }
 }
 
 /// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0 and

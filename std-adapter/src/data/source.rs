@@ -23,9 +23,9 @@ pub trait RowSource: std::fmt::Debug + Sync {
         self.len() == 0
     }
 
-    /// Return the number of features d.
-    fn features(&self) -> usize {
-        self.columns().features()
+    /// Return how many numbers a scaled row has: one a feature, or the rank of a map.
+    fn width(&self) -> usize {
+        self.columns().width()
     }
 
     /// Lend the rows; none if they are not in this process.
@@ -116,7 +116,7 @@ impl RowSource for Prepared {
         Self::len(self)
     }
 
-    fn features(&self) -> usize {
+    fn width(&self) -> usize {
         self.dim
     }
 

@@ -23,6 +23,11 @@ pub enum ExportProblem {
         /// The kernel.
         kernel: String,
     },
+    /// A map, which models on devices do not have.
+    #[error(
+        "the model has a learned map, which models on devices do not have; fit with --metric scales, which needs no room there"
+    )]
+    Map,
     /// A feature whose standard deviation is too small relative to its mean.
     #[error(
         "cannot quantise the feature {feature:?}: its standard deviation {deviation} is too small relative to its mean {mean}; \

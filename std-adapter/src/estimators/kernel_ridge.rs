@@ -107,7 +107,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let source = self.map.source(data)?;
         let rows = source.as_rows().in_memory("a regression on features", self.seed)?;
         let target = rows.learnable()?;
-        let phi = self.map.transform_by(&rows.rows, |_| {})?;
+        let phi = self.map.transform_scaled(&rows.rows)?;
         let rank = self.map.rank();
         let folds: Vec<u8> = match self.ridge {
             Ridge::CrossValidated => deal_folds(rows.len(), self.seed).collect(),

@@ -219,7 +219,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         settings: Settings,
     ) -> Result<Self, Error> {
         let all = selection.landmarks.features(source)?;
-        let ground = Points::new(&all, source.features(), kernel.clone())?;
+        let ground = Points::new(&all, source.width(), kernel.clone())?;
         let gram = entries(&ground, &(0..ground.len()).collect::<Vec<_>>());
         Self::of(source, Input::Points { all, kernel }, gram, selection, settings)
     }
@@ -273,30 +273,45 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Core`] if a kernel value is not
     /// finite; [`Error::Memory`].
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
-        self.transform_by(rows, |row| self.columns.scaler.apply_row(row))
+        self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
 
-    /// [`transform`](Self::transform), for rows scaled by `scale`.
-    pub(crate) fn transform_by(
+    /// [`transform`](Self::transform), for rows that are scaled already.
+    pub(crate) fn transform_scaled(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        self.transform_by(rows, self.columns.width(), |scaled, row| row.copy_from_slice(scaled))
+    }
+
+    /// [`transform`](Self::transform), for rows of `dim` numbers which `scale` scales.
+    fn transform_by(
         &self,
         rows: &[f64],
-        scale: impl Fn(&mut [f64]) + Sync,
+        dim: usize,
+        scale: impl Fn(&[f64], &mut [f64]) + Sync,
     ) -> Result<Vec<f64>, Error> {
-        let dim = self.columns.features();
         check_rows(rows.len(), dim)?;
         let rank = self.rank();
         let mut features = zeros((rows.len() / dim).saturating_mul(rank), 0.0)?;
         let blocks = features.par_chunks_mut(BLOCK * rank).zip(rows.par_chunks(BLOCK * dim));
         blocks.enumerate().try_for_each(|(block, (features, rows))| {
-            let mut row = vec![0.0; dim];
-            for (phi, raw) in features.chunks_exact_mut(rank).zip(rows.chunks_exact(dim)) {
-                row.copy_from_slice(raw);
-                scale(&mut row);
-                self.column(&row, phi);
-            }
-            self.whiten(block * BLOCK, features)
+            self.transform_block(block, rows.chunks_exact(dim), &scale, features)
         })?;
         Ok(features)
+    }
+
+    /// Write the features of the rows of one block, which `scale` scales.
+    fn transform_block<'r>(
+        &self,
+        block: usize,
+        rows: impl Iterator<Item = &'r [f64]>,
+        scale: impl Fn(&[f64], &mut [f64]),
+        features: &mut [f64],
+    ) -> Result<(), CoreError> {
+        let mut row = vec![0.0; self.columns.width()];
+        for (phi, raw) in features.chunks_exact_mut(self.rank()).zip(rows) {
+            scale(raw, &mut row);
+            self.column(&row, phi);
+        }
+        self.whiten(block * BLOCK, features)
     }
 
     /// Replace the kernel of some rows, from `first` on, with the independent landmarks by features.
@@ -321,7 +336,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
-        let dim = self.columns.features();
+        let dim = self.columns.width();
         if matches!(self.input, Input::Gram) {
             check_length("rows of the kernel matrix", dim, rows.len())?;
         }
@@ -330,12 +345,21 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
             Input::Points { kernel, .. } => kernel.value(features(row), features(row)),
             Input::Gram => features(row)[row],
         };
-        let phi = self.transform_by(&rows.rows, |_| {})?;
-        let norm =
-            |row: usize| phi[row * self.rank()..(row + 1) * self.rank()].iter().map(|x| x * x).sum::<f64>();
-        let residual = |row: usize| (diagonal(row) - norm(row)).max(0.0);
+        let rank = self.rank();
+        let blocks = rows.rows.par_chunks(BLOCK * dim).enumerate().map(|(block, scaled)| {
+            let mut features = zeros(scaled.len() / dim * rank, 0.0)?;
+            let copy = |scaled: &[f64], row: &mut [f64]| row.copy_from_slice(scaled);
+            self.transform_block(block, scaled.chunks_exact(dim), copy, &mut features)?;
+            let explained = features.chunks_exact(rank).map(|phi| phi.iter().map(|x| x * x).sum::<f64>());
+            let residuals = explained.enumerate().map(|(at, explained)| {
+                let residual: f64 = diagonal(block * BLOCK + at) - explained;
+                residual.max(0.0)
+            });
+            Ok(residuals.sum())
+        });
+        let residuals = blocks.collect::<Result<Vec<f64>, Error>>()?.iter().sum();
         let trace = (0..rows.len()).map(diagonal).sum();
-        Ok(TraceError::of((0..rows.len()).map(residual).sum(), trace).fraction)
+        Ok(TraceError::of(residuals, trace).fraction)
     }
 
     /// Return the rows of a data set, scaled as those that the map was fitted to.
@@ -345,7 +369,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
 
     /// Evaluate the kernel between a scaled row and the independent landmarks.
     fn column(&self, row: &[f64], out: &mut [f64]) {
-        let (dim, landmarks) = (self.columns.features(), self.landmarks());
+        let (dim, landmarks) = (self.columns.width(), self.landmarks());
         for (out, &place) in out.iter_mut().zip(&self.kept) {
             *out = match &self.input {
                 Input::Points { all, kernel } => kernel.value(&all[place * dim..(place + 1) * dim], row),

@@ -1,10 +1,10 @@
 //! Descent on the leave-one-out error by L-BFGS (Liu and Nocedal 1989).
 
-use crate::metric::objective::Problem;
+use crate::metric::{objective::Problem, transform::Transform};
 use argmin::core::{CostFunction, Error, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use faer::{Mat, MatRef};
+use faer::Mat;
 use std::cell::RefCell;
 
 /// Pairs of steps and gradients that L-BFGS keeps.
@@ -16,14 +16,14 @@ const LEAST_RIDGE: f64 = 1e-10;
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
 const WORST: f64 = 1e3;
 
-/// Scales of the features, a ridge, and the landmarks they go with.
+/// A transform, a ridge, and the landmarks they go with.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// One for each feature.
-    pub(crate) scales: Vec<f64>,
+    /// What rows and landmarks are multiplied by.
+    pub(crate) transform: Transform,
     /// The ridge γ.
     pub(crate) ridge: f64,
-    /// c x d standardised rows, which are scaled as the others.
+    /// c x d standardised rows, which are transformed as the others.
     pub(crate) landmarks: Mat<f64>,
 }
 
@@ -37,49 +37,52 @@ pub(crate) struct Measured {
     pub(crate) held_out: f64,
 }
 
-/// Multiply each column by its scale.
-pub(crate) fn scale(matrix: MatRef<'_, f64>, scales: &[f64]) -> Mat<f64> {
-    let mut scaled = matrix.to_owned();
-    for (j, &scale) in scales.iter().enumerate() {
-        scaled.col_as_slice_mut(j).iter_mut().for_each(|value| *value *= scale);
-    }
-    scaled
-}
-
 impl Point {
-    /// Measure the errors at this point, and the gradient of `ln J` by the scales and `ln γ`.
+    /// Measure the errors at this point, and the gradient of `ln J` by the numbers of the transform and `ln γ`.
     fn evaluate(self, problem: &Problem<'_>, held_out: Option<&Problem<'_>>) -> Option<(Measured, Vec<f64>)> {
-        let rows = scale(problem.rows, &self.scales);
-        let landmarks = scale(self.landmarks.as_ref(), &self.scales);
-        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
-        let along = |slopes: &Mat<f64>, rows: MatRef<'_, f64>, j: usize| -> f64 {
-            (0..rows.nrows()).map(|i| slopes[(i, j)] * rows[(i, j)]).sum()
-        };
-        let mut slope: Vec<f64> = (0..self.scales.len())
-            .map(|j| {
-                along(&solved.rows, problem.rows, j) + along(&solved.landmarks, self.landmarks.as_ref(), j)
-            })
-            .collect();
-        slope.push(solved.ridge * (self.ridge - LEAST_RIDGE));
+        let Self { transform, ridge, landmarks: home } = &self;
+        let (rows, landmarks) = (transform.apply(problem.rows), transform.apply(home.as_ref()));
+        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), *ridge)?;
+        let mut slope = transform.slope(solved.rows.as_ref(), problem.rows);
+        let of_landmarks = transform.slope(solved.landmarks.as_ref(), home.as_ref());
+        slope.iter_mut().zip(of_landmarks).for_each(|(slope, of_landmarks)| *slope += of_landmarks);
+        slope.push(solved.ridge * (ridge - LEAST_RIDGE));
         slope.iter_mut().for_each(|slope| *slope /= solved.error);
         let finite = solved.error > 0.0 && slope.iter().all(|slope| slope.is_finite());
         let held_out = held_out.map_or(solved.error, |held_out| {
-            let rows = scale(held_out.rows, &self.scales);
-            held_out.error(rows.as_ref(), landmarks.as_ref(), &solved)
+            let rows = transform.apply(held_out.rows);
+            let squares = held_out.squares(rows.as_ref(), landmarks.as_ref(), &solved);
+            squares.iter().sum::<f64>() / squares.len() as f64
         });
         finite.then_some((Measured { point: self, left_out: solved.error, held_out }, slope))
     }
 
     /// Return this point with the ridge of `ridges` that has the least leave-one-out error; `None` where no error is finite.
     pub(crate) fn with_best_ridge(
-        self,
+        mut self,
         problem: &Problem<'_>,
         held_out: Option<&Problem<'_>>,
         ridges: impl Iterator<Item = f64>,
     ) -> Option<Measured> {
-        let at = |ridge| Self { ridge, ..self.clone() }.evaluate(problem, held_out);
-        let measured = ridges.filter_map(at).map(|(measured, _)| measured);
-        measured.min_by(|one, other| one.left_out.total_cmp(&other.left_out))
+        let (rows, landmarks) =
+            (self.transform.apply(problem.rows), self.transform.apply(self.landmarks.as_ref()));
+        self.ridge = problem.best_ridge(rows.as_ref(), landmarks.as_ref(), ridges)?;
+        self.evaluate(problem, held_out).map(|(measured, _)| measured)
+    }
+
+    /// Return the squared errors on rows held out, and the mean outer product of the gradients on the others.
+    pub(crate) fn examine(
+        &self,
+        problem: &Problem<'_>,
+        held_out: &Problem<'_>,
+    ) -> Option<(Vec<f64>, Mat<f64>)> {
+        let [rows, held, landmarks] =
+            [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
+        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        Some((
+            held_out.squares(held.as_ref(), landmarks.as_ref(), &solved),
+            problem.gradients(rows.as_ref(), landmarks.as_ref(), &solved),
+        ))
     }
 }
 
@@ -90,11 +93,11 @@ struct Asked {
     slope: Vec<f64>,
 }
 
-/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the scales and `ln γ`.
+/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the numbers of the transform and `ln γ`.
 struct Objective<'a, 'b> {
     problem: &'a Problem<'b>,
     held_out: Option<&'a Problem<'b>>,
-    landmarks: &'a Mat<f64>,
+    from: &'a Point,
     /// The last place, since value and gradient are asked for one after the other.
     last: RefCell<Option<Asked>>,
     /// The least leave-one-out error so far.
@@ -116,9 +119,10 @@ impl Objective<'_, '_> {
     }
 
     fn compute(&self, place: &[f64]) -> Option<(f64, Vec<f64>)> {
-        let (log_ridge, scales) = place.split_last()?;
+        let (log_ridge, numbers) = place.split_last()?;
         let ridge = LEAST_RIDGE + log_ridge.exp();
-        let point = Point { scales: scales.to_vec(), ridge, landmarks: self.landmarks.clone() };
+        let Point { transform, landmarks, .. } = self.from;
+        let point = Point { transform: transform.with(numbers), ridge, landmarks: landmarks.clone() };
         let (measured, slope) = point.evaluate(self.problem, self.held_out)?;
         let value = measured.left_out.ln();
         if measured.left_out < *self.least.borrow() {
@@ -161,15 +165,69 @@ pub(crate) fn descend(
     let objective = Objective {
         problem,
         held_out,
-        landmarks: &from.point.landmarks,
+        from: &from.point,
         last: RefCell::new(None),
         least: RefCell::new(f64::INFINITY),
         best: RefCell::new(None),
     };
-    let mut start = from.point.scales.clone();
+    let mut start = from.point.transform.numbers();
     start.push((from.point.ridge - LEAST_RIDGE).max(LEAST_RIDGE).ln());
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
     // An error of the line search ends the descent: what it has found stands.
     let _ = Executor::new(&objective, solver).configure(|state| state.param(start).max_iters(steps)).run();
     objective.best.into_inner().unwrap_or_else(|| from.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_RIDGE, Point};
+    use crate::kernel::kind::KernelKind;
+    use crate::metric::{objective::Problem, transform::Transform};
+    use faer::Mat;
+
+    fn numbers(rows: usize, columns: usize, seed: f64) -> Mat<f64> {
+        let number =
+            |i: usize, j: usize| ((seed + i as f64 * 1.7 + j as f64 * 0.31).sin() * 43_758.545_3).fract();
+        Mat::from_fn(rows, columns, number)
+    }
+
+    #[test]
+    fn the_gradient_by_a_transform_agrees_with_differences() {
+        let (x, y, landmarks) = (numbers(40, 4, 0.3), numbers(40, 2, 5.1), numbers(6, 4, 2.2));
+        let transforms = [
+            Transform::Scales(vec![0.7, 1.3, 0.4, 0.9]),
+            Transform::Map(numbers(2, 4, 7.7)),
+            Transform::Map(numbers(4, 4, 8.1)),
+        ];
+        for kernel in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52]
+        {
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
+            for transform in &transforms {
+                let at = |place: &[f64]| {
+                    let (log_ridge, numbers) = place.split_last().unwrap();
+                    let (transform, ridge) = (transform.with(numbers), LEAST_RIDGE + log_ridge.exp());
+                    let point = Point { transform, ridge, landmarks: landmarks.clone() };
+                    let (measured, slope) = point.evaluate(&problem, None).unwrap();
+                    (measured.left_out.ln(), slope)
+                };
+                let mut place = transform.numbers();
+                place.push(1e-2_f64.ln());
+                let (_, slope) = at(&place);
+                assert_eq!(slope.len(), place.len());
+                for (number, found) in slope.into_iter().enumerate() {
+                    let moved = |by: f64| {
+                        let mut place = place.clone();
+                        place[number] += by;
+                        at(&place).0
+                    };
+                    let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                    // Differences of the error have an absolute error of some 10⁻¹⁶/step.
+                    assert!(
+                        (found - expected).abs() < 1e-6 * expected.abs() + 1e-9,
+                        "{kernel:?} {number} {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The leave-one-out error of ridge regression on landmarks, and its gradient in the rows, the landmarks and the ridge.
 //!
-//! Rows `X` and landmarks `Z` are scaled already. With `K = k(X, Z)`, `k(Z, Z) + εI = LLᵀ`, `Φ = KL⁻ᵀ`, `G = ΦᵀΦ + NγI`:
+//! Rows `X` and landmarks `Z` are transformed already. With `K = k(X, Z)`, `k(Z, Z) + εI = LLᵀ`, `Φ = KL⁻ᵀ`, `G = ΦᵀΦ + NγI`:
 //!
 //! `W = G⁻¹ΦᵀY`, `R = Y - ΦW`, `M = ΦG⁻¹`, `h_i = m_iᵀφ_i`, `e_i = r_i/(1 - h_i)`, `J = Σ e²/N`.
 //!
@@ -32,7 +32,7 @@ const FREE: f64 = 1e-9;
 /// Rows, their targets and a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem<'a> {
-    /// N x d, over the bandwidth, but not scaled.
+    /// N x d, over the bandwidth, but not transformed.
     pub(crate) rows: MatRef<'a, f64>,
     /// N x m.
     pub(crate) targets: MatRef<'a, f64>,
@@ -55,16 +55,115 @@ pub(crate) struct Solved {
     weights: Mat<f64>,
 }
 
+/// The features of rows.
+struct Features {
+    /// `Φ`.
+    phi: Mat<f64>,
+    /// `L`.
+    lower: Mat<f64>,
+    /// `ΦᵀΦ`.
+    gram: Mat<f64>,
+    /// The slopes of [`kernel_values`] of `K` and of `k(Z, Z)`.
+    slopes: [Mat<f64>; 2],
+}
+
+/// A regression on features, and what leaving out each row changes.
+struct LeftOut {
+    /// `M`.
+    shares: Mat<f64>,
+    /// `W`.
+    weights: Mat<f64>,
+    /// `R`.
+    residuals: Mat<f64>,
+    /// `1 - h`.
+    free: Vec<f64>,
+    /// `J`.
+    error: f64,
+}
+
+impl Features {
+    fn of(kernel: KernelKind, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Self> {
+        let (mut phi, slopes) = kernel_values(kernel, rows, landmarks);
+        let (mut lower, home_slopes) = kernel_values(kernel, landmarks, landmarks);
+        (0..lower.nrows()).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
+        factor(&mut lower)?;
+        solve_lower(lower.as_ref(), phi.as_mut().transpose_mut(), Par::Seq);
+        let gram = product(phi.transpose(), phi.as_ref());
+        Some(Self { phi, lower, gram, slopes: [slopes, home_slopes] })
+    }
+
+    /// Regress on the features; `None` where the error is not finite.
+    fn leave_out(&self, targets: MatRef<'_, f64>, ridge: f64) -> Option<LeftOut> {
+        let Self { phi, gram, .. } = self;
+        let (count, c) = (phi.nrows() as f64, phi.ncols());
+        let mut penalised = gram.clone();
+        (0..c).for_each(|k| penalised[(k, k)] += count * ridge);
+        factor(&mut penalised)?;
+        let mut shares = phi.clone();
+        solve_lower(penalised.as_ref(), shares.as_mut().transpose_mut(), Par::Seq);
+        solve_upper(penalised.transpose(), shares.as_mut().transpose_mut(), Par::Seq);
+        let weights = product(shares.transpose(), targets);
+        let mut residuals = targets.to_owned();
+        add(residuals.as_mut(), phi.as_ref(), weights.as_ref(), -1.0);
+        let mut free = vec![1.0; phi.nrows()];
+        for k in 0..c {
+            for ((free, m), f) in free.iter_mut().zip(shares.col_as_slice(k)).zip(phi.col_as_slice(k)) {
+                *free -= m * f;
+            }
+        }
+        free.iter_mut().for_each(|free| *free = free.max(FREE));
+        let left_out = |t| residuals.col_as_slice(t).iter().zip(&free).map(|(r, free)| (r / free).powi(2));
+        let error = (0..targets.ncols()).flat_map(left_out).sum::<f64>() / count;
+        error.is_finite().then_some(LeftOut { shares, weights, residuals, free, error })
+    }
+}
+
 impl Problem<'_> {
-    /// Return the mean squared error of a solution on these rows, scaled; the sum of those of the targets.
-    pub(crate) fn error(&self, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>, solved: &Solved) -> f64 {
+    /// Return the squared error of a solution on each of these rows, transformed; the sum of those of the targets.
+    pub(crate) fn squares(
+        &self,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        solved: &Solved,
+    ) -> Vec<f64> {
         let (values, _) = kernel_values(self.kernel, rows, landmarks);
         let mut left = self.targets.to_owned();
         add(left.as_mut(), values.as_ref(), solved.weights.as_ref(), -1.0);
-        left.squared_norm_l2() / left.nrows() as f64
+        (0..left.nrows()).map(|i| left.row(i).squared_norm_l2()).collect()
     }
 
-    /// Solve with these rows, scaled, and landmarks; `None` where the error is not finite.
+    /// Return the mean outer product of the gradients of a solution's predictions, by the transformed rows; the sum of those of
+    /// the targets.
+    pub(crate) fn gradients(
+        &self,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        solved: &Solved,
+    ) -> Mat<f64> {
+        let (_, slopes) = kernel_values(self.kernel, rows, landmarks);
+        let mut outer = Mat::zeros(rows.ncols(), rows.ncols());
+        for t in 0..self.targets.ncols() {
+            let weights = Mat::from_fn(rows.nrows(), landmarks.nrows(), |_, a| solved.weights[(a, t)]);
+            let (gradients, _) = through(self.kernel, rows, landmarks, weights, &slopes);
+            add(outer.as_mut(), gradients.transpose(), gradients.as_ref(), 1.0 / rows.nrows() as f64);
+        }
+        outer
+    }
+
+    /// Return the ridge of these with the least error; `None` where no error is finite.
+    pub(crate) fn best_ridge(
+        &self,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        ridges: impl Iterator<Item = f64>,
+    ) -> Option<f64> {
+        let features = Features::of(self.kernel, rows, landmarks)?;
+        let error = |ridge| Some((features.leave_out(self.targets, ridge)?.error, ridge));
+        let best = ridges.filter_map(error).min_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some(best.1)
+    }
+
+    /// Solve with these rows, transformed, and landmarks; `None` where the error is not finite.
     pub(crate) fn evaluate(
         &self,
         rows: MatRef<'_, f64>,
@@ -73,42 +172,17 @@ impl Problem<'_> {
     ) -> Option<Solved> {
         let (n, c, m) = (rows.nrows(), landmarks.nrows(), self.targets.ncols());
         let count = n as f64;
-        let (mut phi, slopes) = kernel_values(self.kernel, rows, landmarks);
-        let (mut lower, home_slopes) = kernel_values(self.kernel, landmarks, landmarks);
-        (0..c).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
-        factor(&mut lower)?;
+        let features = Features::of(self.kernel, rows, landmarks)?;
+        let LeftOut { shares, weights, residuals, free, error } = features.leave_out(self.targets, ridge)?;
+        let Features { phi, lower, slopes: [slopes, home_slopes], .. } = features;
         let lower = lower.as_ref();
-        solve_lower(lower, phi.as_mut().transpose_mut(), Par::Seq);
-
-        let mut gram = product(phi.transpose(), phi.as_ref());
-        (0..c).for_each(|k| gram[(k, k)] += count * ridge);
-        factor(&mut gram)?;
-        // M, and M times b below.
-        let mut shares = phi.clone();
-        solve_lower(gram.as_ref(), shares.as_mut().transpose_mut(), Par::Seq);
-        solve_upper(gram.transpose(), shares.as_mut().transpose_mut(), Par::Seq);
-        let weights = product(shares.transpose(), self.targets);
-        let mut residuals = self.targets.to_owned();
-        add(residuals.as_mut(), phi.as_ref(), weights.as_ref(), -1.0);
-        let mut free = vec![1.0; n];
-        for k in 0..c {
-            for ((free, m), f) in free.iter_mut().zip(shares.col_as_slice(k)).zip(phi.col_as_slice(k)) {
-                *free -= m * f;
-            }
-        }
-        free.iter_mut().for_each(|free| *free = free.max(FREE));
-        let mut error = 0.0;
         let (mut a, mut b) = (Mat::zeros(n, m), vec![0.0; n]);
         for t in 0..m {
             for (i, (free, b)) in free.iter().zip(&mut b).enumerate() {
                 let left_out = residuals[(i, t)] / free;
-                error += left_out * left_out / count;
                 a[(i, t)] = 2.0 * left_out / (count * free);
                 *b += left_out * a[(i, t)];
             }
-        }
-        if !error.is_finite() {
-            return None;
         }
 
         let q = product(shares.transpose(), a.as_ref());
@@ -327,7 +401,7 @@ mod tests {
             let ridge = ridge * n as f64 / (n - 1) as f64;
             let problem = Problem { targets: y.as_ref(), ..*problem };
             let solved = problem.evaluate(x.as_ref(), landmarks, ridge).unwrap();
-            sum += Problem { targets: own, ..problem }.error(one, landmarks, &solved);
+            sum += Problem { targets: own, ..problem }.squares(one, landmarks, &solved)[0];
         }
         sum / n as f64
     }

@@ -9,17 +9,17 @@ use rayon::prelude::*;
 
 impl Model {
     /// Predict each raw row as [`predict`](Self::predict) does, and say how far the prediction can be relied on: the distance to the
-    /// nearest landmark, in standard deviations of the features, the Nyström residual, and the variance of a new observation, if the
+    /// nearest landmark, in standard deviations of the features (with a map: after it), the Nyström residual, and the variance of a new observation, if the
     /// model has the [`Confidence::triangle`](crate::model::Confidence::triangle). `c²` multiply-adds a row, and `c³/6` once.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict), and [`Error::Landmarks`] if the landmarks depend on each other in double precision.
     pub fn assess(&self, rows: &[f64]) -> Result<Vec<Assessment<f64>>, Error> {
         let values = self.predict(rows)?;
-        let dim = self.feature_names.len();
+        let (dim, width) = (self.feature_names.len(), self.scaler.width());
         let (coefficients, kernel) = (self.coefficients.to_f64(), self.kernel.build::<f64>()?);
-        let factor = factor(&coefficients, dim, kernel)?;
-        let (zeros, ones) = (vec![0.0; dim], vec![1.0; dim]);
+        let factor = factor(&coefficients, width, kernel)?;
+        let (zeros, ones) = (vec![0.0; width], vec![1.0; width]);
         let model = dpp_nystrom_core::Model::new(
             kernel,
             Parts {
@@ -40,17 +40,17 @@ impl Model {
             None => (&factor, Solved { penalty: 1.0, noise: 0.0 }),
         };
         let assessor = Assessor::new(model, None, Some(Uncertainty { factor: &factor, triangle, solved }))?;
-        let room = dim + coefficients.weights.len();
-        let assess = |(mut row, value): (Vec<f64>, f64), room: &mut [f64]| {
-            self.scaler.apply_row(&mut row);
-            let mut assessment = assessor.assess(&row, room)?;
+        let room = width + coefficients.weights.len();
+        let assess = |(raw, value): (&[f64], f64), (row, room): &mut (Vec<f64>, Vec<f64>)| {
+            self.scaler.apply_row(raw, row);
+            let mut assessment = assessor.assess(row, room)?;
             assessment.value = value;
             assessment.variance = assessment.variance.filter(|_| confidence.is_some());
             Ok(assessment)
         };
         rows.par_chunks_exact(dim)
             .zip(values)
-            .map_init(|| vec![0.0; room], |room, (row, value)| assess((row.to_vec(), value), room))
+            .map_init(|| (vec![0.0; width], vec![0.0; room]), |memory, row| assess(row, memory))
             .collect()
     }
 

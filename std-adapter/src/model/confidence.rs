@@ -11,7 +11,7 @@ pub const DEVIATIONS: f64 = 1.645;
 pub struct Confidence {
     /// The least and the greatest target, in its units.
     pub range: [f64; 2],
-    /// The distances to the nearest landmark, in standard deviations of the features, that a half, a tenth and a hundredth of the
+    /// The distances to the nearest landmark, in standard deviations of the features (with a map: after it), that a half, a tenth and a hundredth of the
     /// rows exceed.
     pub nearest: [f64; 3],
     /// The Nyström residuals that a half, a tenth and a hundredth of the rows exceed.

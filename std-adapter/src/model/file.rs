@@ -10,7 +10,7 @@
 //!
 //! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
-//! [`Confidence`]; a model without it is written as version 1.
+//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -23,9 +23,9 @@ use crate::error::{
 };
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::model::trained::Model;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 const FRAME: Frame =
@@ -33,6 +33,9 @@ const FRAME: Frame =
 
 /// The tag of the section of a [`Confidence`](crate::model::Confidence).
 const CONFIDENCE: u32 = 1;
+
+/// The tag of the section of a [`Map`](crate::data::Map).
+const MAP: u32 = 2;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -42,20 +45,23 @@ struct Section {
     bytes: Vec<u8>,
 }
 
+impl Section {
+    fn of(tag: u32, mandatory: bool, content: &impl Serialize) -> io::Result<Self> {
+        Ok(Self { tag, mandatory, bytes: postcard::to_allocvec(content).map_err(io::Error::other)? })
+    }
+
+    fn content<T: DeserializeOwned>(&self) -> postcard::Result<T> {
+        postcard::from_bytes(&self.bytes)
+    }
+}
+
 impl Model {
     /// Write the model; an existing file is replaced once the new one is complete.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        write_whole(path.as_ref(), |file| {
-            let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
-            let Some(confidence) = &self.confidence else { return FRAME.write(file, &content) };
-            let bytes = postcard::to_allocvec(confidence).map_err(io::Error::other)?;
-            let sections = vec![Section { tag: CONFIDENCE, mandatory: false, bytes }];
-            content.extend(postcard::to_allocvec(&sections).map_err(io::Error::other)?);
-            Frame { version: 2, ..FRAME }.write(file, &content)
-        })
+        write_whole(path.as_ref(), |file| self.write(file))
     }
 
     /// Read a model.
@@ -65,47 +71,87 @@ impl Model {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |source| TableError::new(path, TableProblem::Open(source));
-        let refuse = |problem| Error::Model { path: path.to_owned(), problem };
         let mut file = File::open(path).map_err(open)?;
         if file.metadata().map_err(open)?.is_dir() {
             return Err(TableError::new(path, TableProblem::Directory).into());
         }
-        let framed =
-            FRAME.read(&mut file).map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
-        let (version, content) = framed.map_err(|problem| {
-            refuse(match problem {
-                FrameProblem::Foreign => ModelProblem::Foreign,
-                FrameProblem::Version(version) => ModelProblem::Version(version),
-                FrameProblem::Truncated => ModelProblem::Truncated,
-                FrameProblem::Longer => ModelProblem::Longer,
-                FrameProblem::Corrupt => ModelProblem::Corrupt,
-            })
-        })?;
-        let malformed = || refuse(ModelProblem::Malformed);
-        let (mut model, rest) = postcard::take_from_bytes::<Model>(&content).map_err(|_| malformed())?;
+        let read =
+            Self::read(&mut file).map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
+        read.map_err(|problem| Error::Model { path: path.to_owned(), problem })
+    }
+
+    /// Return the content of a model file.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes).map_err(|_| Error::Memory { bytes: bytes.len() })?;
+        Ok(bytes)
+    }
+
+    /// Read what [`to_bytes`](Self::to_bytes) returned.
+    ///
+    /// # Errors
+    /// Why they are no model.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ModelProblem> {
+        Self::read(&mut bytes).unwrap_or(Err(ModelProblem::Truncated))
+    }
+
+    fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
+        let mut sections = Vec::new();
+        if let Some(confidence) = &self.confidence {
+            sections.push(Section::of(CONFIDENCE, false, confidence)?);
+        }
+        if let Some(map) = &self.scaler.map {
+            sections.push(Section::of(MAP, true, map)?);
+        }
+        if sections.is_empty() {
+            return FRAME.write(out, &content);
+        }
+        content.extend(postcard::to_allocvec(&sections).map_err(io::Error::other)?);
+        Frame { version: 2, ..FRAME }.write(out, &content)
+    }
+
+    fn read(input: &mut impl Read) -> io::Result<Result<Self, ModelProblem>> {
+        let framed = FRAME.read(input)?.map_err(|problem| match problem {
+            FrameProblem::Foreign => ModelProblem::Foreign,
+            FrameProblem::Version(version) => ModelProblem::Version(version),
+            FrameProblem::Truncated => ModelProblem::Truncated,
+            FrameProblem::Longer => ModelProblem::Longer,
+            FrameProblem::Corrupt => ModelProblem::Corrupt,
+        });
+        Ok(framed.and_then(|(version, content)| Self::parse(version, &content)))
+    }
+
+    fn parse(version: u32, content: &[u8]) -> Result<Self, ModelProblem> {
+        let malformed = |_| ModelProblem::Malformed;
+        let (mut model, rest) = postcard::take_from_bytes::<Model>(content).map_err(malformed)?;
         let sections: Vec<Section> = match version {
             1 if rest.is_empty() => Vec::new(),
-            1 => return Err(malformed()),
+            1 => return Err(ModelProblem::Malformed),
             _ => match postcard::take_from_bytes(rest) {
                 Ok((sections, [])) => sections,
-                _ => return Err(malformed()),
+                _ => return Err(ModelProblem::Malformed),
             },
         };
         for section in sections {
-            if section.tag == CONFIDENCE {
-                model.confidence = Some(postcard::from_bytes(&section.bytes).map_err(|_| malformed())?);
-            } else if section.mandatory {
-                return Err(refuse(ModelProblem::Section(section.tag)));
+            match section.tag {
+                CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
+                MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
+                tag if section.mandatory => return Err(ModelProblem::Section(tag)),
+                _ => {}
             }
         }
-        if model.is_well_formed() { Ok(model) } else { Err(malformed()) }
+        if model.is_well_formed() { Ok(model) } else { Err(ModelProblem::Malformed) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Section};
-    use crate::data::scaler::Scaler;
+    use crate::data::{map::Map, scaler::Scaler};
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
@@ -117,7 +163,7 @@ mod tests {
         let model = Model {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
-            scaler: Scaler { means: vec![0.0], deviations: vec![1.0] },
+            scaler: Scaler { means: vec![0.0], deviations: vec![1.0], map: None },
             target_mean: 0.0,
             target_deviation: 1.0,
             kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
@@ -155,6 +201,17 @@ mod tests {
         let kept = Model { confidence: Some(confidence.clone()), ..model.clone() };
         kept.save(&path).unwrap();
         assert_eq!(Model::load(&path).unwrap(), kept);
+        // So is the map, without which a reader must not predict.
+        let map = Map { rank: 1, values: vec![2.0] };
+        let mapped =
+            |map| Model { scaler: Scaler { map: Some(map), ..model.scaler.clone() }, ..model.clone() };
+        mapped(map.clone()).save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), mapped(map.clone()));
+        assert_eq!(Model::from_bytes(&mapped(map.clone()).to_bytes().unwrap()).unwrap(), mapped(map));
+        for (rank, values) in [(1, vec![2.0, 1.0]), (0, vec![]), (2, vec![1.0, 1.0]), (1, vec![f64::NAN])] {
+            mapped(Map { rank, values }).save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
         for wrong in [
             Confidence { triangle: vec![2.0, 1.0], ..confidence.clone() },
             Confidence { range: [1.0, -1.0], ..confidence.clone() },

@@ -16,7 +16,7 @@ const BLOCK: usize = 1_024;
 /// Landmarks and weights in the precision of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients<T> {
-    /// Standardised landmarks, one after the other.
+    /// Landmarks, standardised and mapped, one after the other.
     pub landmarks: Vec<T>,
     /// One weight per landmark.
     pub weights: Vec<T>,
@@ -51,7 +51,7 @@ pub struct Model {
     pub feature_names: Vec<String>,
     /// The name of the target.
     pub target_name: String,
-    /// The features' statistics.
+    /// The features' statistics, and the map, which is a section of its own in a file.
     pub scaler: Scaler,
     /// The target's mean.
     pub target_mean: f64,
@@ -100,7 +100,7 @@ impl Model {
     }
 
     /// Predict the target, in its own units, for each raw row of `rows`: row-major, as many features a row as the model
-    /// has, in their order and units. On all threads; `c d` multiply-adds and `c` kernel values a row.
+    /// has, in their order and units. On all threads; `c d` multiply-adds, with a map of rank r `(c + d) r`, and `c` kernel values a row.
     ///
     /// # Errors
     /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
@@ -124,19 +124,18 @@ impl Model {
     }
 
     fn predict_in<T: Scalar>(&self, coefficients: &Coefficients<T>, rows: &[f64]) -> Result<Vec<f64>, Error> {
-        let dim = self.feature_names.len();
+        let (dim, width) = (self.feature_names.len(), self.scaler.width());
         let kernel = self.kernel.build::<T>()?;
-        let predictor = Predictor::new(kernel, &coefficients.landmarks, dim, &coefficients.weights)?;
+        let predictor = Predictor::new(kernel, &coefficients.landmarks, width, &coefficients.weights)?;
         let mut predictions = zeros(rows.len() / dim, 0.0)?;
         predictions.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
             |(block, (predictions, rows))| {
-                let mut raw = vec![0.0; dim];
-                let mut row = vec![T::ZERO; dim];
+                let mut scaled = vec![0.0; width];
+                let mut row = vec![T::ZERO; width];
                 let rows = rows.chunks_exact(dim);
                 for (at, (prediction, features)) in predictions.iter_mut().zip(rows).enumerate() {
-                    raw.copy_from_slice(features);
-                    self.scaler.apply_row(&mut raw);
-                    row.iter_mut().zip(&raw).for_each(|(value, &raw)| *value = T::from_f64(raw));
+                    self.scaler.apply_row(features, &mut scaled);
+                    row.iter_mut().zip(&scaled).for_each(|(value, &scaled)| *value = T::from_f64(scaled));
                     let standard = predictor.predict(&row)?.to_f64();
                     *prediction = self.target_mean + self.target_deviation * standard;
                     if !prediction.is_finite() {
@@ -159,7 +158,7 @@ impl Model {
             && finite(&[self.target_mean, self.target_deviation, self.kernel.sigma, self.ridge])
             && !weights.is_empty()
             && (self.landmark_rows.is_empty() || weights.len() == self.landmark_rows.len())
-            && Some(landmarks.len()) == weights.len().checked_mul(dim)
+            && Some(landmarks.len()) == weights.len().checked_mul(self.scaler.width())
             && finite(&landmarks)
             && finite(&weights)
             && self.kernel.build::<f64>().is_ok()

@@ -63,11 +63,11 @@ pub struct FitSpec {
     pub feature_names: Vec<String>,
     /// The target's name.
     pub target_name: String,
-    /// The features' statistics.
+    /// The features' statistics, and a map.
     pub scaler: Scaler,
     /// The target's statistics: one column.
     pub target_scaler: Scaler,
-    /// Landmarks, standardised, `c × d` row-major.
+    /// Landmarks, standardised and mapped, row-major.
     pub landmarks: Vec<f64>,
     /// The kernel.
     pub kernel: KernelSpec,
@@ -180,7 +180,7 @@ impl FitSpec {
             feature_names: columns.feature_names,
             target_name: target.name,
             scaler: columns.scaler,
-            target_scaler: Scaler { means: vec![target.mean], deviations: vec![target.deviation] },
+            target_scaler: Scaler { means: vec![target.mean], deviations: vec![target.deviation], map: None },
             landmarks,
             kernel,
             folds: if ridge == Ridge::CrossValidated { FOLDS as u8 } else { 1 },
@@ -198,8 +198,12 @@ impl FitSpec {
     /// # Errors
     /// [`Error::Memory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        postcard::to_allocvec(self)
-            .map_err(|_| Error::Memory { bytes: size_of_val(self.landmarks.as_slice()) })
+        let memory = |_| Error::Memory { bytes: size_of_val(self.landmarks.as_slice()) };
+        let mut bytes = postcard::to_allocvec(self).map_err(memory)?;
+        if let Some(map) = &self.scaler.map {
+            bytes.extend(postcard::to_allocvec(map).map_err(memory)?);
+        }
+        Ok(bytes)
     }
 
     /// Deserialise what [`to_bytes`](Self::to_bytes) returned.
@@ -207,17 +211,19 @@ impl FitSpec {
     /// # Errors
     /// [`Error::FitSpec`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let spec: Self = match postcard::take_from_bytes(bytes) {
-            Ok((spec, [])) => spec,
-            _ => return Err(Error::FitSpec),
-        };
+        let (mut spec, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Error::FitSpec)?;
+        if !rest.is_empty() {
+            spec.scaler.map = match postcard::take_from_bytes(rest) {
+                Ok((map, [])) => Some(map),
+                _ => return Err(Error::FitSpec),
+            };
+        }
         let dim = spec.features();
         let fits = dim > 0
-            && spec.scaler.means.len() == dim
-            && spec.scaler.deviations.len() == dim
+            && spec.scaler.is_well_formed(dim)
             && spec.target_scaler.means.len() == 1
             && spec.target_scaler.deviations.len() == 1
-            && spec.landmarks.len().is_multiple_of(dim)
+            && spec.landmarks.len().is_multiple_of(spec.scaler.width())
             && spec.folds > 0;
         if fits { Ok(spec) } else { Err(Error::FitSpec) }
     }
@@ -226,7 +232,7 @@ impl FitSpec {
         &self,
         work: impl FnOnce(&Landmarks<'_, f64, Ground<'_>>) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let ground = Points::new(&self.landmarks, self.features(), self.kernel.build()?);
+        let ground = Points::new(&self.landmarks, self.scaler.width(), self.kernel.build()?);
         let ground = ground.map_err(|reason| Error::Landmarks { reason })?;
         let mut memory = Heap::new(ground.len())?;
         work(&independent_points(&ground, &mut memory)?)
@@ -235,12 +241,14 @@ impl FitSpec {
     fn digest(&self, landmarks: &Landmarks<'_, f64, Ground<'_>>) -> u64 {
         // Only the bits matter.
         let seed = [f64::from_bits(self.seed)];
-        let numbers: [&[f64]; 6] = [
+        let map = self.scaler.map.as_ref().map_or(&[][..], |map| &map.values);
+        let numbers: [&[f64]; 7] = [
             &seed,
             &self.scaler.means,
             &self.scaler.deviations,
             &self.target_scaler.means,
             &self.target_scaler.deviations,
+            map,
             &self.landmarks,
         ];
         digest(&numbers, landmarks.factor())
@@ -294,15 +302,16 @@ impl FitSpec {
             self.on_landmarks(|landmarks| {
                 Accumulator::on_all(&accumulated.0, |accumulators| {
                     let mut block = Block::new(landmarks, true)?;
-                    let mut standard = zeros(self.features(), 0.0)?;
+                    let (mut features, mut scaled) =
+                        (zeros(self.features(), 0.0)?, zeros(self.scaler.width(), 0.0)?);
                     for (rows, accumulator) in rows_of.iter().zip(&mut *accumulators) {
                         block.begin(accumulator);
                         for &row in rows {
-                            standard.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
-                            self.scaler.apply_row(&mut standard);
-                            let mut target = [targets[row]];
-                            self.target_scaler.apply_row(&mut target);
-                            block.push(standard.iter().copied(), target[0])?;
+                            features.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
+                            self.scaler.apply_row(&features, &mut scaled);
+                            let mut target = [0.0];
+                            self.target_scaler.apply_row(&[targets[row]], &mut target);
+                            block.push(scaled.iter().copied(), target[0])?;
                         }
                         block.end(accumulator)?;
                     }
@@ -395,7 +404,7 @@ impl FitSpec {
 #[cfg(test)]
 mod tests {
     use super::{FitSpec, first_not_finite};
-    use crate::data::scaler::Scaler;
+    use crate::data::{map::Map, scaler::Scaler};
     use crate::error::Error;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use dpp_nystrom_core::{BytesProblem, Error as CoreError};
@@ -404,8 +413,8 @@ mod tests {
         FitSpec {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
-            scaler: Scaler { means: vec![1.0], deviations: vec![2.0] },
-            target_scaler: Scaler { means: vec![3.0], deviations: vec![4.0] },
+            scaler: Scaler { means: vec![1.0], deviations: vec![2.0], map: None },
+            target_scaler: Scaler { means: vec![3.0], deviations: vec![4.0], map: None },
             landmarks: vec![-1.0, 0.0, 1.0],
             kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
             folds: 2,
@@ -420,7 +429,7 @@ mod tests {
         own.accumulate(&mut accumulated, &[&[0.5, 2.5, 1.0]], &[1.0, 2.0, 7.0]).unwrap();
         let bytes = own.state(&accumulated).unwrap();
         assert_eq!(own.read(&bytes).unwrap(), accumulated);
-        let moved = |mean| Scaler { means: vec![mean], deviations: vec![2.0] };
+        let moved = |mean| Scaler { means: vec![mean], deviations: vec![2.0], map: None };
         let others = [
             FitSpec { seed: 6, ..own.clone() },
             FitSpec { landmarks: vec![-1.0, 0.0, 1.5], ..own.clone() },
@@ -437,6 +446,31 @@ mod tests {
         for len in [0, bytes.len() / 2, bytes.len() - 1] {
             assert!(own.read(&bytes[..len]).is_err(), "{len}");
         }
+    }
+
+    /// A map travels with the spec, and rows that it maps are as those that were mapped before.
+    #[test]
+    fn a_map_is_applied_where_the_rows_are() {
+        let map = Map { rank: 1, values: vec![2.0, -1.0] };
+        let scaler = Scaler { means: vec![1.0, 3.0], deviations: vec![2.0, 0.5], map: Some(map) };
+        let names = vec!["a".into(), "b".into()];
+        let spec = FitSpec { feature_names: names, scaler: scaler.clone(), ..spec() };
+        let bytes = spec.to_bytes().unwrap();
+        assert_eq!(FitSpec::from_bytes(&bytes).unwrap(), spec);
+        assert!(FitSpec::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+        let (a, b) = ([0.5, 2.5, 1.0], [3.0, 3.5, 2.0]);
+        let mapped = [0, 1, 2].map(|i| 2.0 * (a[i] - 1.0) / 2.0 - (b[i] - 3.0) / 0.5);
+        // Folds, which are drawn by raw rows, would differ.
+        let spec = FitSpec { folds: 1, ..spec };
+        let plain = FitSpec { scaler: Scaler::identity(1), folds: 1, ..self::spec() };
+        let (mut found, mut expected) = (spec.empty().unwrap(), plain.empty().unwrap());
+        spec.accumulate(&mut found, &[&a, &b], &[1.0, 2.0, 7.0]).unwrap();
+        plain.accumulate(&mut expected, &[&mapped], &[1.0, 2.0, 7.0]).unwrap();
+        assert_eq!(found, expected);
+        let bytes = spec.state(&found).unwrap();
+        let other = Scaler { map: Some(Map { rank: 1, values: vec![2.0, 1.0] }), ..scaler };
+        assert!(FitSpec { scaler: other, ..spec.clone() }.read(&bytes).is_err());
+        assert_eq!(spec.read(&bytes).unwrap(), found);
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn fit_in<T: Lane + RealField>(
     let points = landmarks.features(source)?;
     let mut rounds = Rounds::new(source, checkpoint, &points, params);
     let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
-    let input = Input { rows, dim: columns.features(), targets, landmarks: &points, kernel: kernel.build()? };
+    let input = Input { rows, dim: columns.width(), targets, landmarks: &points, kernel: kernel.build()? };
     let fitted = regress(input, &ridge.into(), seed, &mut rounds, true, observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
@@ -110,7 +110,7 @@ pub(crate) fn validation_error(
     source.columns().learnable()?;
     source.expect(Order::Sequential);
     let points = landmarks.features(source)?;
-    let (dim, ridges) = (source.features(), ridge.candidates());
+    let (dim, ridges) = (source.width(), ridge.candidates());
     let quality = match source.slices() {
         Some(RowSlices::F64(rows, Some(targets))) => {
             let (targets, landmarks) = (Targets::F64(targets), &points[..]);
@@ -141,7 +141,7 @@ pub(crate) fn assemble<T: Scalar>(
     coefficients: fn(Coefficients<T>) -> AnyCoefficients,
 ) -> Result<Fitted, Error> {
     let target = columns.learnable()?;
-    let dim = columns.features();
+    let dim = columns.width();
     let mut landmarks = Vec::with_capacity(fitted.kept.len() * dim);
     for &place in &fitted.kept {
         landmarks.extend_from_slice(&points[place * dim..(place + 1) * dim]);

@@ -7,13 +7,13 @@ use dpp_nystrom_core::kernel::ChosenKernel;
 /// Scaled rows with targets, and the landmarks to regress on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a, T> {
-    /// Rows of `dim` features.
+    /// Rows of `dim` numbers.
     pub(crate) rows: &'a [T],
-    /// The number of features.
+    /// How many numbers a row has: one a feature, or the rank of a map.
     pub(crate) dim: usize,
     /// A target for each row.
     pub(crate) targets: Targets<'a>,
-    /// Landmarks of `dim` features.
+    /// Landmarks of `dim` numbers.
     pub(crate) landmarks: &'a [T],
     /// The kernel.
     pub(crate) kernel: ChosenKernel<T>,

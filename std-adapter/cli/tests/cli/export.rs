@@ -54,7 +54,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
     Model {
         feature_names: vec!["warm".to_owned(), "wet */ \"both\"".to_owned()],
         target_name: "days".to_owned(),
-        scaler: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5] },
+        scaler: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5], map: None },
         target_mean: 3.75,
         target_deviation: 1.5,
         kernel: KernelSpec { kind: kernel, sigma: 1.25 },
@@ -142,8 +142,8 @@ fn statics_are_the_models() {
 /// `y(x) = mean + scale Σ w k`, by the formulas of the kernels in doubles.
 fn by_hand(model: &Model, raw: &[f64]) -> f64 {
     let AnyCoefficients::F64(numbers) = &model.coefficients else { panic!("doubles") };
-    let mut row = raw.to_vec();
-    model.scaler.apply_row(&mut row);
+    let mut row = vec![0.0; model.scaler.width()];
+    model.scaler.apply_row(raw, &mut row);
     let terms = numbers.landmarks.chunks(row.len()).zip(&numbers.weights).map(|(landmark, weight)| {
         let pairs = || landmark.iter().zip(&row);
         let distance = pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt() / model.kernel.sigma;

@@ -56,7 +56,7 @@ fn a_store_holds_its_file() {
             let (told, stored): (_, Vec<f64>) = match column {
                 WIDTH => ((target.mean, target.deviation), targets.clone()),
                 _ => {
-                    let Scaler { means, deviations } = &description.scaler;
+                    let Scaler { means, deviations, .. } = &description.scaler;
                     (
                         (means[column], deviations[column]),
                         rows.iter().skip(column).step_by(WIDTH).copied().collect(),

@@ -20,7 +20,7 @@ impl RowSource for Store {
         Self::len(self)
     }
 
-    fn features(&self) -> usize {
+    fn width(&self) -> usize {
         Self::features(self)
     }
 

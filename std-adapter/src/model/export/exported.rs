@@ -11,7 +11,7 @@
 //! # use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 //! # let model = Model {
 //! #     feature_names: vec!["x".into()], target_name: "y".into(),
-//! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5] },
+//! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None },
 //! #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
 //! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
@@ -160,7 +160,7 @@ impl Exported {
     }
 }
 
-/// Return the model's landmarks as raw rows, on which to measure the cost when no data are given.
+/// Return the landmarks of a model without a map as raw rows, on which to measure the cost when no data are given.
 pub fn landmark_rows(model: &Model) -> Table {
     let mut features = model.coefficients.to_f64().landmarks;
     model.scaler.undo(&mut features);

@@ -89,6 +89,9 @@ impl Stored for i8 {
 impl<L: Stored> Quantised<L> {
     /// Quantise a model.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
+        if model.scaler.map.is_some() {
+            return Err(ExportProblem::Map.into());
+        }
         if model.kernel.kind != KernelKind::Gaussian {
             let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
             return Err(ExportProblem::Kernel { kernel }.into());

@@ -26,6 +26,9 @@ pub struct Single {
 impl Single {
     /// Round a model to single precision.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
+        if model.scaler.map.is_some() {
+            return Err(ExportProblem::Map.into());
+        }
         let rounded = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
             values.iter().enumerate().map(|(i, &value)| single(|| format!("{what} {i}"), value)).collect()
         };

@@ -1,0 +1,403 @@
+//! Scales and maps of the features, learned from the target.
+
+use crate::approximation::gram::Gram;
+use crate::data::{map::Map, prepared::Prepared};
+use crate::error::Error;
+use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
+use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
+use crate::metric::descent::{Measured, Point, descend};
+use crate::metric::{objective::Problem, transform::Transform};
+use crate::observer::{Observer, Silent, go_on};
+use crate::regression::ridge_grid;
+use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::Error as CoreError;
+use faer::Mat;
+use rand::seq::index;
+use rayon::prelude::*;
+
+/// The maximum number of rows that a metric is learned on.
+const LEARNING_ROWS: usize = 4_096;
+
+/// One in so many of them is held out.
+const HELD_OUT: usize = 5;
+
+/// Steps of a descent with the same landmarks.
+const STEPS: u64 = 40;
+
+/// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
+const LAST_STEPS: u64 = 15;
+
+/// A scale below this multiple of the largest one is 0.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// The largest rank of a map that is tried, if the number of features is not less; the others are its halves.
+const LARGEST_RANK: usize = 8;
+
+/// Rounds of the average gradient outer product.
+const ROUNDS: usize = 3;
+
+/// What the bandwidth may be divided by in such a round.
+const FACTORS: [f64; 5] = [0.35, 0.5, 0.7, 1.0, 1.4];
+
+/// A learned metric, and the errors by which it was chosen.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LearnedMetric {
+    /// The metric that a fit uses: one bandwidth, scales, or a map of a rank.
+    pub metric: Metric,
+    /// How much each standardised feature counts, at least 0: its scale, or the norm of its column of the map. All 1 for one
+    /// bandwidth; 0 for a feature that does not matter.
+    pub scales: Vec<f64>,
+    /// The map.
+    pub map: Option<Map>,
+    /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target: first of
+    /// one bandwidth, then in the order of the numbers that are learned.
+    pub errors: Vec<(Metric, f64)>,
+}
+
+/// Learn a metric for a regression on `landmarks` landmarks.
+///
+/// Up to [`LEARNING_ROWS`] rows are drawn, and a fifth of them held out. From one bandwidth for all features, 40 steps of
+/// L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in the metric found, by pivoted
+/// Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts from the strongest directions of these scales and of
+/// the average gradient outer product, whichever leads further. The error on the rows held out, which no step has seen, stops each
+/// descent, and chooses between metrics: a metric with more numbers is taken if its error is lower by more than the standard
+/// error of the difference. Last, 15 steps on all learning rows.
+///
+/// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on
+/// different threads.
+///
+/// # Errors
+/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features and for fewer learning rows than
+/// two for each landmark; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
+pub(crate) fn learn_metric(
+    data: &Prepared,
+    kernel: KernelSpec,
+    metric: Metric,
+    landmarks: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<LearnedMetric, Error> {
+    if !kernel.kind.has_bandwidth() {
+        return Err(Error::Metric {
+            problem: "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
+        });
+    }
+    let ranks = match metric {
+        Metric::One | Metric::Scales => Vec::new(),
+        Metric::Map(Some(rank)) => vec![rank],
+        Metric::Map(None) | Metric::Auto => ranks(data.dim),
+    };
+    if ranks.iter().any(|&rank| rank > data.dim) {
+        return Err(Error::Metric {
+            problem: "the rank of the map is larger than the number of features; take a rank up to that number",
+        });
+    }
+    let targets = &data.learnable()?.values;
+    let drawn = data.len().min(LEARNING_ROWS);
+    if drawn - drawn / HELD_OUT < 2 * landmarks {
+        return Err(Error::Metric {
+            problem: "there are fewer than two rows to learn from for each landmark; select fewer landmarks or take the metric one",
+        });
+    }
+    let rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
+    let (held, learned) = rows.split_at(drawn / HELD_OUT);
+    let gather = |rows: &[usize]| Rows::of(data, targets, rows, kernel.sigma);
+    let (held, learned, all) = (gather(held), gather(learned), gather(&rows));
+    let [held, learned, all] = [&held, &learned, &all].map(|rows| rows.problem(kernel.kind));
+
+    // One descent after the other, and the starts of maps.
+    let phases = 3 + if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
+    observer.begin("metric", phases);
+    let search = Search { landmarks, seed, observer };
+    let held = Some(&held);
+    let one = search.start(&learned, held, Transform::Scales(vec![1.0; data.dim]))?;
+    let scales = search.twice(&learned, held, std::slice::from_ref(&one))?;
+    let mut found = vec![(Metric::One, one.clone()), (Metric::Scales, scales.clone())];
+    if !ranks.is_empty() {
+        let gradients = search.of_gradients(&learned, held, &one)?;
+        search.advance()?;
+        let of_rank = |&rank: &usize| -> Result<Option<(Metric, Measured)>, Error> {
+            let starts = [&gradients, &scales].map(|from| {
+                let transform = from.point.transform.of_rank(rank)?;
+                search.start(&learned, held, transform)
+            });
+            // A map of low rank may leave fewer independent rows than landmarks.
+            let starts: Vec<Measured> = starts.into_iter().filter_map(Result::ok).collect();
+            go_on(observer)?;
+            if starts.is_empty() {
+                return Ok(None);
+            }
+            Ok(Some((Metric::Map(Some(rank)), search.twice(&learned, held, &starts)?)))
+        };
+        let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
+        found.extend(maps.into_iter().flatten());
+    }
+    let (metric, best) = choose(&found, metric, &learned, held)?;
+    let last = match search.start(&all, None, best.point.transform.clone()) {
+        Ok(from) if metric != Metric::One => descend(&all, None, &from, LAST_STEPS),
+        _ => best,
+    };
+    search.advance()?;
+    observer.end();
+    let errors = found.iter().map(|(metric, found)| (*metric, found.held_out.sqrt())).collect();
+    let mut transform = last.point.transform;
+    // Other distances than these change with a rotation of the mapped rows.
+    if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
+        transform = transform.of_rank(map.nrows())?;
+    }
+    let (map, scales) = match transform {
+        Transform::Scales(scales) => (None, scales.iter().map(|scale| scale.abs()).collect()),
+        Transform::Map(map) => {
+            let map = map_of(&map);
+            let scales = map.scales();
+            (Some(map), scales)
+        }
+    };
+    Ok(LearnedMetric { metric, errors, scales: without_negligible(scales), map })
+}
+
+/// The ranks of maps of `dim` features that are tried, ascending.
+fn ranks(dim: usize) -> Vec<usize> {
+    let halves = std::iter::successors(Some(dim.min(LARGEST_RANK)), |rank| Some(rank / 2));
+    let mut ranks: Vec<usize> = halves.take_while(|&rank| rank > 1 || rank == dim).take(3).collect();
+    ranks.reverse();
+    ranks
+}
+
+/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the standard error
+/// of the difference.
+fn choose(
+    found: &[(Metric, Measured)],
+    wanted: Metric,
+    learned: &Problem<'_>,
+    held: Option<&Problem<'_>>,
+) -> Result<(Metric, Measured), Error> {
+    let is_wanted = |metric: Metric| match wanted {
+        Metric::Auto => true,
+        Metric::Map(None) => matches!(metric, Metric::Map(_)),
+        wanted => metric == wanted,
+    };
+    let mut best: Option<(&(Metric, Measured), Vec<f64>)> = None;
+    for candidate in found.iter().filter(|(metric, _)| is_wanted(*metric)) {
+        let examined = held.and_then(|held| candidate.1.point.examine(learned, held));
+        let Some((squares, _)) = examined else { continue };
+        if best.as_ref().is_none_or(|(_, least)| is_lower(&squares, least)) {
+            best = Some((candidate, squares));
+        }
+    }
+    best.map(|(candidate, _)| candidate.clone()).ok_or(Error::Metric {
+        problem: "no map of this rank leaves as many independent rows as landmarks; take a larger rank or fewer landmarks",
+    })
+}
+
+/// Whether the mean of squares is lower than that of others of the same rows, by more than the standard error of the difference.
+fn is_lower(squares: &[f64], others: &[f64]) -> bool {
+    let count = squares.len() as f64;
+    let differences = || others.iter().zip(squares).map(|(other, square)| other - square);
+    let mean = differences().sum::<f64>() / count;
+    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
+    mean > (variance / count).sqrt()
+}
+
+fn map_of(map: &Mat<f64>) -> Map {
+    Map { rank: map.nrows(), values: (0..map.nrows()).flat_map(|i| map.row(i).iter().copied()).collect() }
+}
+
+/// Replace scales that are [`NEGLIGIBLE`] beside the largest by 0.
+fn without_negligible(scales: Vec<f64>) -> Vec<f64> {
+    let largest = scales.iter().fold(0.0_f64, |largest, scale| largest.max(*scale));
+    scales.into_iter().map(|scale| if scale > NEGLIGIBLE * largest { scale } else { 0.0 }).collect()
+}
+
+/// Rows over the bandwidth, and their targets.
+struct Rows {
+    rows: Mat<f64>,
+    targets: Mat<f64>,
+}
+
+impl Rows {
+    fn of(data: &Prepared, targets: &[f64], rows: &[usize], sigma: f64) -> Self {
+        Self {
+            rows: Mat::from_fn(rows.len(), data.dim, |i, j| data.rows[rows[i] * data.dim + j] / sigma),
+            targets: Mat::from_fn(rows.len(), 1, |i, _| targets[rows[i]]),
+        }
+    }
+
+    fn problem(&self, kernel: KernelKind) -> Problem<'_> {
+        Problem { rows: self.rows.as_ref(), targets: self.targets.as_ref(), kernel }
+    }
+}
+
+struct Search<'a> {
+    landmarks: usize,
+    seed: u64,
+    observer: &'a dyn Observer,
+}
+
+impl Search<'_> {
+    /// Select landmarks in the metric of this transform, and choose the ridge.
+    fn start(
+        &self,
+        problem: &Problem<'_>,
+        held_out: Option<&Problem<'_>>,
+        transform: Transform,
+    ) -> Result<Measured, Error> {
+        let landmarks = self.select(problem, &transform)?;
+        let point = Point { transform, ridge: 0.0, landmarks };
+        point
+            .with_best_ridge(problem, held_out, ridge_grid())
+            .ok_or(Error::Regression { reason: CoreError::Ridge })
+    }
+
+    fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
+        let rows = transform.apply(problem.rows);
+        let row = |i: usize| rows.row(i).iter().copied().collect::<Vec<_>>();
+        let data = Prepared::unscaled((0..rows.nrows()).flat_map(row).collect(), rows.ncols());
+        let gram = Gram::new(&data, KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
+        let silent = Silent(self.observer);
+        let task = Task { seed: self.seed, observer: &silent, ..Task::new(&gram, self.landmarks) };
+        let selector: &dyn Selector = &RpCholesky::default();
+        let selection = run(selector, &task)?;
+        let members = selection.landmarks.rows().unwrap_or_default();
+        Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
+    }
+
+    /// Descend from each start, and again from the best place found, with landmarks selected anew there.
+    fn twice(
+        &self,
+        problem: &Problem<'_>,
+        held_out: Option<&Problem<'_>>,
+        starts: &[Measured],
+    ) -> Result<Measured, Error> {
+        let mut best: Option<Measured> = None;
+        let mut keep = |found: Measured| {
+            if best.as_ref().is_none_or(|best| found.held_out < best.held_out) {
+                best = Some(found);
+            }
+            best.clone()
+        };
+        let mut kept = None;
+        for start in starts {
+            kept = keep(descend(problem, held_out, start, STEPS));
+            self.advance()?;
+        }
+        // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
+        if let Some(first) = &kept
+            && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
+        {
+            kept = keep(descend(problem, held_out, &again, STEPS));
+        }
+        self.advance()?;
+        kept.ok_or(Error::Regression { reason: CoreError::Ridge })
+    }
+
+    /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average gradient outer product: each
+    /// takes its map from the gradients of the fit before, at the best multiple of it. The start itself if no round has a finite error.
+    fn of_gradients(
+        &self,
+        problem: &Problem<'_>,
+        held_out: Option<&Problem<'_>>,
+        from: &Measured,
+    ) -> Result<Measured, Error> {
+        let (mut round, mut best) = (from.clone(), None::<Measured>);
+        for _ in 0..ROUNDS {
+            let examined = round.point.examine(problem, held_out.unwrap_or(problem));
+            let Some((_, outer)) = examined else { break };
+            let map = round.point.transform.of_gradients(&outer)?;
+            let Ok(landmarks) = self.select(problem, &map) else { break };
+            let at = |factor: &f64| {
+                let point = Point { transform: map.times(*factor), ridge: 0.0, landmarks: landmarks.clone() };
+                point.with_best_ridge(problem, held_out, ridge_grid().step_by(2))
+            };
+            let Some(next) =
+                FACTORS.iter().filter_map(at).min_by(|one, other| one.left_out.total_cmp(&other.left_out))
+            else {
+                break;
+            };
+            if best.as_ref().is_none_or(|best| next.left_out < best.left_out) {
+                best = Some(next.clone());
+            }
+            round = next;
+            go_on(self.observer)?;
+        }
+        Ok(best.unwrap_or_else(|| from.clone()))
+    }
+
+    fn advance(&self) -> Result<(), Error> {
+        self.observer.advance(1);
+        go_on(self.observer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{learn_metric, ranks};
+    use crate::data::prepared::{Prepared, StandardTarget};
+    use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
+    use crate::observer::NoObserver;
+
+    /// Rows of five features, of which the target depends on the first two.
+    fn planted() -> Prepared {
+        let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
+        let mut data = Prepared::unscaled((0..2_500).map(|i| value(i * i % 7_919)).collect(), 5);
+        let targets = data.rows.chunks_exact(5).map(|row| (2.0 * row[0]).sin() + row[1]).collect();
+        data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
+        data
+    }
+
+    const KERNELS: [KernelKind; 4] =
+        [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52];
+
+    #[test]
+    fn every_kernel_learns_which_features_matter() {
+        let data = planted();
+        for kind in KERNELS {
+            let spec = KernelSpec { kind, sigma: 3.0 };
+            let learn = |seed| learn_metric(&data, spec, Metric::Scales, 20, seed, &NoObserver).unwrap();
+            let learned = learn(1);
+            let least = learned.scales[0].min(learned.scales[1]);
+            assert!(learned.scales[2..].iter().all(|&scale| scale < 0.3 * least), "{kind:?} {learned:?}");
+            assert!(learned.errors[1].1 < 0.6 * learned.errors[0].1, "{kind:?} {learned:?}");
+            assert_eq!(learn(1), learned);
+        }
+    }
+
+    /// The target depends on one direction that no axis is near: scales cannot follow it.
+    #[test]
+    fn a_map_finds_a_direction() {
+        let mut data = planted();
+        let direction = [0.5, -0.5, 0.5, 0.0, 0.5];
+        let along =
+            |row: &[f64]| row.iter().zip(direction).map(|(value, weight)| value * weight).sum::<f64>();
+        let targets = data.rows.chunks_exact(5).map(|row| (2.5 * along(row)).sin()).collect();
+        data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
+        for kind in KERNELS {
+            let spec = KernelSpec { kind, sigma: 3.0 };
+            let learned = learn_metric(&data, spec, Metric::Auto, 10, 1, &NoObserver).unwrap();
+            let map = learned.map.as_ref().unwrap();
+            let error = learned.errors.iter().find(|(metric, _)| *metric == learned.metric).unwrap().1;
+            assert!(error < 0.5 * learned.errors[1].1, "{kind:?} {learned:?}");
+            // The rows that it maps to nearly nothing are those across the direction.
+            let norm = |row: [f64; 5]| {
+                let mut mapped = vec![0.0; map.rank];
+                map.apply(row.into_iter(), &mut mapped);
+                mapped.iter().map(|value| value * value).sum::<f64>().sqrt()
+            };
+            let across = norm([0.5, 0.5, 0.5, 0.5, -0.5]);
+            assert!(across < 0.2 * norm(direction), "{kind:?} {across} {learned:?}");
+        }
+    }
+
+    #[test]
+    fn ranks_end_at_the_number_of_features() {
+        assert_eq!(
+            [1, 2, 3, 5, 8, 40].map(ranks),
+            [vec![1], vec![2], vec![3], vec![2, 5], vec![2, 4, 8], vec![2, 4, 8]]
+        );
+        let too_large = Metric::Map(Some(6));
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
+        let refused = learn_metric(&planted(), spec, too_large, 20, 1, &NoObserver);
+        assert!(matches!(refused, Err(crate::error::Error::Metric { .. })));
+    }
+}
