@@ -269,14 +269,11 @@ fn a_learned_map() {
     assert_eq!(learned.rank, 2);
     // An oracle on the mapped rows.
     let standard = standardised(&x);
+    let along = |row: &[f64], direction: &[f64]| direction.iter().zip(row).map(|(a, u)| a * u).sum::<f64>();
+    let directions = learned.values.chunks_exact(FEATURES);
     let mapped: Vec<f64> = standard
         .chunks_exact(FEATURES)
-        .flat_map(|row| {
-            learned
-                .values
-                .chunks_exact(FEATURES)
-                .map(|direction| direction.iter().zip(row).map(|(entry, value)| entry * value).sum::<f64>())
-        })
+        .flat_map(|row| directions.clone().map(move |direction| along(row, direction)))
         .collect();
     let already = Dataset::from_rows(&mapped, 2).unwrap().with_target(&y).unwrap();
     let given = Given::new(map.landmarks().to_vec());
