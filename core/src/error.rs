@@ -282,13 +282,8 @@ pub enum BytesProblem {
     Corrupt,
     /// Intact, but inconsistent: a length, a count or a value is out of range.
     Malformed,
-    /// A state of a learner of another size: the most landmarks and the features that it was saved with.
-    Size {
-        /// The most landmarks.
-        landmarks: u32,
-        /// The features of a row.
-        features: u32,
-    },
+    /// A state of a learner of other capacities: of at most another number of landmarks, or of rows of other features.
+    Size,
     /// A model whose first byte is not at a multiple of 4.
     Misaligned,
     /// A quantised model where one in single precision was expected, one with integers of another size, or the
@@ -316,9 +311,7 @@ impl fmt::Display for BytesProblem {
             }
             Self::Corrupt => f.write_str("the checksum does not match: write or send the bytes again"),
             Self::Malformed => f.write_str("the checksum matches, but the content is inconsistent"),
-            Self::Size { landmarks, features } => {
-                write!(f, "saved by a learner of at most {landmarks} landmarks of {features} features")
-            }
+            Self::Size => f.write_str("saved by a learner of other numbers of landmarks or features"),
             Self::Misaligned => f.write_str("the first byte must be at a multiple of 4"),
             Self::Kind => f.write_str("quantised where numbers in single precision are read, the other way round, or of another width"),
             Self::BigEndian => f.write_str("this processor is big-endian, and models are little-endian"),

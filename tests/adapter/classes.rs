@@ -167,7 +167,7 @@ fn outputs_that_do_not_fit_are_refused() {
     let mut plain = models.clone();
     plain[0].confidence = None;
     assert!(refused(&plain, None, With { novelty: true, ..With::default() }).contains("limits"));
-    assert!(refused(&plain, None, With { variance: true, ..With::default() }).contains("a triangle"));
+    assert!(refused(&plain, None, With { variance: true, ..With::default() }).contains("variances"));
     let integers = refused(&models, Some(Bits::Eight), With { variance: true, ..With::default() });
     assert!(integers.contains("variances in integers"));
     // A reader of one output does not take the first for all.

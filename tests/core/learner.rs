@@ -380,7 +380,7 @@ fn damaged_and_foreign_states_are_refused() {
     ));
     assert_eq!(
         Learner::<8, D>::new().read_state(kernel(), &bytes),
-        Err(Error::SavedBytes(BytesProblem::Size { landmarks: C as u32, features: D as u32 }))
+        Err(Error::SavedBytes(BytesProblem::Size))
     );
     let mut wide = Learner::<C, D, Gaussian<f64>, f64>::new();
     assert_eq!(

@@ -175,8 +175,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
-    /// as the columns after the features), [`Error::TooLarge`] likewise for a number beyond 1.4e14 in `f32` or 1e149 in `f64`,
-    /// so that no sum of 2³² squares overflows, [`Error::RowCount`].
+    /// as the columns after the features), [`Error::RowCount`].
     pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
         let Some((&target, others)) = targets.split_first() else {
@@ -185,8 +184,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if !(others.is_empty() && self.further.is_empty()) {
             check_length(self.targets(), targets.len())?;
         }
-        for (column, &entry) in features.iter().chain(targets).enumerate() {
-            check_summable(entry, self.counts.rows, column)?;
+        if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
+            return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
         let rows = self.counts.rows.checked_add(1).ok_or(Error::RowCount)?;
         for (slot, &feature) in self.row.iter_mut().zip(features) {
@@ -579,14 +578,4 @@ fn add_squares<T: Scalar>(further: &mut [T], dim: usize) -> Option<()> {
 const fn block(dim: usize) -> usize {
     // Saturating: `dim` is the caller's.
     dim.saturating_add(3)
-}
-
-/// Check that 2³² squares of the number can be summed. Errors name it by the number of rows before it and the column.
-pub(crate) fn check_summable<T: Scalar>(number: T, rows: u64, column: usize) -> Result<(), Error> {
-    // NaN fails the comparison.
-    if number.abs() <= T::SUMMABLE {
-        return Ok(());
-    }
-    let row = row_number(rows);
-    Err(if number.is_finite() { Error::TooLarge { row, column } } else { Error::NotFinite { row, column } })
 }

@@ -103,14 +103,10 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// [`Error::NoRows`], [`Error::Ridge`] unless γ is finite and not negative, [`Error::OutOfRange`] for the target,
     /// [`Error::NotPositive`] with the feature that the rows and the regularisation leave undetermined, and
-    /// [`Error::NotFinite`] with the feature (as its column) whose weight overflows, or the number of features if the squared error
-    /// does. Rows can still be added.
+    /// [`Error::NotFinite`] with the feature (as its column) whose weight overflows. Rows can still be added.
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
-        if !squared_error.is_finite() {
-            return Err(Error::NotFinite { row: row_number(self.counts.rows), column: self.dim });
-        }
         self.note(squared_error, gamma);
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
     }

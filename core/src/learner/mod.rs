@@ -14,7 +14,7 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Tally, check_summable};
+use crate::krr::{RidgeRegression, Tally};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
 use crate::model::{Assessment, Model, Parts, standard_target, standardise};
@@ -471,8 +471,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
                 left -= value * *self.prior.get(place).known()?;
             }
         }
-        // A constant target is 0 in its units, whatever it is here.
-        check_summable(if target.is_finite() { left } else { target }, learned, D)?;
+        // The target itself as well: a constant one is 0 in its units.
+        if !(target.is_finite() && left.is_finite()) {
+            return Err(Error::NotFinite { row: row_number(learned), column: D });
+        }
+        if left.abs() > T::SUMMABLE {
+            return Err(Error::TooLarge { row: row_number(learned), column: D });
+        }
         Nystrom::new(&landmarks).features_at(row_number(learned), phi)?;
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         ridge.add(phi, left)?;

@@ -187,7 +187,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let early = phase == Phase::Idle || phase == Phase::Scaling;
         let late = phase == Phase::Learning || phase == Phase::Predicting;
         if (index(c), index(d)) != (C, D) {
-            return Err(BytesProblem::Size { landmarks: c, features: d });
+            return Err(BytesProblem::Size);
         }
         if count > C || prior > 1 || (early && count > 0) || (late && count == 0) {
             return Err(Malformed);

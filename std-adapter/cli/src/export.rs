@@ -155,7 +155,7 @@ fn text(report: &Report<'_>) -> String {
         row("landmarks", report.landmarks),
         row("format", report.numbers),
         row("bytes of constants", report.flash_bytes),
-        row("bytes of RAM for a row", report.ram_bytes),
+        row("bytes of RAM for the row", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
         row("largest difference", short(report.largest_difference)),
         row("rms difference", short(report.rms_difference)),

@@ -72,8 +72,8 @@ fn columns<T: Scalar>(
     with: &[Column],
 ) -> Vec<String> {
     let column = |assessment: &Assessment<T>, column| match column {
-        Column::Variance => format!(",{}", assessment.variance.unwrap_or(T::NAN)),
-        Column::Nearest => format!(",{}", assessment.nearest),
+        Column::Variance => format!(",{}", assessment.variance.unwrap_or(T::NAN).to_f64()),
+        Column::Nearest => format!(",{}", assessment.nearest.to_f64()),
         Column::Novelty => {
             let novel = limits.is_some_and(|limits| limits.is_novel(assessment, Rarity::Hundredth));
             format!(",{}", u8::from(novel))
@@ -173,14 +173,13 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let advice = ["export it again with --with novelty", "export it again with --with variance"];
     check(arguments, limits.is_some(), variances, advice)?;
     let clamp = |value| limits.filter(|_| arguments.clamp).map_or(value, |limits| limits.clamp(value));
-    let predictions: Vec<f32> = assessed.iter().map(|assessment| clamp(assessment.value)).collect();
+    let predictions: Vec<f64> = assessed.iter().map(|assessment| clamp(assessment.value).into()).collect();
     let others = columns(&assessed, limits.as_ref(), &arguments.with);
     let names = column_names("prediction", &arguments.with);
     write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
         predictions.iter().zip(&others).try_for_each(|(value, others)| put(&format!("{value}{others}")))
     })?;
     if rows.target.is_some() {
-        let predictions: Vec<f64> = predictions.into_iter().map(f64::from).collect();
         note(&format!("root mean square error {}", short(rows.root_mean_square(&predictions))));
     }
     Ok(())

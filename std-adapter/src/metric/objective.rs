@@ -15,13 +15,12 @@
 //! An evaluation costs some `6Nc² + 4Ncd` multiply-adds, three to four times a fit, on one thread.
 
 use crate::kernel::kind::KernelKind;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use crate::linalg::triangle::factor;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place as solve_lower, solve_upper_triangular_in_place as solve_upper,
 };
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// Added to the diagonal of the landmarks' kernel matrix, so that dependent landmarks have a factor.
 const JITTER: f64 = 1e-8;
@@ -241,16 +240,6 @@ fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// Add `factor A B`.
 fn add(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, factor: f64) {
     matmul(to, Accum::Add, a, b, factor, Par::Seq);
-}
-
-/// Replace a positive definite matrix by its lower triangular factor.
-fn factor(matrix: &mut Mat<f64>) -> Option<()> {
-    let order = matrix.nrows();
-    let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(order, Par::Seq, Spec::default()));
-    let stack = MemStack::new(&mut buffer);
-    cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Spec::default()).ok()?;
-    (1..order).for_each(|j| matrix.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0));
-    Some(())
 }
 
 /// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared distance, or for the

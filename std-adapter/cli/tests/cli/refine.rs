@@ -211,31 +211,33 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     }
 }
 
-/// 300,000 rows within the memory that a start over all of them would need by itself: 300,000 (60 + 2 + 2) values
-/// are 147 MiB.
+/// Rows within the memory that a start over all of them would need by itself: 60 + 2 + 2 values a row are half a KiB.
 #[cfg(target_os = "linux")]
 #[test]
 fn many_rows_are_refined_in_little_memory() {
     use crate::command::{PROGRAM, Run};
     use crate::sample::Noise;
     use std::path::Path;
-    const MANY: usize = 300_000;
+    // The limit includes address space that the loader and the threads only reserve, and buffers of matrix products, which
+    // are as large as the cache of the processor.
+    let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").unwrap_or_default();
+    let kibibytes = 170_000 + 2 * cache.trim_end().trim_end_matches('K').parse::<usize>().unwrap_or(0);
+    let many = 2 * kibibytes;
     let mut noise = Noise(1);
     let mut text = String::from("a,b\n");
-    for _ in 0..MANY {
+    for _ in 0..many {
         text.push_str(&format!("{:.4},{:.4}\n", noise.uniform(), noise.uniform()));
     }
     let folder = Folder::with("many.csv", text);
     let limited = |options: &str| {
-        // The limit includes address space that the loader and the threads only reserve.
         let script = format!(
-            "ulimit -v 160000; export RAYON_NUM_THREADS=1 MALLOC_ARENA_MAX=1; exec {PROGRAM} select many.csv --target none \
+            "ulimit -v {kibibytes}; export RAYON_NUM_THREADS=1 MALLOC_ARENA_MAX=1; exec {PROGRAM} select many.csv --target none \
              --landmarks 60 --sigma 0.2 --method refined --refine 1 --json {options}"
         );
         Run::of(&folder.program(Path::new("sh"), &["-c", &script]).output().unwrap())
     };
     let report = limited("").good().json();
-    assert_landmarks(&row_numbers(&report, "landmarks"), 60, MANY);
+    assert_landmarks(&row_numbers(&report, "landmarks"), 60, many);
     assert_eq!(report["refinement"]["all_rows"], true);
-    limited(&format!("--pivot-rows {MANY}")).refused(&["out of memory: "]);
+    limited(&format!("--pivot-rows {many}")).refused(&["out of memory: "]);
 }

@@ -50,7 +50,7 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
             remark(&model.trained_on)
         ),
         format!(
-            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for a row.",
+            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
             exported.landmarks(),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
             bundle.flash_bytes(),
