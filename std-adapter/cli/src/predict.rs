@@ -41,7 +41,11 @@ pub(crate) enum Column {
 
 const COLUMNS: [Choice<Column>; 3] = [
     ("variance", "variance of a new observation; the model needs fit --variance", Column::Variance),
-    ("nearest", "distance to the nearest landmark, in standard deviations of the features", Column::Nearest),
+    (
+        "nearest",
+        "distance to the nearest landmark, in standard deviations of the features, or as a learned map has it",
+        Column::Nearest,
+    ),
     (
         "novelty",
         "1 where the distance or the Nyström residual is beyond that of 99 % of the training rows",

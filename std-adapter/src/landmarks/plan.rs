@@ -217,7 +217,9 @@ fn without_exchanges(problem: Problem, fitting: usize, pilot: Option<Pilot>, see
     let refinement = None;
     let pivoted = ((operations / problem.pass(1)).floor().max(0.0) as usize).min(fitting);
     if pivoted < (LEAST * c).min(rows) {
-        let reason = format!("{seen}; {time:?} is not enough to read {LEAST} rows for each landmark");
+        let scarce = if pivoted == fitting { "32 MiB".to_owned() } else { format!("{time:?}") };
+        let reason =
+            format!("{seen}; {scarce} is not enough for pivoted Cholesky on {LEAST} rows for each landmark");
         return Plan { method: PlannedMethod::Uniform, pivot_rows: None, refinement, reason };
     }
     let why = match pilot {
