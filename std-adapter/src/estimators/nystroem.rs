@@ -163,7 +163,7 @@ impl NystroemParams {
             let selection =
                 select_with_data(&ground, Some(matrix.as_ref()), self.c, &*self.selector, seed, observer)?;
             let gram = entries(&ground, selection.landmarks.rows().unwrap_or_default());
-            return Nystroem::of(matrix.as_ref(), Input::Gram, gram, selection, self.settings);
+            return Nystroem::of(matrix.as_ref(), Input::Gram, &gram, selection, self.settings);
         }
         let params = Params {
             kernel: self.kernel,
@@ -221,19 +221,19 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         let all = selection.landmarks.features(source)?;
         let ground = Points::new(&all, source.width(), kernel.clone())?;
         let gram = entries(&ground, &(0..ground.len()).collect::<Vec<_>>());
-        Self::of(source, Input::Points { all, kernel }, gram, selection, settings)
+        Self::of(source, Input::Points { all, kernel }, &gram, selection, settings)
     }
 
     /// Factor the kernel matrix of the landmarks.
     fn of(
         source: &dyn RowSource,
         input: Input<K>,
-        gram: Vec<f64>,
+        gram: &[f64],
         mut selection: Selection,
         settings: Settings,
     ) -> Result<Self, Error> {
         let mut heap = Heap::new(gram.len().isqrt())?;
-        let ground = Matrix::new(&gram).map_err(landmarks_error)?;
+        let ground = Matrix::new(gram).map_err(landmarks_error)?;
         let independent = independent_points(&ground, &mut heap)?;
         let kept = independent.members().to_vec();
         let rank = kept.len();
