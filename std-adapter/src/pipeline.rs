@@ -150,17 +150,28 @@ pub fn select<'s>(
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
-    let memory = match (source.as_prepared(), in_memory(source, params)) {
-        (Some(rows), _) => Some(Cow::Borrowed(rows)),
-        (None, Some(what)) => Some(source.in_memory(&what, seed)?),
-        (None, None) => None,
+    let memory = |params: &Params<'_>| match (source.as_prepared(), in_memory(source, params)) {
+        (Some(rows), _) => Ok(Some(Cow::Borrowed(rows))),
+        (None, Some(what)) => source.in_memory(&what, seed).map(Some),
+        (None, None) => Ok(None),
     };
-    if params.kernel.metric == Metric::One {
-        return select_from(source, memory, params, observer);
+    let metric = params.kernel.metric;
+    if metric == Metric::One {
+        return select_from(source, memory(params)?, params, observer);
     }
-    let rows =
-        memory.ok_or_else(|| Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() })?;
-    let (learned, rows, kernel) = in_learned_metric(rows, params, observer)?;
+    let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
+    let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
+    let reason = match (&params.landmarks, &rows) {
+        (Landmarks::Within(_), _) => Some("the number of landmarks is left open"),
+        (_, Err(Error::InMemory { .. })) => Some("the rows do not fit in memory"),
+        _ => None,
+    };
+    if let (Metric::Auto, Some(reason)) = (metric, reason) {
+        let one = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
+        let selected = select_from(source, memory(&one)?, &one, observer)?;
+        return Ok(Selected { metric: Some(LearnedMetric::one(source.width(), reason)), ..selected });
+    }
+    let (learned, rows, kernel) = in_learned_metric(rows?, params, observer)?;
     let params = Params { kernel, ..params.clone() };
     Ok(Selected { metric: Some(learned), ..select_from(source, Some(rows), &params, observer)? })
 }
@@ -363,7 +374,8 @@ pub fn fit<'s>(
     let Selected { kernel, precision, .. } = selected;
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
     let landmarks = &selected.selection.landmarks;
-    let fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    let mut fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    fitted.model.importances = selected.metric.as_ref().and_then(LearnedMetric::importances);
     Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
 }
 

@@ -256,6 +256,7 @@ fn trained() -> Trained {
         landmark_rows: vec![4, 5, 6],
         train_nrmse: 0.0,
         confidence: None,
+        importances: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![0.5, -1.0, 0.25, 2.0, -1.5, 0.0],
             weights: vec![1.0, -0.5, 0.25],

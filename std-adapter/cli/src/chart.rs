@@ -7,7 +7,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::{
     ChartBuilder, Circle, Color, Cross, DashedLineSeries, DrawingArea, ErrorBar, IntoDrawingArea, LineSeries,
-    PathElement, RGBColor, SVGBackend, ShapeStyle, Text, TriangleMarker, WHITE,
+    PathElement, RGBColor, Rectangle, SVGBackend, ShapeStyle, Text, TriangleMarker, WHITE,
 };
 use std::{ops::Range, path::Path};
 
@@ -155,6 +155,9 @@ const COLOURS: [RGBColor; 7] = [
 const PANEL_WIDTH: u32 = 420;
 const PANEL_HEIGHT: u32 = 380;
 const LEGEND_WIDTH: u32 = 210;
+const BAR_HEIGHT: u32 = 22;
+/// Characters of the name beside a bar.
+const NAME_LENGTH: usize = 26;
 /// Panels side by side.
 const COLUMNS: usize = 3;
 
@@ -170,6 +173,50 @@ pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Err
         }
         draw_legend(&right, panels)
     })
+}
+
+/// Draw a horizontal bar for each value, in the order given, with its name and the axis' title.
+pub(crate) fn draw_bars(path: &Path, title: &str, axis: &str, bars: &[(&str, f64)]) -> Result<(), Error> {
+    let size = (PANEL_WIDTH + LEGEND_WIDTH, 90 + BAR_HEIGHT * bars.len() as u32);
+    let most = bars.iter().fold(0.0_f64, |most, (_, value)| most.max(*value));
+    let axis = Axis::new(axis, Scale::Linear);
+    let right = if most > 0.0 { 1.04 * most } else { 1.0 };
+    write_svg(path, size, (title, 16), |root| {
+        let name = |at: &f64| bars.get((bars.len() as f64 - at).floor() as usize).map_or("", |bar| bar.0);
+        let mut chart = ChartBuilder::on(root)
+            .margin(10)
+            .x_label_area_size(44)
+            .y_label_area_size(LEGEND_WIDTH)
+            .build_cartesian_2d(
+                Divided { range: 0.0..right, ticks: axis.ticks(0.0, right) },
+                Divided {
+                    range: 0.0..bars.len() as f64,
+                    ticks: (0..bars.len()).map(|at| at as f64 + 0.5).collect(),
+                },
+            )?;
+        chart
+            .configure_mesh()
+            .x_desc(&axis.title)
+            .x_label_formatter(&|&place| axis.label(place))
+            .y_label_formatter(&|at| shortened(name(at)))
+            .disable_y_mesh()
+            .light_line_style(WHITE)
+            .draw()?;
+        let bar = |(at, (_, value)): (usize, &(&str, f64))| {
+            let top = (bars.len() - at) as f64;
+            Rectangle::new([(0.0, top - 0.15), (*value, top - 0.85)], COLOURS[0].filled())
+        };
+        chart.draw_series(bars.iter().enumerate().map(bar))?;
+        Ok(())
+    })
+}
+
+/// Return a name that fits beside a bar.
+fn shortened(name: &str) -> String {
+    match name.chars().count() {
+        0..=NAME_LENGTH => name.to_owned(),
+        _ => name.chars().take(NAME_LENGTH - 1).chain(['…']).collect(),
+    }
 }
 
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -295,7 +342,7 @@ fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Panel, Scale, Series, draw, pleasant};
+    use super::{Axis, Panel, Scale, Series, draw, draw_bars, pleasant};
 
     #[test]
     fn a_picture_names_its_axes_and_curves_and_leaves_out_what_is_no_number() {
@@ -328,6 +375,25 @@ mod tests {
         let panel = Panel { title: String::new(), x: axis(), y: axis(), series: Vec::new() };
         let folder = tempfile::tempdir().unwrap();
         draw(&folder.path().join("picture.svg"), "Nothing", &[panel]).unwrap();
+    }
+
+    #[test]
+    fn bars_have_their_names_and_are_as_long_as_their_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bars.svg");
+        let long = "a_name_that_is_far_too_long_for_the_picture";
+        draw_bars(&path, "Title", "share", &[("<first>", 0.8), (long, 0.4), ("third", 0.0)]).unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        for text in ["Title", "share", "&lt;first&gt;", "a_name_that_is_far_too_lo…", "third"] {
+            assert!(svg.contains(text), "{text}\n{svg}");
+        }
+        let width = |rect: &str| -> f64 {
+            rect.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let widths: Vec<f64> = svg.split("<rect").skip(2).map(width).collect();
+        assert_eq!(widths.len(), 3, "{svg}");
+        assert!((widths[0] / widths[1] - 2.0).abs() < 0.05 && widths[2] <= 1.0, "{widths:?}");
+        draw_bars(&path, "Nothing", "share", &[]).unwrap();
     }
 
     #[test]

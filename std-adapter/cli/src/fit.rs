@@ -21,13 +21,8 @@ use std::time::Duration;
 pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How many landmarks
-    #[arg(
-        long,
-        value_name = "C",
-        required_unless_present_any = ["given", "tolerance"],
-        conflicts_with = "given"
-    )]
+    /// How many landmarks [default: 100, and at most a quarter of the rows]
+    #[arg(long, value_name = "C", conflicts_with = "given")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "auto")]
@@ -40,12 +35,7 @@ pub(crate) struct Fit {
     pub(crate) kernel: KernelArguments,
     /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R), learned from the
     /// target; auto: whichever predicts rows held out best
-    #[arg(
-        long,
-        value_name = "one|scales|map|map:R|auto",
-        default_value = "one",
-        conflicts_with = "tolerance"
-    )]
+    #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
@@ -113,6 +103,8 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct MetricReport<'a> {
     metric: Metric,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_learned: Option<&'static str>,
     scales: &'a [f64],
     map: Option<Vec<&'a [f64]>>,
     held_out: Vec<HeldOut>,
@@ -127,10 +119,11 @@ struct HeldOut {
 
 impl<'a> MetricReport<'a> {
     fn of(learned: &'a LearnedMetric) -> Self {
-        let LearnedMetric { metric, scales, map, errors, .. } = learned;
+        let LearnedMetric { metric, scales, map, errors, reason, .. } = learned;
         let held_out = errors.iter().map(|&(metric, nrmse)| HeldOut { metric, nrmse });
         Self {
             metric: *metric,
+            not_learned: *reason,
             scales,
             map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
             held_out: held_out.collect(),
@@ -140,7 +133,10 @@ impl<'a> MetricReport<'a> {
     fn words(&self) -> String {
         let error = |HeldOut { metric, nrmse }: &HeldOut| format!("{metric} {}", short(*nrmse));
         let errors: Vec<String> = self.held_out.iter().map(error).collect();
-        format!("{} (errors on rows held out: {})", self.metric, errors.join(", "))
+        match self.not_learned {
+            Some(reason) => format!("{} (not learned: {reason})", self.metric),
+            None => format!("{} (errors on rows held out: {})", self.metric, errors.join(", ")),
+        }
     }
 }
 

@@ -1,19 +1,27 @@
 //! `dpp-nystrom info`.
 
+use crate::chart::draw_bars;
 use crate::error::Error;
-use crate::output::{aligned, print_report, row, short, short_or_dash};
+use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
 use clap::Args;
+use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::data::Map;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// Features named for each direction of a map.
+const STRONGEST: usize = 5;
+
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// A model written by fit
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
+    /// Draw the shares of the features in the learned metric
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) chart: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -30,6 +38,9 @@ struct Report<'a> {
     map: Option<Vec<&'a [f64]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scales: Option<Vec<f64>>,
+    /// The share of each feature in the learned metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importances: Option<&'a [f64]>,
     kernel: KernelKind,
     sigma: f64,
     #[serde(skip)]
@@ -45,6 +56,18 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let report = report(&model);
+    if let Some(path) = &arguments.chart {
+        keep_inputs(Some(path), &[&arguments.model])?;
+        check_writable(path)?;
+        let title =
+            format!("Features of {} in the metric learned for {}", model.trained_on, model.target_name);
+        let shares = ranked(&report).ok_or_else(|| Error::NotInModel {
+            path: arguments.model.clone(),
+            what: "a learned metric is",
+            advice: "fit it with --metric auto",
+        })?;
+        draw_bars(path, &title, "share of the metric", &shares)?;
+    }
     print_report(arguments.json, &report, text)
 }
 
@@ -62,6 +85,7 @@ fn report(model: &Model) -> Report<'_> {
         landmark_rows: &model.landmark_rows,
         map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
         scales: map.map(Map::scales),
+        importances: model.importances.as_deref(),
         kernel: model.kernel.kind,
         sigma: model.kernel.sigma,
         bandwidth: model.kernel.bandwidth(),
@@ -91,13 +115,36 @@ fn text(report: &Report<'_>) -> String {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }
     let mut text = aligned(&["trained on", report.trained_on], &rows);
-    let names = report.features.iter();
-    let features: Vec<String> = match &report.scales {
-        Some(scales) => {
-            names.zip(scales).map(|(name, scale)| format!("{name} ({})", short(*scale))).collect()
-        }
-        None => names.cloned().collect(),
+    let Some(ranked) = ranked(report) else {
+        text.push_str(&format!("\nfeatures: {}\n", report.features.join(", ")));
+        return text;
     };
-    text.push_str(&format!("\nfeatures: {}\n", features.join(", ")));
+    let shares = ranked.iter().map(|&(name, share)| vec![name.to_owned(), format!("{:.1} %", 100.0 * share)]);
+    text.push('\n');
+    text.push_str(&aligned(&["feature", "share of the metric"], &shares.collect::<Vec<_>>()));
+    for (at, direction) in report.map.iter().flatten().enumerate() {
+        text.push_str(&format!("\ndirection {}: {}", at + 1, strongest(direction, report.features)));
+    }
+    if report.map.is_some() {
+        text.push('\n');
+    }
     text
+}
+
+/// Return the features with their shares, in descending order; `None` where no metric was learned.
+fn ranked<'a>(report: &Report<'a>) -> Option<Vec<(&'a str, f64)>> {
+    let names = report.features.iter().map(String::as_str);
+    let mut ranked: Vec<(&str, f64)> = names.zip(report.importances?.iter().copied()).collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+    Some(ranked)
+}
+
+/// Return the features with the largest entries of a direction, as a signed sum.
+fn strongest(direction: &[f64], names: &[String]) -> String {
+    let mut entries: Vec<(&f64, &String)> = direction.iter().zip(names).collect();
+    entries.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
+    let term = |(entry, name): &(&f64, &String)| {
+        format!("{} {} {name}", if **entry < 0.0 { "-" } else { "+" }, short(entry.abs()))
+    };
+    entries.iter().take(STRONGEST).map(term).collect::<Vec<_>>().join(" ")
 }

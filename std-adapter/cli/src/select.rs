@@ -20,8 +20,8 @@ use std::path::PathBuf;
 pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How many landmarks
-    #[arg(long, value_name = "C", required_unless_present = "tolerance")]
+    /// How many landmarks [default: 100, and at most a quarter of the rows]
+    #[arg(long, value_name = "C")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
     #[arg(long, value_parser = methods(false), default_value = "kdpp")]

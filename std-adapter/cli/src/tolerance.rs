@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Landmarks that are tried at most, if nothing else is said: half of the rows, and no more than this.
 const MOST: usize = 1_000;
 
+/// Landmarks where their number is not given: a quarter of the rows, and no more than this.
+const USUAL: usize = 100;
+
 /// Lines of the curve in text; a picture and JSON have all of it.
 const LINES: usize = 16;
 
@@ -68,7 +71,7 @@ impl ToleranceArguments {
     /// Which landmarks are wanted: this many, or as few as the tolerance allows among `rows` rows.
     pub(crate) fn wanted(&self, landmarks: Option<usize>, rows: usize, ridge: Ridge) -> Landmarks {
         match self.tolerance {
-            None => Landmarks::Count(landmarks.unwrap_or_default()),
+            None => Landmarks::Count(landmarks.unwrap_or_else(|| (rows / 4).clamp(1, USUAL))),
             Some(error) => {
                 let usual = (rows / 2).clamp(1, MOST);
                 let most = self.max_landmarks.map_or(usual, |most| most as usize);

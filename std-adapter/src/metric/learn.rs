@@ -1,6 +1,6 @@
 //! Scales and maps of the features, learned from the target.
 
-use crate::approximation::gram::Gram;
+use crate::approximation::{features::features_of_points, gram::Gram};
 use crate::data::{map::Map, prepared::Prepared};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
@@ -8,7 +8,7 @@ use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
 use crate::metric::descent::{Measured, Point, descend};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::observer::{Observer, Silent, go_on};
-use crate::regression::ridge_grid;
+use crate::regression::{leave_one_out::Axes, ridge_grid};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use faer::Mat;
@@ -18,8 +18,17 @@ use rayon::prelude::*;
 /// The maximum number of rows that a metric is learned on.
 const LEARNING_ROWS: usize = 4_096;
 
+/// The minimum number of rows: with fewer, those held out do not tell metrics apart.
+const FEWEST_ROWS: usize = 100;
+
 /// One in so many of them is held out.
 const HELD_OUT: usize = 5;
+
+/// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
+const MOST_LANDMARKS: usize = 100;
+
+/// For more landmarks, the metric is multiplied by one of these: their kernel may be narrower.
+const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
 
 /// Steps of a descent with the same landmarks.
 const STEPS: u64 = 40;
@@ -51,8 +60,31 @@ pub struct LearnedMetric {
     /// The map.
     pub map: Option<Map>,
     /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target: first of
-    /// one bandwidth, then in the order of the numbers that are learned.
+    /// one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
     pub errors: Vec<(Metric, f64)>,
+    /// Why nothing was learned, for [`Metric::Auto`].
+    pub reason: Option<&'static str>,
+}
+
+impl LearnedMetric {
+    /// Return one bandwidth for `dim` features.
+    pub(crate) fn one(dim: usize, reason: &'static str) -> Self {
+        Self {
+            metric: Metric::One,
+            scales: vec![1.0; dim],
+            map: None,
+            errors: Vec::new(),
+            reason: Some(reason),
+        }
+    }
+
+    /// Return the share of each feature, at least 0 and 1 in sum: the diagonal of `AᵀA` over its trace, where `A` is the map, or has
+    /// the scales on its diagonal. `None` for one bandwidth.
+    pub fn importances(&self) -> Option<Vec<f64>> {
+        let sum: f64 = self.scales.iter().map(|scale| scale * scale).sum();
+        let share = |scale: &f64| scale * scale / sum;
+        (self.metric != Metric::One && sum > 0.0).then(|| self.scales.iter().map(share).collect())
+    }
 }
 
 /// Learn a metric for a regression on `landmarks` landmarks.
@@ -64,12 +96,15 @@ pub struct LearnedMetric {
 /// descent, and chooses between metrics: a metric with more numbers is taken if its error is lower by more than the standard
 /// error of the difference. Last, 15 steps on all learning rows.
 ///
+/// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that of [`MULTIPLES`] with
+/// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows.
+///
 /// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on
 /// different threads.
 ///
 /// # Errors
-/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features and for fewer learning rows than
-/// two for each landmark; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
+/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features and for fewer than [`FEWEST_ROWS`]
+/// rows, where [`Metric::Auto`] is one bandwidth; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
 pub(crate) fn learn_metric(
     data: &Prepared,
     kernel: KernelSpec,
@@ -78,10 +113,20 @@ pub(crate) fn learn_metric(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<LearnedMetric, Error> {
-    if !kernel.kind.has_bandwidth() {
-        return Err(Error::Metric {
-            problem: "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
-        });
+    let impossible = match () {
+        () if !kernel.kind.has_bandwidth() => Some((
+            "the kernel has no bandwidth",
+            "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
+        )),
+        () if data.len() < FEWEST_ROWS => {
+            Some(("fewer than 100 rows", "it takes at least 100 rows; take the metric one"))
+        }
+        () => None,
+    };
+    match impossible {
+        Some((reason, _)) if metric == Metric::Auto => return Ok(LearnedMetric::one(data.dim, reason)),
+        Some((_, problem)) => return Err(Error::Metric { problem }),
+        None => {}
     }
     let ranks = match metric {
         Metric::One | Metric::Scales => Vec::new(),
@@ -95,11 +140,7 @@ pub(crate) fn learn_metric(
     }
     let targets = &data.learnable()?.values;
     let drawn = data.len().min(LEARNING_ROWS);
-    if drawn - drawn / HELD_OUT < 2 * landmarks {
-        return Err(Error::Metric {
-            problem: "there are fewer than two rows to learn from for each landmark; select fewer landmarks or take the metric one",
-        });
-    }
+    let few = landmarks.min(MOST_LANDMARKS).min((drawn - drawn / HELD_OUT) / 2);
     let rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
     let (held, learned) = rows.split_at(drawn / HELD_OUT);
     let gather = |rows: &[usize]| Rows::of(data, targets, rows, kernel.sigma);
@@ -109,7 +150,7 @@ pub(crate) fn learn_metric(
     // One descent after the other, and the starts of maps.
     let phases = 3 + if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
     observer.begin("metric", phases);
-    let search = Search { landmarks, seed, observer };
+    let search = Search { landmarks: few, seed, observer };
     let held = Some(&held);
     let one = search.start(&learned, held, Transform::Scales(vec![1.0; data.dim]))?;
     let scales = search.twice(&learned, held, std::slice::from_ref(&one))?;
@@ -138,10 +179,13 @@ pub(crate) fn learn_metric(
         Ok(from) if metric != Metric::One => descend(&all, None, &from, LAST_STEPS),
         _ => best,
     };
+    let mut transform = last.point.transform;
+    if metric != Metric::One && landmarks > MOST_LANDMARKS {
+        transform = search.multiplied(&all, transform, landmarks.min(drawn / 4).max(few))?;
+    }
     search.advance()?;
     observer.end();
     let errors = found.iter().map(|(metric, found)| (*metric, found.held_out.sqrt())).collect();
-    let mut transform = last.point.transform;
     // Other distances than these change with a rotation of the mapped rows.
     if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
         transform = transform.of_rank(map.nrows())?;
@@ -154,7 +198,7 @@ pub(crate) fn learn_metric(
             (Some(map), scales)
         }
     };
-    Ok(LearnedMetric { metric, errors, scales: without_negligible(scales), map })
+    Ok(LearnedMetric { metric, errors, scales: without_negligible(scales), map, reason: None })
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
@@ -198,6 +242,13 @@ fn is_lower(squares: &[f64], others: &[f64]) -> bool {
     let mean = differences().sum::<f64>() / count;
     let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
     mean > (variance / count).sqrt()
+}
+
+/// Return the rows of a problem in the metric of this transform.
+fn transformed(problem: &Problem<'_>, transform: &Transform) -> Prepared {
+    let rows = transform.apply(problem.rows);
+    let row = |i: usize| rows.row(i).iter().copied().collect::<Vec<_>>();
+    Prepared::unscaled((0..rows.nrows()).flat_map(row).collect(), rows.ncols())
 }
 
 fn map_of(map: &Mat<f64>) -> Map {
@@ -251,16 +302,47 @@ impl Search<'_> {
     }
 
     fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
-        let rows = transform.apply(problem.rows);
-        let row = |i: usize| rows.row(i).iter().copied().collect::<Vec<_>>();
-        let data = Prepared::unscaled((0..rows.nrows()).flat_map(row).collect(), rows.ncols());
-        let gram = Gram::new(&data, KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
+        let members = self.members(&transformed(problem, transform), problem.kernel, self.landmarks)?;
+        Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
+    }
+
+    /// Select so many of these rows.
+    fn members(&self, data: &Prepared, kind: KernelKind, count: usize) -> Result<Vec<usize>, Error> {
+        let gram = Gram::new(data, KernelSpec { kind, sigma: 1.0 })?;
         let silent = Silent(self.observer);
-        let task = Task { seed: self.seed, observer: &silent, ..Task::new(&gram, self.landmarks) };
+        let task = Task { seed: self.seed, observer: &silent, ..Task::new(&gram, count) };
         let selector: &dyn Selector = &RpCholesky::default();
         let selection = run(selector, &task)?;
-        let members = selection.landmarks.rows().unwrap_or_default();
-        Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
+        Ok(selection.landmarks.rows().unwrap_or_default().to_vec())
+    }
+
+    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of `count` landmarks, which are selected anew in
+    /// each.
+    fn multiplied(
+        &self,
+        problem: &Problem<'_>,
+        transform: Transform,
+        count: usize,
+    ) -> Result<Transform, Error> {
+        let ridges: Vec<f64> = ridge_grid().collect();
+        let targets: Vec<f64> = problem.targets.col(0).iter().copied().collect();
+        let mut best = (f64::INFINITY, transform.clone());
+        for multiple in MULTIPLES {
+            let candidate = transform.times(multiple);
+            let data = transformed(problem, &candidate);
+            // A map of low rank may leave fewer independent rows.
+            let Ok(members) = self.members(&data, problem.kernel, count) else { continue };
+            let landmarks: Vec<f64> =
+                members.iter().flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
+            let ground = data.ground(KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
+            let features = features_of_points(&ground, &landmarks)?;
+            let (_, error) = Axes::new(&features)?.best(&targets, &ridges)?;
+            if error < best.0 {
+                best = (error, candidate);
+            }
+            go_on(self.observer)?;
+        }
+        Ok(best.1)
     }
 
     /// Descend from each start, and again from the best place found, with landmarks selected anew there.
@@ -332,18 +414,23 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{learn_metric, ranks};
+    use super::{MULTIPLES, learn_metric, ranks};
     use crate::data::prepared::{Prepared, StandardTarget};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::NoObserver;
 
-    /// Rows of five features, of which the target depends on the first two.
-    fn planted() -> Prepared {
+    /// Rows of five features and a target.
+    fn rows(count: usize, target: impl Fn(&[f64]) -> f64) -> Prepared {
         let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
-        let mut data = Prepared::unscaled((0..2_500).map(|i| value(i * i % 7_919)).collect(), 5);
-        let targets = data.rows.chunks_exact(5).map(|row| (2.0 * row[0]).sin() + row[1]).collect();
+        let mut data = Prepared::unscaled((0..5 * count).map(|i| value(i * i % 7_919)).collect(), 5);
+        let targets = data.rows.chunks_exact(5).map(target).collect();
         data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
         data
+    }
+
+    /// The target depends on the first two features.
+    fn planted() -> Prepared {
+        rows(500, |row| (2.0 * row[0]).sin() + row[1])
     }
 
     const KERNELS: [KernelKind; 4] =
@@ -366,12 +453,10 @@ mod tests {
     /// The target depends on one direction that no axis is near: scales cannot follow it.
     #[test]
     fn a_map_finds_a_direction() {
-        let mut data = planted();
         let direction = [0.5, -0.5, 0.5, 0.0, 0.5];
         let along =
             |row: &[f64]| row.iter().zip(direction).map(|(value, weight)| value * weight).sum::<f64>();
-        let targets = data.rows.chunks_exact(5).map(|row| (2.5 * along(row)).sin()).collect();
-        data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
+        let data = rows(500, |row| (2.5 * along(row)).sin());
         for kind in KERNELS {
             let spec = KernelSpec { kind, sigma: 3.0 };
             let learned = learn_metric(&data, spec, Metric::Auto, 10, 1, &NoObserver).unwrap();
@@ -387,6 +472,19 @@ mod tests {
             let across = norm([0.5, 0.5, 0.5, 0.5, -0.5]);
             assert!(across < 0.2 * norm(direction), "{kind:?} {across} {learned:?}");
         }
+    }
+
+    /// A target with more waves than a hundred landmarks can follow: with more of them the kernel is narrower.
+    #[test]
+    fn more_landmarks_multiply_the_metric() {
+        let data = rows(1_500, |row| (5.0 * row[0]).sin() * (5.0 * row[1]).cos());
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+        let learn =
+            |landmarks| learn_metric(&data, spec, Metric::Scales, landmarks, 1, &NoObserver).unwrap().scales;
+        let (few, many) = (learn(100), learn(350));
+        let multiple = many[0] / few[0];
+        assert!(MULTIPLES[1..].iter().any(|other| (multiple - other).abs() < 1e-9), "{multiple}");
+        few.iter().zip(&many).for_each(|(few, many)| assert!((many - multiple * few).abs() < 1e-9));
     }
 
     #[test]

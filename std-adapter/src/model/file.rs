@@ -10,7 +10,8 @@
 //!
 //! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
-//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler. A model without sections is written as version 1.
+//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 4, optional, are the
+//! importances. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -36,6 +37,9 @@ const CONFIDENCE: u32 = 1;
 
 /// The tag of the section of a [`Map`](crate::data::Map).
 const MAP: u32 = 2;
+
+/// The tag of the section of a model's importances.
+const IMPORTANCES: u32 = 4;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -107,6 +111,9 @@ impl Model {
         if let Some(map) = &self.scaler.map {
             sections.push(Section::of(MAP, true, map)?);
         }
+        if let Some(importances) = &self.importances {
+            sections.push(Section::of(IMPORTANCES, false, importances)?);
+        }
         if sections.is_empty() {
             return FRAME.write(out, &content);
         }
@@ -140,6 +147,7 @@ impl Model {
             match section.tag {
                 CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
+                IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -174,6 +182,7 @@ mod tests {
             train_nrmse: 0.5,
             coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
             confidence: None,
+            importances: None,
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
@@ -210,6 +219,13 @@ mod tests {
         assert_eq!(Model::from_bytes(&mapped(map.clone()).to_bytes().unwrap()).unwrap(), mapped(map));
         for (rank, values) in [(1, vec![2.0, 1.0]), (0, vec![]), (2, vec![1.0, 1.0]), (1, vec![f64::NAN])] {
             mapped(Map { rank, values }).save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
+        let with = |importances: Vec<f64>| Model { importances: Some(importances), ..model.clone() };
+        with(vec![1.0]).save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), with(vec![1.0]));
+        for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![1.1]] {
+            with(wrong).save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
         }
         for wrong in [

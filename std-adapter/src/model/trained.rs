@@ -74,6 +74,10 @@ pub struct Model {
     /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
     #[serde(skip)]
     pub confidence: Option<Confidence>,
+    /// The share of each feature in the learned metric, as of [`LearnedMetric::importances`](crate::pipeline::LearnedMetric::importances);
+    /// none for one bandwidth. A section of its own in a file.
+    #[serde(skip)]
+    pub importances: Option<Vec<f64>>,
 }
 
 impl Model {
@@ -163,5 +167,8 @@ impl Model {
             && finite(&weights)
             && self.kernel.build::<f64>().is_ok()
             && self.confidence.as_ref().is_none_or(|confidence| confidence.is_well_formed(weights.len()))
+            && self.importances.as_ref().is_none_or(|shares| {
+                shares.len() == dim && shares.iter().all(|share| (0.0..=1.0).contains(share))
+            })
     }
 }

@@ -159,6 +159,7 @@ pub(crate) fn assemble<T: Scalar>(
         landmark_rows: fitted.kept.iter().filter_map(|&place| numbers.get(place).copied()).collect(),
         train_nrmse: fitted.quality.train_error,
         coefficients: coefficients(Coefficients { landmarks, weights: fitted.weights }),
+        importances: None,
         confidence: fitted.confidence.map(|confidence| Confidence {
             range: confidence.range.map(|end| target.mean + target.deviation * end),
             ..confidence

@@ -64,7 +64,7 @@ fn the_same_seed_and_budget_select_the_same_rows() {
 #[test]
 fn a_model_is_fitted_to_what_auto_selects() {
     let folder = folder();
-    let run = folder.run("fit a.csv --landmarks 20 --model m --json").good();
+    let run = folder.run("fit --metric one a.csv --landmarks 20 --model m --json").good();
     let report = run.json();
     assert_eq!(report["method"], "auto");
     assert!(run.err.contains("auto: --method "), "{}", run.err);
@@ -78,11 +78,11 @@ fn a_model_is_fitted_to_what_auto_selects() {
     let ridge =
         folder.run("select a.csv --method auto --objective ridge --landmarks 20 --json").good().json();
     assert_eq!((&ridge["method_chosen"], &ridge["objective"]), (&"refined-ridge".into(), &"ridge".into()));
-    let text = folder.run("fit a.csv --landmarks 20 --model m").good().out;
+    let text = folder.run("fit --metric one a.csv --landmarks 20 --model m").good().out;
     assert!(text.contains("(auto: --method refined --refine"), "{text}");
     for value in ["5", "-1s", "NaNs", "soon", "1e40s", ""] {
         folder
-            .run(&format!("fit a.csv --landmarks 20 --model m --budget={value}"))
+            .run(&format!("fit --metric one a.csv --landmarks 20 --model m --budget={value}"))
             .misused(&["--budget", "expected a number with its unit, as 500ms or 2s"]);
     }
 }
@@ -99,7 +99,7 @@ fn unused_options_give_a_warning() {
         ("select --method reglev --rank 3", "--rank"),
         ("select --method lev --columns 9", "--columns"),
         ("select --method uniform --refine 1 --objective ridge", "--objective"),
-        ("fit --model m --method kdpp --budget 1s", "--budget"),
+        ("fit --metric one --model m --method kdpp --budget 1s", "--budget"),
         ("evaluate --seeds 1 --methods uniform,lev --steps 10", "--steps"),
     ] {
         let told = err(arguments);
@@ -109,7 +109,7 @@ fn unused_options_give_a_warning() {
         "select --steps 10 --start uniform --chain paper",
         "select --start rpcholesky --pivot-rows 100",
         "select --method refined --pivot-rows 100 --objective trace",
-        "fit --model m --budget 100ms",
+        "fit --metric one --model m --budget 100ms",
         "evaluate --seeds 1 --methods uniform,kdpp --steps 10",
     ] {
         let told = err(arguments);

@@ -13,7 +13,7 @@ fn numbers_of_landmarks() {
     let folder = folder();
     for (command, rows) in [
         ("select a.csv", "60 rows; use fewer"),
-        ("fit a.csv --model m", "60 rows; use fewer"),
+        ("fit --metric one a.csv --model m", "60 rows; use fewer"),
         ("evaluate a.csv --methods kdpp", "45 rows: 15 of 60 are held out; use fewer"),
         ("evaluate a.csv --methods uniform", "45 rows: 15 of 60 are held out; use fewer"),
     ] {
@@ -36,7 +36,7 @@ fn numbers_of_landmarks() {
 #[test]
 fn bandwidths() {
     let folder = folder();
-    for command in ["select a.csv", "fit a.csv --model m", "evaluate a.csv --methods kdpp"] {
+    for command in ["select a.csv", "fit --metric one a.csv --model m", "evaluate a.csv --methods kdpp"] {
         for value in
             ["0", "-1", "nan", "inf", "-inf", "garbage", "median*0", "median*-4", "median*", "4*median"]
         {
@@ -69,7 +69,7 @@ fn bandwidths() {
 #[test]
 fn ridges() {
     let folder = folder();
-    for command in ["fit a.csv --model m", "evaluate a.csv --methods kdpp --seeds 1"] {
+    for command in ["fit --metric one a.csv --model m", "evaluate a.csv --methods kdpp --seeds 1"] {
         for value in ["0", "-1", "-1e-6", "nan", "inf", "garbage", ""] {
             folder
                 .run(&format!("{command} --landmarks 5 --ridge={value}"))
@@ -113,7 +113,9 @@ fn seconds_between_checkpoints() {
     let folder = folder();
     for value in ["-1", "nan", "inf", "soon"] {
         folder
-            .run(&format!("fit a.csv --landmarks 5 --model m --checkpoint c --checkpoint-every {value}"))
+            .run(&format!(
+                "fit --metric one a.csv --landmarks 5 --model m --checkpoint c --checkpoint-every {value}"
+            ))
             .misused(&[value, "a number of seconds, 0 or more"]);
     }
 }
@@ -121,7 +123,7 @@ fn seconds_between_checkpoints() {
 #[test]
 fn numbers_of_rows() {
     let folder = folder();
-    for command in ["select a.csv", "fit a.csv --model m", "evaluate a.csv --methods kdpp"] {
+    for command in ["select a.csv", "fit --metric one a.csv --model m", "evaluate a.csv --methods kdpp"] {
         for rows in ["0", "61"] {
             folder.run(&format!("{command} --landmarks 5 --rows {rows}")).refused(&[&format!(
                 "{rows} rows requested: expected at least 1 and at most 60, the number available"
@@ -169,11 +171,11 @@ fn given_row_indices() {
     ];
     for (text, message) in cases {
         folder.write("mine.csv", text);
-        folder.run("fit a.csv --given mine.csv --model m").refused(&[message]);
+        folder.run("fit --metric one a.csv --given mine.csv --model m").refused(&[message]);
         folder.run("evaluate a.csv --methods given --given mine.csv --landmarks 5").refused(&[message]);
     }
     folder.write("mine.csv", row_list(&[0, 60]));
-    folder.run("fit a.csv --given mine.csv --model m").refused(&[
+    folder.run("fit --metric one a.csv --given mine.csv --model m").refused(&[
         "mine.csv, entry 2: 60 is not among the rows used; rows count from 0, and --rows leaves some out",
     ]);
     folder
@@ -181,7 +183,7 @@ fn given_row_indices() {
         .refused(&["mine.csv, entry 2: 60 is past the last row of the data; rows count from 0"]);
     folder.write("mine.csv", row_list(&(0..60).collect::<Vec<_>>()));
     folder
-        .run("fit a.csv --given mine.csv --rows 20 --model m")
+        .run("fit --metric one a.csv --given mine.csv --rows 20 --model m")
         .refused(&["is not among the rows used", "--rows leaves some out"]);
     folder
         .run("evaluate a.csv --methods given --given mine.csv --landmarks 5 --test 10")
@@ -189,8 +191,9 @@ fn given_row_indices() {
     folder
         .run("evaluate a.csv --methods kdpp,given --landmarks 5")
         .refused(&["the method given needs row indices; name a CSV file of them with --given"]);
-    folder.run("fit a.csv --given mine.csv --landmarks 5 --model m").misused(&["--given", "--landmarks"]);
-    folder.run("fit a.csv --model m").misused(&["--landmarks <C>"]);
+    folder
+        .run("fit --metric one a.csv --given mine.csv --landmarks 5 --model m")
+        .misused(&["--given", "--landmarks"]);
     assert_eq!(folder.names(), ["a.csv", "mine.csv"]);
 }
 
@@ -198,9 +201,12 @@ fn given_row_indices() {
 fn unknown_commands_options_and_values() {
     let folder = folder();
     folder.run("choose a.csv").misused(&["unrecognized subcommand 'choose'", "Usage:"]);
-    for command in
-        ["select a.csv --landmarks 5", "fit a.csv --landmarks 5 --model m", "predict m a.csv", "info m"]
-    {
+    for command in [
+        "select a.csv --landmarks 5",
+        "fit --metric one a.csv --landmarks 5 --model m",
+        "predict m a.csv",
+        "info m",
+    ] {
         folder
             .run(&format!("{command} --frobnicate"))
             .misused(&["unexpected argument '--frobnicate'", "--help"]);
@@ -218,9 +224,8 @@ fn unknown_commands_options_and_values() {
     folder.run("select a.csv --landmarks 5 --chain gibbs").misused(&["'gibbs'", "slot, paper, metropolis"]);
     folder.run("select a.csv --landmarks 5 --precision f16").misused(&["'f16'", "f64, f32"]);
     folder.run("evaluate a.csv --landmarks 5 --methods kdpp,greediest").misused(&["'greediest'", "given"]);
-    folder.run("select a.csv").misused(&["--landmarks <C>"]);
     folder.run("select --landmarks 5").misused(&["<DATA>"]);
-    folder.run("fit a.csv --landmarks 5").misused(&["--model <FILE>"]);
+    folder.run("fit --metric one a.csv --landmarks 5").misused(&["--model <FILE>"]);
     folder.run("predict m").misused(&["<DATA>"]);
     folder.run("info").misused(&["<MODEL>"]);
     folder.run("evaluate a.csv --landmarks 5").misused(&["--methods"]);

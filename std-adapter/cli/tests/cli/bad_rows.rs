@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 #[track_caller]
 fn refused_by_all(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = Folder::with("good.csv", Sample::new(30, 2).csv());
-    folder.run("fit good.csv --landmarks 3 --model m").good();
+    folder.run("fit --metric one good.csv --landmarks 3 --model m").good();
     folder.write(name, content);
     for command in [
         format!("select {name} --landmarks 2"),
-        format!("fit {name} --landmarks 2 --model new"),
+        format!("fit --metric one {name} --landmarks 2 --model new"),
         format!("evaluate {name} --methods kdpp --landmarks 2"),
         format!("predict m {name} --out p.csv"),
     ] {
@@ -101,7 +101,7 @@ fn an_array_shorter_than_declared() {
 #[test]
 fn directories_and_missing_files() {
     let folder = Folder::with("good.csv", Sample::new(30, 2).csv());
-    folder.run("fit good.csv --landmarks 3 --model m").good();
+    folder.run("fit --metric one good.csv --landmarks 3 --model m").good();
     std::fs::create_dir(folder.path("folder")).unwrap();
     for command in
         ["select DATA --landmarks 2", "evaluate DATA --methods kdpp --landmarks 2", "predict m DATA"]
@@ -122,14 +122,14 @@ fn directories_and_missing_files() {
             .refused(&["nowhere: cannot be opened", "check the spelling"]);
     }
     for rows in ["folder", "nowhere.csv"] {
-        folder.run(&format!("fit good.csv --given {rows} --model n")).refused(&[rows]);
+        folder.run(&format!("fit --metric one good.csv --given {rows} --model n")).refused(&[rows]);
     }
 }
 
 #[test]
 fn a_missing_target() {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
-    let commands = ["select a.csv --landmarks 2", "fit a.csv --landmarks 2 --model m"];
+    let commands = ["select a.csv --landmarks 2", "fit --metric one a.csv --landmarks 2 --model m"];
     for command in commands {
         folder
             .run(&format!("{command} --target price"))
@@ -140,7 +140,7 @@ fn a_missing_target() {
         folder.run(&format!("{command} --target -1")).refused(&["no column is called \"-1\""]);
     }
     folder
-        .run("fit a.csv --landmarks 2 --model m --target none")
+        .run("fit --metric one a.csv --landmarks 2 --model m --target none")
         .refused(&["no target: regression needs one; name its column with --target"]);
     folder
         .run("select a.csv --landmarks 2 --sigma cv --target none")
@@ -177,7 +177,7 @@ fn equal_rows_count_once() {
         ]);
     }
     folder
-        .run("fit same.csv --landmarks 1 --sigma 1 --model m")
+        .run("fit --metric one same.csv --landmarks 1 --sigma 1 --model m")
         .refused(&["the target \"y\" is constant; name another column"]);
     // Five different rows among fifty.
     let few: String = (0..50).map(|i| format!("{},{},{i}\n", i % 5, i % 5 * 3 % 7)).collect();
@@ -213,13 +213,15 @@ fn constant_columns() {
     let constant_target: String = (0..40).map(|i| format!("{i},{},7\n", i * i % 13)).collect();
     let folder = Folder::with("a.csv", format!("a,b,y\n{constant_target}"));
     folder.run("select a.csv --landmarks 4").good();
-    for command in ["fit a.csv --landmarks 4 --model m", "fit a.csv --landmarks 4 --sigma cv --model m"]
-        .into_iter()
-        .chain([
-            "evaluate a.csv --methods uniform --landmarks 4",
-            "fit a.csv --landmarks 4 --ridge 1e-3 --model m",
-        ])
-    {
+    for command in [
+        "fit --metric one a.csv --landmarks 4 --model m",
+        "fit --metric one a.csv --landmarks 4 --sigma cv --model m",
+    ]
+    .into_iter()
+    .chain([
+        "evaluate a.csv --methods uniform --landmarks 4",
+        "fit --metric one a.csv --landmarks 4 --ridge 1e-3 --model m",
+    ]) {
         folder.run(command).refused(&["the target \"y\" is constant"]);
     }
     assert_eq!(folder.names(), ["a.csv"]);
@@ -227,7 +229,7 @@ fn constant_columns() {
     let constant_features: String = (0..40).map(|i| format!("1,2.5,{i}\n")).collect();
     folder.write("a.csv", format!("a,b,y\n{constant_features}"));
     folder.run("select a.csv --landmarks 4").refused(&["the median distance between rows is zero"]);
-    folder.run("fit a.csv --landmarks 1 --sigma 1 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 1 --sigma 1 --model m").good();
     let predicted = folder.run("predict m a.csv").good().out;
     assert!(
         predicted.lines().skip(1).all(|line| (line.parse::<f64>().unwrap() - 19.5).abs() < 1e-9),
@@ -236,7 +238,7 @@ fn constant_columns() {
     // A constant feature beside one that varies is ignored, in predictions too.
     let one_constant: String = (0..40).map(|i| format!("1,{i},{}\n", i * i)).collect();
     folder.write("a.csv", format!("a,b,y\n{one_constant}"));
-    folder.run("fit a.csv --landmarks 8 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 8 --model m").good();
     let expected = folder.run("predict m a.csv").good().out;
     folder.write("b.csv", folder.text("a.csv").replace("\n1,", "\n99,"));
     assert_eq!(folder.run("predict m b.csv").good().out, expected);
@@ -251,7 +253,7 @@ fn very_few_rows_and_columns() {
     let report = folder.run("select one.csv --landmarks 1 --sigma 1 --json").good().json();
     assert_eq!(row_numbers(&report, "landmarks"), [0]);
     folder
-        .run("fit one.csv --landmarks 1 --sigma 1 --model m")
+        .run("fit --metric one one.csv --landmarks 1 --sigma 1 --model m")
         .refused(&["is constant; name another column"]);
     folder
         .run("evaluate one.csv --methods kdpp --landmarks 1 --sigma 1 --test 1")
@@ -260,11 +262,11 @@ fn very_few_rows_and_columns() {
     folder.write("two.csv", "a,b,y\n1,2,3\n2,3,5\n");
     let report = folder.run("select two.csv --landmarks 2 --json").good().json();
     assert_eq!(row_numbers(&report, "landmarks"), [0, 1]);
-    folder.run("fit two.csv --landmarks 2 --ridge 1e-9 --model m").good();
+    folder.run("fit --metric one two.csv --landmarks 2 --ridge 1e-9 --model m").good();
     let predicted = folder.run("predict m two.csv").good().out;
     let values: Vec<f64> = predicted.lines().skip(1).map(|line| line.parse().unwrap()).collect();
     assert!((values[0] - 3.0).abs() < 1e-6 && (values[1] - 5.0).abs() < 1e-6, "{values:?}");
-    folder.run("fit two.csv --landmarks 1 --model m").good();
+    folder.run("fit --metric one two.csv --landmarks 1 --model m").good();
     folder.run("evaluate two.csv --methods kdpp --landmarks 1 --seeds 1").good();
 
     folder.write("column.csv", "a\n1\n2\n4\n");
@@ -280,13 +282,13 @@ fn very_few_rows_and_columns() {
 fn very_large_and_very_small_values() {
     let sample = Sample::new(60, 2);
     let folder = Folder::with("a.csv", sample.csv());
-    let expected = folder.run("fit a.csv --landmarks 8 --model m --json").good().json();
+    let expected = folder.run("fit --metric one a.csv --landmarks 8 --model m --json").good().json();
     for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
         let mut scaled = sample.clone();
         scaled.features.iter_mut().for_each(|row| row[1] *= scale);
         scaled.target.iter_mut().for_each(|target| *target *= scale);
         folder.write("scaled.csv", scaled.csv());
-        let report = folder.run("fit scaled.csv --landmarks 8 --model m --json").good().json();
+        let report = folder.run("fit --metric one scaled.csv --landmarks 8 --model m --json").good().json();
         for key in ["landmarks", "sigma", "ridge", "train_nrmse"] {
             assert_eq!(report[key], expected[key], "{scale} {key}");
         }

@@ -188,7 +188,8 @@ fn a_store_is_complete_or_absent() {
         if let Some(name) = left
             && case.folder.bytes(&name) != case.whole
         {
-            let fit = format!("fit {name} --landmarks 5 --method uniform --sigma 2 --model m.dpp");
+            let fit =
+                format!("fit --metric one {name} --landmarks 5 --method uniform --sigma 2 --model m.dpp");
             case.folder.run(&fit).refused(&[&name]);
         }
         case.finish(case.arguments);
@@ -202,8 +203,10 @@ fn a_store_is_complete_or_absent() {
 fn a_fit_resumes_where_it_was_killed() {
     let folder = Folder::with("a.csv", Sample::new(140_000, 4).csv());
     folder.run("convert a.csv --precision f32 --out a.rows").good();
-    folder.run("fit a.rows --landmarks 40 --method uniform --sigma 3 --ridge 1e-3 --model m.dpp").good();
-    let fit = "fit a.rows --landmarks 40 --method uniform --sigma 2 --model m.dpp --checkpoint c \
+    folder
+        .run("fit --metric one a.rows --landmarks 40 --method uniform --sigma 3 --ridge 1e-3 --model m.dpp")
+        .good();
+    let fit = "fit --metric one a.rows --landmarks 40 --method uniform --sigma 2 --model m.dpp --checkpoint c \
                --checkpoint-every 0";
     let mut case = CrashCase::new(folder, fit, "m.dpp", 2);
     let (mut resumed, mut again) = (0, None);
@@ -262,7 +265,7 @@ fn a_merged_model_is_complete_or_absent() {
     let folder = Folder::with("first.csv", Sample::new(400, 20).csv());
     folder
         .run(
-            "fit first.csv --landmarks 200 --method uniform --precision f32 --ridge 1e-3 --sigma 8 \
+            "fit --metric one first.csv --landmarks 200 --method uniform --precision f32 --ridge 1e-3 --sigma 8 \
               --model first.dpp",
         )
         .good();
@@ -292,7 +295,8 @@ fn a_merged_model_is_complete_or_absent() {
 fn a_model_under_the_name_of_its_checkpoint_is_kept() {
     let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
     folder.run("convert a.csv --out a.rows").good();
-    let fit = "fit a.rows --landmarks 5 --method uniform --sigma 2 --checkpoint-every 0 --model m.dpp";
+    let fit =
+        "fit --metric one a.rows --landmarks 5 --method uniform --sigma 2 --checkpoint-every 0 --model m.dpp";
     folder.run(&format!("{fit} --checkpoint c")).good();
     let whole = folder.bytes("m.dpp");
     fs::remove_file(folder.path("m.dpp")).unwrap();

@@ -14,7 +14,7 @@ const HEADER: usize = 24;
 /// Create a folder with the rows `a.csv` and the model `m`; return that model's bytes too.
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
-    folder.run("fit a.csv --landmarks 3 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 3 --model m").good();
     let bytes = folder.bytes("m");
     (folder, bytes)
 }

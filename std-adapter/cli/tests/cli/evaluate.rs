@@ -130,8 +130,10 @@ fn rows_held_out_are_predicted() {
     let lines: Vec<String> = sample.csv().lines().map(|line| format!("{line}\n")).collect();
     folder.write("train.csv", lines[..141].concat());
     folder.write("test.csv", lines[..1].concat() + &lines[141..].concat());
-    let fitted =
-        folder.run("fit train.csv --given mine.csv --sigma 2 --ridge 1e-3 --model m --json").good().json();
+    let fitted = folder
+        .run("fit --metric one train.csv --given mine.csv --sigma 2 --ridge 1e-3 --model m --json")
+        .good()
+        .json();
     let told = folder.run("predict m test.csv").good().err;
     let share: f64 = told.split([' ', ',']).filter_map(|word| word.parse().ok()).nth(1).unwrap();
     assert_eq!(trials.len(), 1);

@@ -20,7 +20,7 @@ pub(crate) fn folder(kernel: &str, precision: &str) -> (Folder, Model, Table) {
     let landmarks = if kernel == "linear" { 3 } else { 12 };
     folder
         .run(&format!(
-            "fit a.csv --landmarks {landmarks} --kernel {kernel} --precision {precision} --model m"
+            "fit --metric one a.csv --landmarks {landmarks} --kernel {kernel} --precision {precision} --model m"
         ))
         .good();
     let model = Model::load(folder.path("m")).unwrap();
@@ -64,6 +64,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
         landmark_rows: vec![7, 70, 700],
         train_nrmse: 0.1,
         confidence: None,
+        importances: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![-1.1, 0.4, 0.3, 0.9, 1.7, -0.6],
             weights: vec![0.8, -1.3, 2.1],
@@ -354,7 +355,7 @@ fn the_reported_cost_is_correct() {
 #[test]
 fn centroids_are_landmarks_too() {
     let folder = Folder::with("a.csv", Sample::new(150, 3).csv());
-    folder.run("fit a.csv --landmarks 12 --method kmeans --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 12 --method kmeans --model m").good();
     for form in ["rust", "c", "bytes"] {
         let run = folder.run(&format!("export m --to {form} --out m.{form} --data a.csv --json")).good();
         assert!(number(&run.json(), "rms_difference_share") < 1e-4);

@@ -77,7 +77,10 @@ fn a_header_of_real_data_predicts_what_predict_does() {
     let folder = Folder::new();
     let path = path.canonicalize().unwrap();
     folder
-        .run(&format!("fit {} --rows 2000 --landmarks 32 --sigma median*4 --model m", path.display()))
+        .run(&format!(
+            "fit --metric one {} --rows 2000 --landmarks 32 --sigma median*4 --model m",
+            path.display()
+        ))
         .good();
     let report =
         folder.run(&format!("export m --to c --out m.h --data {} --json", path.display())).good().json();

@@ -36,7 +36,7 @@ fn program(folder: &Folder, data: &str, method: &str) -> Told {
     let options = format!("{data} --landmarks {LANDMARKS} --sigma median*4 --method {method} --seed 7");
     let selected = folder.run(&format!("select {options} --json")).good().json();
     // The library keeps what variances need.
-    folder.run(&format!("fit {options} --variance --model told.dpp")).good();
+    folder.run(&format!("fit --metric one {options} --variance --model told.dpp")).good();
     let predicted = folder.run(&format!("predict told.dpp {data}")).good();
     Told {
         landmarks: row_numbers(&selected, "landmarks"),
@@ -155,7 +155,7 @@ fn dependent_landmarks_are_left_out_alike() {
     assert!((1..25).contains(&fitted.dependent), "{}", fitted.dependent);
     folder.write("given.csv", row_list(map.landmarks()));
     folder
-        .run("fit a.csv --given given.csv --sigma 5 --precision f32 --seed 7 --variance --model told.dpp")
+        .run("fit --metric one a.csv --given given.csv --sigma 5 --precision f32 --seed 7 --variance --model told.dpp")
         .good();
     assert_eq!(fitted.model, Model::load(folder.path("told.dpp")).unwrap());
     assert_eq!(fitted.model.landmark_rows.len(), 25 - fitted.dependent);

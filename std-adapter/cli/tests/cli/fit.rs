@@ -35,7 +35,7 @@ fn the_report_is_complete() {
         for precision in ["f64", "f32"] {
             let report = folder
                 .run(&format!(
-                    "fit a.csv --landmarks 9 --model m --json --method {method} --precision {precision}"
+                    "fit --metric one a.csv --landmarks 9 --model m --json --method {method} --precision {precision}"
                 ))
                 .good()
                 .json();
@@ -67,15 +67,15 @@ fn the_report_is_complete() {
             );
         }
     }
-    let text = folder.run("fit a.csv --landmarks 9 --method kdpp --model m").good().out;
+    let text = folder.run("fit --metric one a.csv --landmarks 9 --method kdpp --model m").good().out;
     for part in ["model ", "120 x 3", "9 (kdpp)", "bandwidth", "ridge", "training error", "10-fold error"] {
         assert!(text.contains(part), "{text}");
     }
     // Without cross-validation there is no 10-fold error.
-    let run = folder.run("fit a.csv --landmarks 9 --model m --ridge 1e-4 --json").good();
+    let run = folder.run("fit --metric one a.csv --landmarks 9 --model m --ridge 1e-4 --json").good();
     assert!(run.json()["cv_nrmse"].is_null());
     assert_eq!(number(&run.json(), "ridge"), 1e-4);
-    let text = folder.run("fit a.csv --landmarks 9 --model m --ridge 1e-4").good().out;
+    let text = folder.run("fit --metric one a.csv --landmarks 9 --model m --ridge 1e-4").good().out;
     assert!(text.lines().any(|line| line.starts_with("10-fold error") && line.ends_with(" -")), "{text}");
 }
 
@@ -96,7 +96,7 @@ fn all_rows_as_landmarks_are_exact_ridge_regression() {
         for (precision, tolerance) in [("f64", 1e-9), ("f32", 2e-3)] {
             folder
                 .run(&format!(
-                    "fit a.csv --landmarks 40 --kernel {name} --precision {precision} \
+                    "fit --metric one a.csv --landmarks 40 --kernel {name} --precision {precision} \
                      --sigma 0.9 --ridge 1e-3 --model m"
                 ))
                 .good();
@@ -125,7 +125,7 @@ fn some_rows_as_landmarks_are_nystrom_ridge_regression() {
     {
         let report = folder
             .run(&format!(
-                "fit a.csv --landmarks 7 --kernel {kernel} --sigma 1.5 --ridge 1e-3 --model m --json"
+                "fit --metric one a.csv --landmarks 7 --kernel {kernel} --sigma 1.5 --ridge 1e-3 --model m --json"
             ))
             .good()
             .json();
@@ -148,22 +148,23 @@ fn some_rows_as_landmarks_are_nystrom_ridge_regression() {
 fn given_landmarks() {
     let (folder, _) = folder();
     folder.write("mine.csv", row_list(&[5, 99, 0, 42]));
-    let report = folder.run("fit a.csv --given mine.csv --model m --json").good().json();
+    let report = folder.run("fit --metric one a.csv --given mine.csv --model m --json").good().json();
     assert_eq!(row_numbers(&report, "landmarks"), [5, 99, 0, 42]);
     assert_eq!((&report["method"], number(&report, "select_seconds")), (&"given".into(), 0.0));
     // fit reads what select writes; a missing header, other columns and blanks are accepted too.
     folder.run("select a.csv --landmarks 6 --out rows.csv").good();
-    folder.run("fit a.csv --given rows.csv --model one").good();
-    folder.run("fit a.csv --landmarks 6 --method kdpp --model two").good();
+    folder.run("fit --metric one a.csv --given rows.csv --model one").good();
+    folder.run("fit --metric one a.csv --landmarks 6 --method kdpp --model two").good();
     assert_eq!(folder.bytes("one"), folder.bytes("two"));
     for text in ["5\n99\n0\n42\n", "weight,row\n0.5,5\n1,99\n2,0\n7,42\n", "5 \n\n99\n0\n42"] {
         folder.write("other.csv", text);
-        folder.run("fit a.csv --given other.csv --model other").good();
+        folder.run("fit --metric one a.csv --given other.csv --model other").good();
         assert_eq!(folder.bytes("other"), folder.bytes("m"), "{text:?}");
     }
     // Indices of the rows used.
     let used = folder.run("select a.csv --rows 30 --landmarks 3 --out rows.csv --json").good().json();
-    let report = folder.run("fit a.csv --rows 30 --given rows.csv --model m --json").good().json();
+    let report =
+        folder.run("fit --metric one a.csv --rows 30 --given rows.csv --model m --json").good().json();
     assert_eq!(report["landmarks"], used["landmarks"]);
 }
 
@@ -171,7 +172,7 @@ fn given_landmarks() {
 fn dependent_landmarks_are_dropped_and_reported() {
     let (folder, sample) = folder();
     folder.write("many.csv", row_list(&(0..20).collect::<Vec<_>>()));
-    let run = folder.run("fit a.csv --given many.csv --kernel linear --model m --json").good();
+    let run = folder.run("fit --metric one a.csv --given many.csv --kernel linear --model m --json").good();
     let dependent = number(&run.json(), "dependent");
     let kept = row_numbers(&run.json(), "landmarks").len();
     // Rank 3; rounding may admit a fourth row.
@@ -189,10 +190,10 @@ fn dependent_landmarks_are_dropped_and_reported() {
     folder.write("copies.csv", row_list(&[3, 123, 50, 170, 7]));
     folder.write("originals.csv", row_list(&[3, 50, 7]));
     let options = "--sigma 2 --ridge 1e-4 --json --model";
-    let run = folder.run(&format!("fit twice.csv --given copies.csv {options} one")).good();
+    let run = folder.run(&format!("fit --metric one twice.csv --given copies.csv {options} one")).good();
     assert!(run.err.contains("2 of 5 landmarks depend on others"), "{}", run.err);
     assert_eq!(row_numbers(&run.json(), "landmarks"), [3, 50, 7]);
-    let run = folder.run(&format!("fit twice.csv --given originals.csv {options} two")).good();
+    let run = folder.run(&format!("fit --metric one twice.csv --given originals.csv {options} two")).good();
     assert!(!run.err.contains("depend"), "{}", run.err);
     assert_eq!(folder.bytes("one"), folder.bytes("two"));
 }
@@ -201,7 +202,7 @@ fn dependent_landmarks_are_dropped_and_reported() {
 fn info_describes_a_model() {
     let (folder, _) = folder();
     let report = folder
-        .run("fit a.csv --landmarks 9 --model m --json --precision f32 --kernel laplace --sigma cv")
+        .run("fit --metric one a.csv --landmarks 9 --model m --json --precision f32 --kernel laplace --sigma cv")
         .good()
         .json();
     let info = folder.run("info m --json").good().json();
@@ -237,7 +238,9 @@ fn info_describes_a_model() {
     for part in ["trained on", "Laplace", "bandwidth", "ridge", "f32", "rows", "120", "features: a, b, c"] {
         assert!(text.contains(part), "{text}");
     }
-    folder.run("fit a.csv --landmarks 5 --kernel polynomial --degree 2 --offset 0.25 --model m").good();
+    folder
+        .run("fit --metric one a.csv --landmarks 5 --kernel polynomial --degree 2 --offset 0.25 --model m")
+        .good();
     let info = folder.run("info m --json").good().json();
     assert_eq!(info["kernel"], serde_json::json!({ "Polynomial": { "degree": 2, "offset": 0.25 } }));
 }
@@ -250,7 +253,9 @@ fn a_bandwidth_at_the_edge_gives_a_warning() {
     sample.target.iter_mut().for_each(|value| *value = (*value * 1e4).fract());
     let folder = Folder::with("a.csv", sample.csv());
     let runs = [("a.csv", "--seed 0"), ("a.csv", "--seed 1"), ("a.csv", "--seed 2")].map(|(file, seed)| {
-        folder.run(&format!("fit {file} --landmarks 5 --sigma cv --model m {seed} --json")).good()
+        folder
+            .run(&format!("fit --metric one {file} --landmarks 5 --sigma cv --model m {seed} --json"))
+            .good()
     });
     assert!(runs.iter().any(|run| run.err.contains("is at the edge of those compared")));
     assert!(runs.iter().any(|run| run.err.contains("try --sigma with a number")));
@@ -263,7 +268,7 @@ fn a_chosen_bandwidth_has_enough_independent_rows() {
     let lines: String = (0..200).map(|row| format!("{},{}\n", row, 3 * row)).collect();
     let folder = Folder::with("a.csv", format!("x,y\n{lines}"));
     for method in ["rpcholesky", "uniform", "auto"] {
-        let fit = format!("fit a.csv --landmarks 40 --method {method} --model m --json");
+        let fit = format!("fit --metric one a.csv --landmarks 40 --method {method} --model m --json");
         folder.run(&format!("{fit} --sigma median*64")).refused(&["independent"]);
         let chosen = folder.run(&format!("{fit} --sigma cv")).good().json();
         assert_eq!(chosen["landmarks"].as_array().unwrap().len(), 40, "{method}");
@@ -289,14 +294,14 @@ fn the_median_does_not_depend_on_where_the_rows_are() {
 #[test]
 fn leaving_out_each_row_chooses_a_ridge() {
     let folder = Folder::with("a.csv", Sample::new(300, 3).csv());
-    let fit = "fit a.csv --landmarks 20 --method uniform --model m";
+    let fit = "fit --metric one a.csv --landmarks 20 --method uniform --model m";
     let found = folder.run(&format!("{fit} --ridge loo --json")).good().json();
     assert!(number(&found, "cv_nrmse") > number(&found, "train_nrmse"), "{found}");
     let given = folder.run(&format!("{fit} --ridge {} --json", found["ridge"])).good().json();
     assert_eq!(given["train_nrmse"], found["train_nrmse"]);
     let text = folder.run(&format!("{fit} --ridge loo")).good().out;
     assert!(text.contains("leave-one-out error") && !text.contains("10-fold"), "{text}");
-    folder.run("fit a.csv --landmarks 5 --ridge 1e-3 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 5 --ridge 1e-3 --model m").good();
     folder.run("learn m a.csv --out s").good();
     folder
         .run("merge --of m s --ridge loo --model n")

@@ -7,7 +7,7 @@ use crate::sample::Sample;
 fn fleet(parts: usize) -> Folder {
     let folder = Folder::with("first.csv", Sample::new(300, 3).csv());
     folder
-        .run("fit first.csv --landmarks 15 --precision f32 --ridge 1e-4 --sigma 2 --model first.dpp")
+        .run("fit --metric one first.csv --landmarks 15 --precision f32 --ridge 1e-4 --sigma 2 --model first.dpp")
         .good();
     let whole = Sample::new(1_000, 3).csv();
     folder.write("whole.csv", &whole);
@@ -66,7 +66,9 @@ fn the_ridge_is_cross_validated_over_devices() {
 #[test]
 fn states_of_other_landmarks_are_rejected() {
     let folder = fleet(2);
-    folder.run("fit whole.csv --landmarks 15 --precision f32 --ridge 1e-4 --model other.dpp").good();
+    folder
+        .run("fit --metric one whole.csv --landmarks 15 --precision f32 --ridge 1e-4 --model other.dpp")
+        .good();
     folder.run("learn other.dpp 0.csv --out other.state").good();
     let merge = |states: &str| folder.run(&format!("merge {states} --of first.dpp --model m.dpp"));
     merge("0.state other.state").refused(&["other.state", "other landmarks"]);

@@ -61,8 +61,8 @@ fn standard_input_everywhere() {
     let sample = Sample::new(60, 2);
     let folder = Folder::with("a.csv", sample.csv());
     let csv = sample.csv().into_bytes();
-    let from_file = folder.run("fit a.csv --landmarks 5 --model one").good();
-    let from_input = folder.run_with_input("fit - --landmarks 5 --model two", &csv).good();
+    let from_file = folder.run("fit --metric one a.csv --landmarks 5 --model one").good();
+    let from_input = folder.run_with_input("fit --metric one - --landmarks 5 --model two", &csv).good();
     assert_eq!(from_file.err, from_input.err);
     let described: Vec<Value> = ["one", "two"]
         .map(|model| folder.run(&format!("info {model} --json")).good().json()["trained_on"].clone())

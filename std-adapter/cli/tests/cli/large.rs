@@ -42,7 +42,7 @@ fn methods_that_need_rows_in_memory_reject_a_large_store() {
         ("--given given.csv --refine 1", "refinement needs"),
         ("--tolerance 0.1", "a tolerance needs"),
     ] {
-        let fit = format!("fit a.rows --sigma 2 --ridge 1e-3 {options} --model m.dpp");
+        let fit = format!("fit --metric one a.rows --sigma 2 --ridge 1e-3 {options} --model m.dpp");
         folder.run(&fit).refused(&[what, &rows, "--rows"]);
     }
     assert!(!folder.path("m.dpp").exists());

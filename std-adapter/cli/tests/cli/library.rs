@@ -125,7 +125,7 @@ fn the_command_does_what_the_library_does() {
         let trace = trace_error(&ground, selection.landmarks.rows().unwrap()).unwrap();
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
-        folder.run(&format!("fit {options} --method kdpp --variance --model m")).good();
+        folder.run(&format!("fit --metric one {options} --method kdpp --variance --model m")).good();
         assert_eq!(Model::load(folder.path("m")).unwrap(), training.model);
         let run = folder.run("predict m a.csv").good();
         // Written with enough digits to parse to the same bits.

@@ -9,7 +9,7 @@ fn folder() -> Folder {
     let csv = Sample::new(300, 3).csv();
     let folder = Folder::with("first.csv", &csv);
     folder
-        .run("fit first.csv --landmarks 15 --precision f32 --ridge 1e-2 --sigma 2 --model first.dpp")
+        .run("fit --metric one first.csv --landmarks 15 --precision f32 --ridge 1e-2 --sigma 2 --model first.dpp")
         .good();
     let lines: Vec<&str> = csv.lines().skip(1).collect();
     for (part, lines) in [&lines[..110], &lines[110..]].into_iter().enumerate() {

@@ -186,7 +186,7 @@ fn centroids_are_landmarks_of_a_model() {
         let (least, most) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::MIN, f64::max));
         assert!((least..=most).contains(value), "{column} {value}");
     }
-    let fitted = folder.run(&format!("fit {command} --ridge 1e-6 --model m")).good().json();
+    let fitted = folder.run(&format!("fit --metric one {command} --ridge 1e-6 --model m")).good().json();
     assert!(number(&fitted, "train_nrmse") < 0.9, "{fitted}");
     let shown = folder.run("info m --json").good().json();
     assert_eq!(number(&shown, "landmarks"), 12.0, "{shown}");
@@ -273,7 +273,10 @@ fn refinement_by_the_target() {
 
     let fit = |method: &str| {
         let options = "--landmarks 10 --sigma 1.5 --model m --json";
-        number(&folder.run(&format!("fit a.csv {options} --method {method}")).good().json(), "cv_nrmse")
+        number(
+            &folder.run(&format!("fit --metric one a.csv {options} --method {method}")).good().json(),
+            "cv_nrmse",
+        )
     };
     assert!(fit("refined-ridge") < fit("refined"));
 

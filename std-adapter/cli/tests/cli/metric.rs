@@ -36,7 +36,7 @@ fn error(folder: &Folder) -> f64 {
 #[test]
 fn scales_leave_out_what_does_not_matter() {
     let folder = folder();
-    let one = fit(&folder, "").json();
+    let one = fit(&folder, "--metric one").json();
     assert!(one["metric"].is_null());
     let error_of_one = error(&folder);
     let run = fit(&folder, "--metric scales");
@@ -179,9 +179,76 @@ fn what_has_no_metric_to_learn_is_refused() {
         &["cannot learn a metric", "another kernel or the metric one"],
     );
     refused("--landmarks 5 --metric map:9", &["cannot learn a metric", "number of features"]);
-    refused("--landmarks 500 --metric scales", &["cannot learn a metric", "fewer landmarks"]);
+    refused("--landmarks 5 --rows 99 --metric scales", &["cannot learn a metric", "at least 100 rows"]);
+    refused("--tolerance 0.1 --metric map", &["cannot learn a metric", "give the number"]);
     let run = folder.run("fit a.csv --model m --metric map:0 --landmarks 5");
     assert_eq!(run.status, Some(2));
     assert!(run.err.contains("expected one, scales, map, map:R"), "{}", run.err);
-    assert_eq!(folder.run("fit a.csv --model m --metric auto --tolerance 0.1").status, Some(2));
+}
+
+/// `auto`, the default, is one bandwidth where no metric can be learned, and says why.
+#[test]
+fn auto_says_why_it_learned_nothing() {
+    let folder = folder();
+    for (options, reason) in [
+        ("--landmarks 5 --kernel linear", "the kernel has no bandwidth"),
+        ("--landmarks 5 --rows 99", "fewer than 100 rows"),
+        ("--tolerance 0.5", "the number of landmarks is left open"),
+    ] {
+        let fit = |metric: &str| folder.run(&format!("fit a.csv --model m {options} {metric}")).good();
+        assert!(fit("").out.contains(&format!("one (not learned: {reason})")), "{reason}");
+        let auto = folder.bytes("m");
+        fit("--metric one");
+        assert!(folder.bytes("m") == auto, "{reason}");
+        let report = fit("--json").json();
+        assert_eq!(report["not_learned"], reason);
+        assert_eq!(report["metric"], "one");
+    }
+}
+
+/// Without options: a metric, and a hundred landmarks or a quarter of the rows.
+#[test]
+fn the_defaults_of_a_fit() {
+    let folder = folder();
+    let report = folder.run("fit a.csv --model m --json").good().json();
+    assert_eq!(report["landmarks"].as_array().unwrap().len(), 100);
+    assert_ne!(report["metric"], "one");
+    assert!(error(&folder) < 0.1);
+    let few = folder.run("fit a.csv --model m --json --rows 40").good().json();
+    assert_eq!(few["landmarks"].as_array().unwrap().len(), 10);
+    let selected = folder.run("select a.csv --json --rows 44").good().json();
+    assert_eq!(selected["landmarks"].as_array().unwrap().len(), 11);
+}
+
+/// Which features matter, in words, numbers and a picture, from the model file alone.
+#[test]
+fn importances_are_those_of_the_metric() {
+    let folder = Folder::with("a.csv", tilted(1_000).csv());
+    for metric in ["scales", "map:2"] {
+        let report = fit(&folder, &format!("--metric {metric}")).json();
+        let info = folder.run("info m --json --chart shares.svg").good().json();
+        let shares: Vec<f64> =
+            info["importances"].as_array().unwrap().iter().map(|share| share.as_f64().unwrap()).collect();
+        let squares: Vec<f64> = report["scales"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|scale| scale.as_f64().unwrap().powi(2))
+            .collect();
+        let sum: f64 = squares.iter().sum();
+        for (share, square) in shares.iter().zip(&squares) {
+            assert!((share - square / sum).abs() < 1e-12, "{shares:?} {squares:?}");
+        }
+        assert!(shares[0] + shares[7] > 0.9, "{shares:?}");
+        let text = folder.run("info m").good().out;
+        let place = |name: &str| text.find(&format!("\n{name} ")).unwrap();
+        let (least, most) = (place("d"), place("a").max(place("h")));
+        assert!(most < least, "{text}");
+        assert_eq!(text.contains("direction 2: "), metric == "map:2", "{text}");
+        assert!(folder.text("shares.svg").contains("share of the metric"));
+    }
+    fit(&folder, "--metric one");
+    assert!(folder.run("info m --json").good().json()["importances"].is_null());
+    folder.run("info m --chart none.svg").refused(&["a learned metric", "--metric auto"]);
+    assert!(!folder.names().contains(&"none.svg".to_owned()));
 }

@@ -7,7 +7,7 @@ use crate::sample::Sample;
 fn folder() -> (Folder, Sample) {
     let sample = Sample::new(150, 3);
     let folder = Folder::with("a.csv", sample.csv());
-    folder.run("fit a.csv --landmarks 12 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 12 --model m").good();
     (folder, sample)
 }
 
@@ -123,7 +123,7 @@ fn rows_far_from_the_training_rows() {
     let far = predict(&folder, "far.csv", "a,b,c\n1e300,-1e300,1e308\n-1e308,0,0\n").good();
     let (_, predictions) = column(&far.out);
     assert!(predictions[0] == predictions[1] && predictions[0].is_finite(), "{predictions:?}");
-    folder.run("fit a.csv --landmarks 8 --kernel polynomial --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 8 --kernel polynomial --model m").good();
     predict(&folder, "far.csv", "a,b,c\n0,0,0\n1e300,-1e300,1e308\n")
         .refused(&["row 1 (from 0): the prediction is not finite", "remove the row"]);
 }
@@ -132,7 +132,7 @@ fn rows_far_from_the_training_rows() {
 #[test]
 fn exported_bytes_say_what_the_model_says() {
     let (folder, _) = folder();
-    folder.run("fit a.csv --landmarks 12 --variance --model with").good();
+    folder.run("fit --metric one a.csv --landmarks 12 --variance --model with").good();
     folder.run("export with --to bytes --with novelty,variance --out with.bin").good();
     folder.run("export with --to bytes --out plain.bin").good();
     let columns = "--with variance,nearest,novelty";

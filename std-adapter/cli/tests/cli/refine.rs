@@ -77,8 +77,10 @@ fn given_rows_and_models_are_refined() {
     let folder = folder();
     folder.write("mine.csv", "row\n0\n1\n2\n3\n4\n5\n");
     let fit = |options: &str| {
-        let report =
-            folder.run(&format!("fit a.csv --ridge 1e-6 --model a.dpp --json {options}")).good().json();
+        let report = folder
+            .run(&format!("fit --metric one a.csv --ridge 1e-6 --model a.dpp --json {options}"))
+            .good()
+            .json();
         row_numbers(&report, "landmarks")
     };
     assert_eq!(fit("--given mine.csv"), [0, 1, 2, 3, 4, 5]);

@@ -233,7 +233,7 @@ fn the_file_is_left_alone() {
     let state = || (folder.bytes("a.csv"), fs::metadata(folder.path("a.csv")).unwrap().modified().unwrap());
     let before = state();
     select(&folder, "--out rows.csv");
-    folder.run("fit a.csv --landmarks 8 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 8 --model m").good();
     folder.run("predict m a.csv --out p.csv").good();
     folder.run("evaluate a.csv --methods kdpp --landmarks 8 --seeds 1").good();
     assert_eq!(state(), before);

@@ -57,8 +57,10 @@ fn a_store_selects_and_fits_what_its_file_does() {
             let fit = |data: &str| {
                 let options = format!("--given given.csv --sigma 2 --ridge {ridge} --precision {precision}");
                 let model = format!("{data}.dpp");
-                let fitted =
-                    folder.run(&format!("fit {data} {options} --model {model} --json")).good().json();
+                let fitted = folder
+                    .run(&format!("fit --metric one {data} {options} --model {model} --json"))
+                    .good()
+                    .json();
                 let predicted = folder.run(&format!("predict {model} a.csv")).good().out;
                 (number(&fitted, "train_nrmse"), number(&fitted, "ridge"), column(&predicted).1)
             };
@@ -76,7 +78,7 @@ fn a_store_selects_and_fits_what_its_file_does() {
 #[test]
 fn a_store_is_data_like_any_other() {
     let folder = stored(ROWS, "f64");
-    folder.run("fit a.csv --landmarks 10 --ridge 1e-4 --model m.dpp").good();
+    folder.run("fit --metric one a.csv --landmarks 10 --ridge 1e-4 --model m.dpp").good();
     let predicted = |data: &str| column(&folder.run(&format!("predict m.dpp {data}")).good().out).1;
     for (one, other) in predicted("a.rows").iter().zip(predicted("a.csv")) {
         assert_close(*one, other, 1e-9);
@@ -91,7 +93,7 @@ fn a_store_is_data_like_any_other() {
         "tune DATA --landmarks 10 --rows 300 --json",
         "diagnose DATA --landmarks 5 --rows 200 --json",
         "select DATA --landmarks 10 --method kmeans-snapped --rows 500 --json",
-        "fit DATA --landmarks 10 --method refined --rows 500 --model r.dpp --json",
+        "fit --metric one DATA --landmarks 10 --method refined --rows 500 --model r.dpp --json",
     ] {
         folder.run(&command.replace("DATA", "a.rows")).good();
     }
@@ -104,7 +106,9 @@ fn a_store_is_data_like_any_other() {
 #[test]
 fn auto_selects_among_some_of_very_many() {
     let folder = stored(140_000, "f32");
-    let run = folder.run("fit a.rows --landmarks 12 --ridge 1e-4 --sigma 2 --model m.dpp --json").good();
+    let run = folder
+        .run("fit --metric one a.rows --landmarks 12 --ridge 1e-4 --sigma 2 --model m.dpp --json")
+        .good();
     assert!(run.err.contains("landmarks are selected among 131072 rows drawn at random"), "{}", run.err);
     assert!(run.err.contains("auto: --method"), "{}", run.err);
     let told = run.json();
@@ -120,9 +124,11 @@ fn columns_far_from_zero_keep_their_digits_in_single_precision() {
     let row = |i: i32| format!("{},{}\n", 1.0e9 + f64::from(i % 7), i % 5);
     let folder = Folder::with("a.csv", (0..1_000).map(row).collect::<String>());
     folder.run("convert a.csv --precision f32 --out a.rows").good();
-    folder.run("fit a.csv --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp").refused(&["g.csv"]);
+    folder
+        .run("fit --metric one a.csv --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp")
+        .refused(&["g.csv"]);
     folder.write("g.csv", "row\n0\n1\n2\n3\n");
-    folder.run("fit a.rows --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp").good();
+    folder.run("fit --metric one a.rows --given g.csv --ridge 1e-6 --sigma 1 --model m.dpp").good();
     let told = folder.run("info m.dpp --json").good().json();
     assert_eq!(number(&told, "trained_rows"), 1_000.0);
     let predict = folder.run("predict m.dpp a.rows").good();
@@ -148,11 +154,11 @@ fn invalid_options_for_a_store_are_rejected() {
     folder.run("convert wide.csv --precision f32 --out b.rows").refused(&["column \"x0\"", "overflows"]);
     folder.write("other.csv", "p,q,r,s,y\n1,2,3,4,5\n2,3,4,5,7\n3,1,1,1,1\n");
     folder.run("convert other.csv --out other.rows").good();
-    folder.run("fit a.rows --landmarks 5 --model m.dpp").good();
+    folder.run("fit --metric one a.rows --landmarks 5 --model m.dpp").good();
     folder.run("predict m.dpp other.rows").refused(&["other.rows: the features differ from the model's"]);
     folder.run("convert a.csv --target none --out untargeted.rows").good();
     folder
-        .run("fit untargeted.rows --landmarks 5 --model n.dpp")
+        .run("fit --metric one untargeted.rows --landmarks 5 --model n.dpp")
         .refused(&["no target: regression needs one"]);
     assert!(!folder.names().contains(&"b.rows".to_owned()), "{:?}", folder.names());
 }
@@ -164,7 +170,9 @@ fn damage_is_found() {
     let whole = folder.bytes("a.rows");
     let refused = |bytes: &[u8], part: &str| {
         folder.write("b.rows", bytes);
-        folder.run("fit b.rows --landmarks 5 --ridge 1e-3 --model m.dpp").refused(&["b.rows", part]);
+        folder
+            .run("fit --metric one b.rows --landmarks 5 --ridge 1e-3 --model m.dpp")
+            .refused(&["b.rows", part]);
     };
     for end in [9, 13, 19, 25, 100, 4_095, 4_096, 5_000, whole.len() - 1] {
         refused(&whole[..end], "truncated");
@@ -210,7 +218,8 @@ fn start(folder: &Folder, arguments: &str) -> std::process::Child {
 }
 
 /// Runs long enough to be interrupted midway.
-const LONG: &str = "fit a.rows --landmarks 60 --method uniform --sigma 2 --checkpoint c --checkpoint-every 0";
+const LONG: &str =
+    "fit --metric one a.rows --landmarks 60 --method uniform --sigma 2 --checkpoint c --checkpoint-every 0";
 
 #[test]
 fn a_store_truncated_during_a_fit_is_an_error() {
@@ -226,7 +235,7 @@ fn a_store_truncated_during_a_fit_is_an_error() {
 #[test]
 fn a_killed_fit_resumes_to_the_same_model() {
     let folder = stored(200_000, "f64");
-    folder.run("fit a.rows --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
+    folder.run("fit --metric one a.rows --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
     let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
     assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
     child.kill().unwrap();
@@ -251,7 +260,7 @@ fn a_fit_to_rows_in_memory_that_was_killed_resumes_to_the_same_model() {
     let sample = Sample::new(200_000, 4);
     let folder = Folder::with("a.npy", sample.npy(true));
     let fit = LONG.replace("a.rows", "a.npy");
-    folder.run("fit a.npy --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
+    folder.run("fit --metric one a.npy --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
     let mut child = start(&folder, &format!("{fit} --model m.dpp"));
     assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
     child.kill().unwrap();

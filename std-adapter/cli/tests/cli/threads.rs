@@ -61,7 +61,9 @@ fn threads_do_not_matter() {
     for options in ["", "--precision f32", "--ridge 1e-5", "--ridge 1e-5 --precision f32"] {
         let mut models = Vec::new();
         let mut predictions = Vec::new();
-        for run in on_threads(&folder, &format!("fit a.csv --landmarks 30 --model m --json {options}")) {
+        for run in
+            on_threads(&folder, &format!("fit --metric one a.csv --landmarks 30 --model m --json {options}"))
+        {
             models.push((timeless(&run), folder.bytes("m")));
         }
         assert!(models.iter().all(|model| *model == models[0]), "{options}");

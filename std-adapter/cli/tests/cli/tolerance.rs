@@ -47,8 +47,9 @@ fn the_smallest_number_gives_the_landmarks_of_that_number() {
 #[test]
 fn a_model_within_an_error_of_prediction() {
     let folder = folder();
-    let fit =
-        |options: &str| folder.run(&format!("fit a.csv --method rpcholesky --model m --json {options}"));
+    let fit = |options: &str| {
+        folder.run(&format!("fit --metric one a.csv --method rpcholesky --model m --json {options}"))
+    };
     let found = fit("--tolerance 0.3 --tolerance-on prediction").good().json();
     let points = curve(&found, "cv_nrmse");
     let c = row_numbers(&found, "landmarks").len() as f64;
@@ -64,7 +65,7 @@ fn a_model_within_an_error_of_prediction() {
     folder
         .run("select a.csv --target none --tolerance 0.3 --tolerance-on prediction")
         .refused(&["no target: regression needs one"]);
-    let text = folder.run("fit a.csv --tolerance 0.1 --model m").good().out;
+    let text = folder.run("fit --metric one a.csv --tolerance 0.1 --model m").good().out;
     assert!(text.contains("trace error / trace") && text.contains("within"), "{text}");
 }
 
@@ -85,7 +86,9 @@ fn the_curve_is_printed_and_drawn() {
     for part in ["a: landmarks for an error", "greedy", "tolerance", "landmarks c", "trace error / trace"] {
         assert!(svg.contains(part), "{part}");
     }
-    folder.run("fit a.csv --tolerance 0.4 --tolerance-on prediction --curve other.svg --model m").good();
+    folder
+        .run("fit --metric one a.csv --tolerance 0.4 --tolerance-on prediction --curve other.svg --model m")
+        .good();
     assert!(folder.text("other.svg").contains("10-fold error / deviation of the target"));
     folder
         .run("select a.csv --tolerance 0.01 --curve nowhere/curve.svg")
@@ -133,9 +136,10 @@ fn unreachable_tolerances_and_invalid_options() {
     for option in ["--tolerance-on prediction", "--max-landmarks 9", "--curve curve.svg"] {
         let name = option.split(' ').next().unwrap();
         select(&format!("--landmarks 5 {option}")).misused(&["--landmarks", name, "cannot be used with"]);
-        let fit = folder.run(&format!("fit a.csv --given mine.csv --model m {option}"));
+        let fit = folder.run(&format!("fit --metric one a.csv --given mine.csv --model m {option}"));
         fit.misused(&["--given", name, "cannot be used with"]);
     }
-    folder.run("fit a.csv --given mine.csv --tolerance 0.1 --model m").misused(&["cannot be used with"]);
-    folder.run("fit a.csv --model m").misused(&["--landmarks <C>"]);
+    folder
+        .run("fit --metric one a.csv --given mine.csv --tolerance 0.1 --model m")
+        .misused(&["cannot be used with"]);
 }

@@ -31,7 +31,8 @@ fn the_surface_and_its_minimum() {
     assert_eq!(folder.text("s.svg").matches("<svg").count(), 1);
     // A fit with these values generalises as reported.
     let rest = format!("--sigma {} --ridge {}", report["sigma"], report["ridge"]);
-    let fit = folder.run(&format!("fit a.csv --landmarks 30 --model m --json {rest}")).good().json();
+    let fit =
+        folder.run(&format!("fit --metric one a.csv --landmarks 30 --model m --json {rest}")).good().json();
     assert!(number(&fit, "train_nrmse") < 1.2 * number(&report, "cv_nrmse"), "{fit}");
     assert_eq!(folder.run(command).good().json(), report);
 }

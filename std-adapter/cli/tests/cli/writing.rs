@@ -8,14 +8,17 @@ use std::process::Stdio;
 /// Create rows `a.csv`, a model `m` fitted on them, and a folder `folder`.
 fn folder() -> Folder {
     let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
-    folder.run("fit a.csv --landmarks 5 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 5 --model m").good();
     fs::create_dir(folder.path("folder")).unwrap();
     folder
 }
 
 /// Commands that write files, without the file name.
-const WRITERS: [&str; 3] =
-    ["select a.csv --landmarks 5 --out", "fit a.csv --landmarks 5 --model", "predict m a.csv --out"];
+const WRITERS: [&str; 3] = [
+    "select a.csv --landmarks 5 --out",
+    "fit --metric one a.csv --landmarks 5 --model",
+    "predict m a.csv --out",
+];
 
 #[test]
 fn paths_that_cannot_be_written() {
@@ -47,7 +50,7 @@ fn outputs_do_not_overwrite_inputs() {
     for command in [
         "select a.csv --landmarks 5 --out a.csv",
         "select a.csv --landmarks 5 --out ./folder/../a.csv",
-        "fit a.csv --landmarks 5 --model a.csv",
+        "fit --metric one a.csv --landmarks 5 --model a.csv",
         "predict m a.csv --out a.csv",
         "predict m a.csv --out m",
     ] {
@@ -58,7 +61,7 @@ fn outputs_do_not_overwrite_inputs() {
     assert_eq!((folder.bytes("a.csv"), folder.bytes("m")), before);
     folder.run("select a.csv --landmarks 5 --out rows.csv").good();
     folder
-        .run("fit a.csv --given rows.csv --model rows.csv")
+        .run("fit --metric one a.csv --given rows.csv --model rows.csv")
         .refused(&["rows.csv: the output would overwrite an input"]);
 }
 
@@ -67,14 +70,14 @@ fn an_error_leaves_the_old_file() {
     let folder = folder();
     let before = folder.bytes("m");
     for command in [
-        "fit a.csv --landmarks 61 --model m",
-        "fit a.csv --landmarks 5 --target none --model m",
-        "fit nowhere.csv --landmarks 5 --model m",
+        "fit --metric one a.csv --landmarks 61 --model m",
+        "fit --metric one a.csv --landmarks 5 --target none --model m",
+        "fit --metric one nowhere.csv --landmarks 5 --model m",
     ] {
         assert_eq!(folder.run(command).status, Some(1));
         assert_eq!(folder.bytes("m"), before);
     }
-    folder.run("fit a.csv --landmarks 6 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 6 --model m").good();
     assert_ne!(folder.bytes("m"), before);
     assert_eq!(folder.names(), ["a.csv", "folder", "m"]);
 }
@@ -112,7 +115,7 @@ fn permissions_and_links_are_kept() {
     let folder = folder();
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(folder.path("m"), fs::Permissions::from_mode(0o600)).unwrap();
-    folder.run("fit a.csv --landmarks 6 --model m").good();
+    folder.run("fit --metric one a.csv --landmarks 6 --model m").good();
     assert_eq!(mode("m"), 0o600);
     // A new file has the default permissions.
     folder.write("plain", "");
@@ -121,7 +124,7 @@ fn permissions_and_links_are_kept() {
 
     let before = folder.bytes("m");
     symlink("m", folder.path("link")).unwrap();
-    folder.run("fit a.csv --landmarks 7 --model link").good();
+    folder.run("fit --metric one a.csv --landmarks 7 --model link").good();
     assert!(folder.path("link").is_symlink());
     assert_ne!(folder.bytes("m"), before);
     folder.run("info link").good();
@@ -168,7 +171,7 @@ fn standard_output_that_is_full() {
     for command in [
         "select a.csv --landmarks 5",
         "select a.csv --landmarks 5 --json",
-        "fit a.csv --landmarks 5 --model n",
+        "fit --metric one a.csv --landmarks 5 --model n",
         "predict m a.csv",
         "info m",
         "evaluate a.csv --methods kdpp --landmarks 5 --seeds 1",
