@@ -43,6 +43,8 @@ pub enum Landmarks {
     Within(Tolerance),
     /// These rows of the source.
     Rows(Vec<usize>),
+    /// This number of points, at most 100. They begin as rows, and move together with the metric: the selector is not used.
+    Free(usize),
 }
 
 /// The parameters of a pipeline.
@@ -156,24 +158,27 @@ pub fn select<'s>(
         (None, None) => Ok(None),
     };
     let metric = params.kernel.metric;
-    if metric == Metric::One {
-        return select_from(source, memory(params)?, params, observer);
+    let free = matches!(params.landmarks, Landmarks::Free(_));
+    if metric == Metric::One && !free {
+        return select_from(source, memory(params)?, params, None, observer);
     }
     let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
     let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
     let reason = match (&params.landmarks, &rows) {
+        (Landmarks::Free(_), _) => None,
         (Landmarks::Within(_), _) => Some("the number of landmarks is left open"),
         (_, Err(Error::InMemory { .. })) => Some("the rows do not fit in memory"),
         _ => None,
     };
     if let (Metric::Auto, Some(reason)) = (metric, reason) {
         let one = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
-        let selected = select_from(source, memory(&one)?, &one, observer)?;
+        let selected = select_from(source, memory(&one)?, &one, None, observer)?;
         return Ok(Selected { metric: Some(LearnedMetric::one(source.width(), reason)), ..selected });
     }
     let (learned, rows, kernel) = in_learned_metric(rows?, params, observer)?;
     let params = Params { kernel, ..params.clone() };
-    Ok(Selected { metric: Some(learned), ..select_from(source, Some(rows), &params, observer)? })
+    let selected = select_from(source, Some(rows), &params, learned.landmarks.as_deref(), observer)?;
+    Ok(Selected { metric: Some(learned), ..selected })
 }
 
 /// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
@@ -182,9 +187,10 @@ fn in_learned_metric<'s>(
     params: &Params<'_>,
     observer: &dyn Observer,
 ) -> Result<(LearnedMetric, Cow<'s, Prepared>, KernelParams), Error> {
-    let count = match &params.landmarks {
-        Landmarks::Count(count) => *count,
-        Landmarks::Rows(rows) => rows.len(),
+    let (count, free) = match &params.landmarks {
+        Landmarks::Count(count) => (*count, false),
+        Landmarks::Free(count) => (*count, true),
+        Landmarks::Rows(rows) => (rows.len(), false),
         Landmarks::Within(_) => {
             return Err(Error::Metric {
                 problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
@@ -199,8 +205,8 @@ fn in_learned_metric<'s>(
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
     let from = choose_bandwidth(from, kind, rows.as_ref(), params.seed, observer)?.sigma;
     let learned =
-        learn_metric(&rows, KernelSpec { kind, sigma: from }, metric, count, params.seed, observer)?;
-    if learned.metric == Metric::One {
+        learn_metric(&rows, KernelSpec { kind, sigma: from }, metric, (count, free), params.seed, observer)?;
+    if learned.metric == Metric::One && !free {
         return Ok((learned, rows, KernelParams { metric: Metric::One, ..params.kernel }));
     }
     let rows = rows.into_owned();
@@ -208,15 +214,17 @@ fn in_learned_metric<'s>(
         Some(map) => rows.mapped(map.clone()),
         None => rows.rescaled(&learned.scales),
     });
-    let sigma = if sigma == Sigma::CrossValidated { sigma } else { Sigma::Value(from) };
+    // Free landmarks are learned with the bandwidth.
+    let sigma = if sigma == Sigma::CrossValidated && !free { sigma } else { Sigma::Value(from) };
     Ok((learned, rows, KernelParams { kind, sigma, metric: Metric::One }))
 }
 
-/// [`select`] among rows in memory, or those of the source where they are.
+/// [`select`] among rows in memory, or those of the source where they are. `points` are free landmarks that were learned.
 fn select_from<'s>(
     source: &'s dyn RowSource,
     memory: Option<Cow<'s, Prepared>>,
     params: &Params<'_>,
+    points: Option<&[f64]>,
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
@@ -226,10 +234,10 @@ fn select_from<'s>(
     };
     let rows = memory.as_deref().map_or(source, |rows| rows as &dyn RowSource);
     let sample = if memory.is_none() { sample_for(source, params)? } else { None };
-    let selecting = Selecting { rows, sample: sample.as_deref(), params, precision };
+    let selecting = Selecting { rows, sample: sample.as_deref(), params, points, precision };
     let KernelParams { kind, sigma, .. } = params.kernel;
     let (chosen, found) = match (without_validation(sigma, kind, rows, seed)?, &params.landmarks) {
-        (None, Landmarks::Count(c)) => selecting.under_best(*c, observer)?,
+        (None, &Landmarks::Count(c) | &Landmarks::Free(c)) => selecting.under_best(c, observer)?,
         (None, Landmarks::Rows(rows)) => selecting.under_best(rows.len(), observer)?,
         (None, Landmarks::Within(_)) => {
             let chosen = choose_bandwidth(sigma, kind, rows, seed, observer)?;
@@ -262,7 +270,7 @@ fn sample_for<'s>(
         }
         (Landmarks::Count(_), RowAccess::Sample(most)) => most,
         (Landmarks::Count(_), RowAccess::InMemory | RowAccess::InPlace) => usize::MAX,
-        (Landmarks::Rows(_) | Landmarks::Within(_), _) => return Ok(None),
+        (Landmarks::Rows(_) | Landmarks::Within(_) | Landmarks::Free(_), _) => return Ok(None),
     };
     source.sample(most, params.seed).map(Some)
 }
@@ -273,6 +281,7 @@ struct Selecting<'a> {
     rows: &'a dyn RowSource,
     sample: Option<&'a Prepared>,
     params: &'a Params<'a>,
+    points: Option<&'a [f64]>,
     precision: Precision,
 }
 
@@ -292,6 +301,10 @@ impl Selecting<'_> {
         };
         let selection = match (landmarks, rows.as_prepared(), self.sample) {
             (Landmarks::Rows(rows), ..) => Selection::given(rows.clone()),
+            (Landmarks::Free(_), Some(rows), _) => {
+                let points = self.points.unwrap_or_default().to_vec();
+                Selection::points(&Gram::new(rows, kernel)?, points)?
+            }
             (Landmarks::Within(tolerance), Some(rows), _) => {
                 let gram = Gram::new(rows, kernel)?;
                 let task = Task { gram: &gram, c: 0, precision, seed, ridge, observer };
@@ -312,6 +325,9 @@ impl Selecting<'_> {
             },
             (Landmarks::Within(_), None, _) => {
                 return Err(Error::InMemory { what: TOLERANCE.to_owned(), rows: rows.len() });
+            }
+            (Landmarks::Free(_), None, _) => {
+                return Err(Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: rows.len() });
             }
         };
         Ok((selection, None))
@@ -353,6 +369,7 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
     match (&params.landmarks, params.selector.needs().rows) {
         (Landmarks::Rows(_), _) | (Landmarks::Count(_), RowAccess::InPlace) => None,
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
+        (Landmarks::Free(_), _) => Some(LEARNED_METRIC.to_owned()),
         (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
         (Landmarks::Count(_), _) => Some(params.selector.reader()),
     }

@@ -37,6 +37,10 @@ pub(crate) struct Fit {
     /// target; auto: whichever predicts rows held out best
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
+    /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At most 100; --method is
+    /// not used
+    #[arg(long, conflicts_with_all = ["given", "tolerance", "method"])]
+    pub(crate) free_landmarks: bool,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
@@ -168,7 +172,10 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             let refines = options.refinement.is_some();
             if refines { Landmarks::Count(rows.len()) } else { Landmarks::Rows(rows) }
         }
-        _ => arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge),
+        _ => match arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge) {
+            Landmarks::Count(count) if arguments.free_landmarks => Landmarks::Free(count),
+            wanted => wanted,
+        },
     };
     let params = Params {
         kernel: arguments.kernel.params().with_metric(arguments.metric),
@@ -205,7 +212,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     }
     let report = Report {
         model: &arguments.model,
-        method: selector.name(),
+        method: if arguments.free_landmarks { "free" } else { selector.name() },
         plan: selected.selection.plan.clone().map(PlanReport::from),
         curve: arguments.tolerance.curve(selected, selector.name())?,
         landmarks: &fitted.model.landmark_rows,

@@ -102,7 +102,13 @@ fn text(report: &Report<'_>) -> String {
     let mut rows = vec![
         row("target", report.target),
         row("features", report.features.len()),
-        row("landmarks", report.landmarks),
+        row(
+            "landmarks",
+            match report.landmark_rows {
+                [] => format!("{} (points, not rows)", report.landmarks),
+                _ => report.landmarks.to_string(),
+            },
+        ),
         row("kernel", format!("{:?}", report.kernel)),
         row("bandwidth", short_or_dash(report.bandwidth)),
         row("ridge", short(report.ridge)),

@@ -4,7 +4,7 @@ use crate::metric::{objective::Problem, transform::Transform};
 use argmin::core::{CostFunction, Error, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use std::cell::RefCell;
 
 /// Pairs of steps and gradients that L-BFGS keeps.
@@ -27,6 +27,17 @@ pub(crate) struct Point {
     pub(crate) landmarks: Mat<f64>,
 }
 
+/// What a descent moves besides the ridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moves {
+    /// The numbers of the transform.
+    Transform,
+    /// The landmarks.
+    Landmarks,
+    /// Both.
+    Both,
+}
+
 /// A point and its errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
@@ -38,14 +49,60 @@ pub(crate) struct Measured {
 }
 
 impl Point {
-    /// Measure the errors at this point, and the gradient of `ln J` by the numbers of the transform and `ln γ`.
-    fn evaluate(self, problem: &Problem<'_>, held_out: Option<&Problem<'_>>) -> Option<(Measured, Vec<f64>)> {
+    /// Return the numbers that are moved: those of the transform, the landmarks by columns, and `ln (γ - LEAST_RIDGE)`.
+    fn place(&self, moves: Moves) -> Vec<f64> {
+        let mut place = Vec::new();
+        if moves != Moves::Landmarks {
+            place.extend(self.transform.numbers());
+        }
+        if moves != Moves::Transform {
+            place.extend(columns(&self.landmarks));
+        }
+        place.push((self.ridge - LEAST_RIDGE).max(LEAST_RIDGE).ln());
+        place
+    }
+
+    /// Return this point with other numbers in its [`place`](Self::place).
+    fn at(&self, place: &[f64], moves: Moves) -> Option<Self> {
+        let (log_ridge, numbers) = place.split_last()?;
+        let mut point = Self { ridge: LEAST_RIDGE + log_ridge.exp(), ..self.clone() };
+        let (count, dim) = (self.landmarks.nrows(), self.landmarks.ncols());
+        let (of_transform, of_landmarks) = match moves {
+            Moves::Transform => (numbers, None),
+            Moves::Landmarks => (&[][..], Some(numbers)),
+            Moves::Both => {
+                let (first, second) = numbers.split_at_checked(numbers.len().checked_sub(count * dim)?)?;
+                (first, Some(second))
+            }
+        };
+        if moves != Moves::Landmarks {
+            point.transform = self.transform.with(of_transform);
+        }
+        if let Some(numbers) = of_landmarks {
+            point.landmarks = MatRef::from_column_major_slice(numbers, count, dim).to_owned();
+        }
+        Some(point)
+    }
+
+    /// Measure the errors at this point, and the gradient of `ln J` by its [`place`](Self::place).
+    fn evaluate(
+        self,
+        problem: &Problem<'_>,
+        held_out: Option<&Problem<'_>>,
+        moves: Moves,
+    ) -> Option<(Measured, Vec<f64>)> {
         let Self { transform, ridge, landmarks: home } = &self;
         let (rows, landmarks) = (transform.apply(problem.rows), transform.apply(home.as_ref()));
         let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), *ridge)?;
-        let mut slope = transform.slope(solved.rows.as_ref(), problem.rows);
-        let of_landmarks = transform.slope(solved.landmarks.as_ref(), home.as_ref());
-        slope.iter_mut().zip(of_landmarks).for_each(|(slope, of_landmarks)| *slope += of_landmarks);
+        let mut slope = Vec::new();
+        if moves != Moves::Landmarks {
+            slope = transform.slope(solved.rows.as_ref(), problem.rows);
+            let of_landmarks = transform.slope(solved.landmarks.as_ref(), home.as_ref());
+            slope.iter_mut().zip(of_landmarks).for_each(|(slope, of_landmarks)| *slope += of_landmarks);
+        }
+        if moves != Moves::Transform {
+            slope.extend(columns(&transform.back(solved.landmarks.as_ref())));
+        }
         slope.push(solved.ridge * (ridge - LEAST_RIDGE));
         slope.iter_mut().for_each(|slope| *slope /= solved.error);
         let finite = solved.error > 0.0 && slope.iter().all(|slope| slope.is_finite());
@@ -67,7 +124,7 @@ impl Point {
         let (rows, landmarks) =
             (self.transform.apply(problem.rows), self.transform.apply(self.landmarks.as_ref()));
         self.ridge = problem.best_ridge(rows.as_ref(), landmarks.as_ref(), ridges)?;
-        self.evaluate(problem, held_out).map(|(measured, _)| measured)
+        self.evaluate(problem, held_out, Moves::Transform).map(|(measured, _)| measured)
     }
 
     /// Return the squared errors on rows held out, and the mean outer product of the gradients on the others.
@@ -86,6 +143,11 @@ impl Point {
     }
 }
 
+/// Return the entries of a matrix by columns.
+fn columns(matrix: &Mat<f64>) -> impl Iterator<Item = f64> + '_ {
+    (0..matrix.ncols()).flat_map(|j| matrix.col_as_slice(j).iter().copied())
+}
+
 /// A place that was asked for, with value and gradient.
 struct Asked {
     place: Vec<f64>,
@@ -93,11 +155,12 @@ struct Asked {
     slope: Vec<f64>,
 }
 
-/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the numbers of the transform and `ln γ`.
+/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the place of a point.
 struct Objective<'a, 'b> {
     problem: &'a Problem<'b>,
     held_out: Option<&'a Problem<'b>>,
     from: &'a Point,
+    moves: Moves,
     /// The last place, since value and gradient are asked for one after the other.
     last: RefCell<Option<Asked>>,
     /// The least leave-one-out error so far.
@@ -119,11 +182,8 @@ impl Objective<'_, '_> {
     }
 
     fn compute(&self, place: &[f64]) -> Option<(f64, Vec<f64>)> {
-        let (log_ridge, numbers) = place.split_last()?;
-        let ridge = LEAST_RIDGE + log_ridge.exp();
-        let Point { transform, landmarks, .. } = self.from;
-        let point = Point { transform: transform.with(numbers), ridge, landmarks: landmarks.clone() };
-        let (measured, slope) = point.evaluate(self.problem, self.held_out)?;
+        let point = self.from.at(place, self.moves)?;
+        let (measured, slope) = point.evaluate(self.problem, self.held_out, self.moves)?;
         let value = measured.left_out.ln();
         if measured.left_out < *self.least.borrow() {
             *self.least.borrow_mut() = measured.left_out;
@@ -160,18 +220,19 @@ pub(crate) fn descend(
     problem: &Problem<'_>,
     held_out: Option<&Problem<'_>>,
     from: &Measured,
+    moves: Moves,
     steps: u64,
 ) -> Measured {
     let objective = Objective {
         problem,
         held_out,
         from: &from.point,
+        moves,
         last: RefCell::new(None),
         least: RefCell::new(f64::INFINITY),
         best: RefCell::new(None),
     };
-    let mut start = from.point.transform.numbers();
-    start.push((from.point.ridge - LEAST_RIDGE).max(LEAST_RIDGE).ln());
+    let start = from.point.place(moves);
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
     // An error of the line search ends the descent: what it has found stands.
     let _ = Executor::new(&objective, solver).configure(|state| state.param(start).max_iters(steps)).run();
@@ -180,7 +241,7 @@ pub(crate) fn descend(
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST_RIDGE, Point};
+    use super::{Moves, Point};
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, transform::Transform};
     use faer::Mat;
@@ -192,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_by_a_transform_agrees_with_differences() {
+    fn the_gradient_agrees_with_differences() {
         let (x, y, landmarks) = (numbers(40, 4, 0.3), numbers(40, 2, 5.1), numbers(6, 4, 2.2));
         let transforms = [
             Transform::Scales(vec![0.7, 1.3, 0.4, 0.9]),
@@ -202,18 +263,20 @@ mod tests {
         for kernel in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52]
         {
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
-            for transform in &transforms {
+            for (transform, moves) in transforms.iter().flat_map(|transform| {
+                [Moves::Transform, Moves::Landmarks, Moves::Both].map(|moves| (transform, moves))
+            }) {
+                let point = Point { transform: transform.clone(), ridge: 1e-2, landmarks: landmarks.clone() };
                 let at = |place: &[f64]| {
-                    let (log_ridge, numbers) = place.split_last().unwrap();
-                    let (transform, ridge) = (transform.with(numbers), LEAST_RIDGE + log_ridge.exp());
-                    let point = Point { transform, ridge, landmarks: landmarks.clone() };
-                    let (measured, slope) = point.evaluate(&problem, None).unwrap();
+                    let (measured, slope) =
+                        point.at(place, moves).unwrap().evaluate(&problem, None, moves).unwrap();
                     (measured.left_out.ln(), slope)
                 };
-                let mut place = transform.numbers();
-                place.push(1e-2_f64.ln());
-                let (_, slope) = at(&place);
+                let place = point.place(moves);
+                let (error, slope) = at(&place);
                 assert_eq!(slope.len(), place.len());
+                let (here, _) = point.clone().evaluate(&problem, None, moves).unwrap();
+                assert!((error - here.left_out.ln()).abs() < 1e-12);
                 for (number, found) in slope.into_iter().enumerate() {
                     let moved = |by: f64| {
                         let mut place = place.clone();
@@ -224,7 +287,7 @@ mod tests {
                     // Differences of the error have an absolute error of some 10⁻¹⁶/step.
                     assert!(
                         (found - expected).abs() < 1e-6 * expected.abs() + 1e-9,
-                        "{kernel:?} {number} {found} {expected}"
+                        "{kernel:?} {moves:?} {number} {found} {expected}"
                     );
                 }
             }

@@ -5,7 +5,7 @@ use crate::data::{map::Map, prepared::Prepared};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
 use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
-use crate::metric::descent::{Measured, Point, descend};
+use crate::metric::descent::{Measured, Moves, Point, descend};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::observer::{Observer, Silent, go_on};
 use crate::regression::{leave_one_out::Axes, ridge_grid};
@@ -36,6 +36,9 @@ const STEPS: u64 = 40;
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
 
+/// Steps in which landmarks move as well, on the rows that are not held out.
+const FREE_STEPS: u64 = 120;
+
 /// A scale below this multiple of the largest one is 0.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -62,6 +65,8 @@ pub struct LearnedMetric {
     /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target: first of
     /// one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
     pub errors: Vec<(Metric, f64)>,
+    /// The landmarks, in standard deviations and mapped, if they were free to move ([`Landmarks::Free`](crate::pipeline::Landmarks::Free)).
+    pub landmarks: Option<Vec<f64>>,
     /// Why nothing was learned, for [`Metric::Auto`].
     pub reason: Option<&'static str>,
 }
@@ -74,6 +79,7 @@ impl LearnedMetric {
             scales: vec![1.0; dim],
             map: None,
             errors: Vec::new(),
+            landmarks: None,
             reason: Some(reason),
         }
     }
@@ -99,6 +105,9 @@ impl LearnedMetric {
 /// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that of [`MULTIPLES`] with
 /// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows.
 ///
+/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120 steps together with it, and with
+/// all learning rows in the last 15; there are at most [`MOST_LANDMARKS`].
+///
 /// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on
 /// different threads.
 ///
@@ -109,7 +118,7 @@ pub(crate) fn learn_metric(
     data: &Prepared,
     kernel: KernelSpec,
     metric: Metric,
-    landmarks: usize,
+    (landmarks, free): (usize, bool),
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<LearnedMetric, Error> {
@@ -121,10 +130,16 @@ pub(crate) fn learn_metric(
         () if data.len() < FEWEST_ROWS => {
             Some(("fewer than 100 rows", "it takes at least 100 rows; take the metric one"))
         }
+        () if free && landmarks > MOST_LANDMARKS => {
+            let problem = "at most 100 landmarks are free to move; take fewer, or rows as landmarks";
+            Some(("", problem))
+        }
         () => None,
     };
     match impossible {
-        Some((reason, _)) if metric == Metric::Auto => return Ok(LearnedMetric::one(data.dim, reason)),
+        Some((reason, _)) if metric == Metric::Auto && !free => {
+            return Ok(LearnedMetric::one(data.dim, reason));
+        }
         Some((_, problem)) => return Err(Error::Metric { problem }),
         None => {}
     }
@@ -148,7 +163,7 @@ pub(crate) fn learn_metric(
     let [held, learned, all] = [&held, &learned, &all].map(|rows| rows.problem(kernel.kind));
 
     // One descent after the other, and the starts of maps.
-    let phases = 3 + if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
+    let phases = 3 + u64::from(free) + if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
     observer.begin("metric", phases);
     let search = Search { landmarks: few, seed, observer };
     let held = Some(&held);
@@ -175,9 +190,17 @@ pub(crate) fn learn_metric(
         found.extend(maps.into_iter().flatten());
     }
     let (metric, best) = choose(&found, metric, &learned, held)?;
-    let last = match search.start(&all, None, best.point.transform.clone()) {
-        Ok(from) if metric != Metric::One => descend(&all, None, &from, LAST_STEPS),
-        _ => best,
+    let last = if free {
+        // One bandwidth stays one.
+        let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
+        let moved = descend(&learned, held, &best, moves, FREE_STEPS);
+        search.advance()?;
+        descend(&all, None, &moved, moves, LAST_STEPS)
+    } else {
+        match search.start(&all, None, best.point.transform.clone()) {
+            Ok(from) if metric != Metric::One => descend(&all, None, &from, Moves::Transform, LAST_STEPS),
+            _ => best,
+        }
     };
     let mut transform = last.point.transform;
     if metric != Metric::One && landmarks > MOST_LANDMARKS {
@@ -190,15 +213,22 @@ pub(crate) fn learn_metric(
     if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
         transform = transform.of_rank(map.nrows())?;
     }
+    if let Transform::Scales(scales) = &transform {
+        transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
+    }
+    let landmarks = free.then(|| {
+        let mapped = transform.apply(last.point.landmarks.as_ref());
+        (0..mapped.nrows()).flat_map(|a| mapped.row(a).iter().map(|value| kernel.sigma * value)).collect()
+    });
     let (map, scales) = match transform {
-        Transform::Scales(scales) => (None, scales.iter().map(|scale| scale.abs()).collect()),
+        Transform::Scales(scales) => (None, scales),
         Transform::Map(map) => {
             let map = map_of(&map);
-            let scales = map.scales();
+            let scales = without_negligible(map.scales());
             (Some(map), scales)
         }
     };
-    Ok(LearnedMetric { metric, errors, scales: without_negligible(scales), map, reason: None })
+    Ok(LearnedMetric { metric, errors, scales, map, landmarks, reason: None })
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
@@ -361,14 +391,14 @@ impl Search<'_> {
         };
         let mut kept = None;
         for start in starts {
-            kept = keep(descend(problem, held_out, start, STEPS));
+            kept = keep(descend(problem, held_out, start, Moves::Transform, STEPS));
             self.advance()?;
         }
         // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
         if let Some(first) = &kept
             && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
         {
-            kept = keep(descend(problem, held_out, &again, STEPS));
+            kept = keep(descend(problem, held_out, &again, Moves::Transform, STEPS));
         }
         self.advance()?;
         kept.ok_or(Error::Regression { reason: CoreError::Ridge })
@@ -441,7 +471,8 @@ mod tests {
         let data = planted();
         for kind in KERNELS {
             let spec = KernelSpec { kind, sigma: 3.0 };
-            let learn = |seed| learn_metric(&data, spec, Metric::Scales, 20, seed, &NoObserver).unwrap();
+            let learn =
+                |seed| learn_metric(&data, spec, Metric::Scales, (20, false), seed, &NoObserver).unwrap();
             let learned = learn(1);
             let least = learned.scales[0].min(learned.scales[1]);
             assert!(learned.scales[2..].iter().all(|&scale| scale < 0.3 * least), "{kind:?} {learned:?}");
@@ -459,7 +490,7 @@ mod tests {
         let data = rows(500, |row| (2.5 * along(row)).sin());
         for kind in KERNELS {
             let spec = KernelSpec { kind, sigma: 3.0 };
-            let learned = learn_metric(&data, spec, Metric::Auto, 10, 1, &NoObserver).unwrap();
+            let learned = learn_metric(&data, spec, Metric::Auto, (10, false), 1, &NoObserver).unwrap();
             let map = learned.map.as_ref().unwrap();
             let error = learned.errors.iter().find(|(metric, _)| *metric == learned.metric).unwrap().1;
             assert!(error < 0.5 * learned.errors[1].1, "{kind:?} {learned:?}");
@@ -479,8 +510,9 @@ mod tests {
     fn more_landmarks_multiply_the_metric() {
         let data = rows(1_500, |row| (5.0 * row[0]).sin() * (5.0 * row[1]).cos());
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
-        let learn =
-            |landmarks| learn_metric(&data, spec, Metric::Scales, landmarks, 1, &NoObserver).unwrap().scales;
+        let learn = |landmarks| {
+            learn_metric(&data, spec, Metric::Scales, (landmarks, false), 1, &NoObserver).unwrap().scales
+        };
         let (few, many) = (learn(100), learn(350));
         let multiple = many[0] / few[0];
         assert!(MULTIPLES[1..].iter().any(|other| (multiple - other).abs() < 1e-9), "{multiple}");
@@ -495,7 +527,7 @@ mod tests {
         );
         let too_large = Metric::Map(Some(6));
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
-        let refused = learn_metric(&planted(), spec, too_large, 20, 1, &NoObserver);
+        let refused = learn_metric(&planted(), spec, too_large, (20, false), 1, &NoObserver);
         assert!(matches!(refused, Err(crate::error::Error::Metric { .. })));
     }
 }

@@ -58,6 +58,14 @@ impl Transform {
         }
     }
 
+    /// Return the derivatives of a function of transformed rows by the rows, from those by the transformed rows: `∂J/∂X = ∂J/∂X' A`.
+    pub(crate) fn back(&self, by_transformed: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Self::Scales(_) => self.apply(by_transformed),
+            Self::Map(map) => product(by_transformed, map.as_ref()),
+        }
+    }
+
     /// Return `AᵀA`, d x d.
     fn gram(&self) -> Mat<f64> {
         match self {

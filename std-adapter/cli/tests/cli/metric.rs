@@ -220,6 +220,44 @@ fn the_defaults_of_a_fit() {
     assert_eq!(selected["landmarks"].as_array().unwrap().len(), 11);
 }
 
+/// Free landmarks follow a target that few rows describe badly; they are points, in the file and in what is exported.
+#[test]
+fn free_landmarks_leave_the_rows() {
+    let folder = folder();
+    let fit = |options: &str| {
+        folder
+            .run(&format!("fit a.csv --landmarks 4 --metric scales --model m --json {options}"))
+            .good()
+            .json()
+    };
+    fit("--method rpcholesky");
+    let of_rows = error(&folder);
+    let report = fit("--free-landmarks");
+    assert_eq!(report["method"], "free");
+    assert_eq!(report["landmarks"].as_array().unwrap().len(), 0);
+    let free = error(&folder);
+    assert!(free < 0.6 * of_rows, "{free} {of_rows}");
+    let bytes = folder.bytes("m");
+    fit("--free-landmarks");
+    assert!(folder.bytes("m") == bytes);
+    assert!(folder.run("info m").good().out.contains("points, not rows"));
+    // One bandwidth, of which only the landmarks move.
+    folder.run("fit a.csv --landmarks 4 --metric one --method rpcholesky --model m").good();
+    let of_rows = error(&folder);
+    let report =
+        folder.run("fit a.csv --landmarks 4 --metric one --free-landmarks --model m --json").good().json();
+    assert_eq!((&report["metric"], &report["scales"][0]), (&"one".into(), &1.0.into()));
+    assert!(error(&folder) < 0.9 * of_rows, "{} {of_rows}", error(&folder));
+    folder.run("fit a.csv --landmarks 101 --free-landmarks --model n").refused(&["at most 100 landmarks"]);
+    folder
+        .run("fit a.csv --landmarks 4 --kernel linear --free-landmarks --model n")
+        .refused(&["no bandwidth"]);
+    folder
+        .run("fit a.csv --landmarks 4 --free-landmarks --method kdpp --model n")
+        .misused(&["--free-landmarks", "cannot be used with"]);
+    assert!(!folder.names().contains(&"n".to_owned()));
+}
+
 /// Which features matter, in words, numbers and a picture, from the model file alone.
 #[test]
 fn importances_are_those_of_the_metric() {
