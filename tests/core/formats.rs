@@ -325,18 +325,15 @@ fn a_model_with_a_map_is_as_the_page_says() {
     // No section.
     assert_eq!(bytes[end..], [0; 4]);
     assert_eq!((read.numbers("rank"), read.numbers("means")), (&[1.0][..], &[20.0, 1_000.0][..]));
-    assert_eq!(
-        (read.numbers("columns"), read.numbers("landmarks")),
-        (&[1.0, -0.25][..], &[0.5, -1.0, 2.0][..])
-    );
+    assert_eq!((read.numbers("map"), read.numbers("landmarks")), (&[1.0, -0.25][..], &[0.5, -1.0, 2.0][..]));
 
     // The same predictions as from the page's numbers, and those of the model that was written.
     static MAPPED: &[u8] = include_model!("formats/mapped.bin");
     let array = |name: &str| read.numbers(name).iter().map(|&value| value as f32).collect::<Vec<_>>();
-    let [means, columns, landmarks, weights] = ["means", "columns", "landmarks", "weights"].map(array);
+    let [means, rows, landmarks, weights] = ["means", "map", "landmarks", "weights"].map(array);
     let parts = Parts {
         means: &means,
-        scaling: Scaling::Map { rank: 1, columns: &columns },
+        scaling: Scaling::Map { rank: 1, rows: &rows },
         landmarks: &landmarks,
         weights: &weights,
         target_mean: 7.0,

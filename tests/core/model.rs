@@ -121,8 +121,8 @@ fn rows_that_cannot_be_predicted_are_refused() {
     assert_eq!(refused(&[1.0, f32::MAX, 1.0], &mut [0.0; 3]), Error::NotFinite { row: 0, column: 1 });
 }
 
-/// Five features to fewer coordinates, or as many, in blocks and the rest of one.
-fn columns(rank: usize) -> Vec<f32> {
+/// Five features, a block and the rest of one, to fewer coordinates or as many.
+fn map(rank: usize) -> Vec<f32> {
     let mut state = 3_u32;
     let mut uniform = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -137,14 +137,14 @@ const FIVE: [f32; 5] = [10.0, -2.0, 7.0, 0.5, 100.0];
 #[test]
 fn a_map_is_a_sum_over_the_features() {
     for rank in 1..=5 {
-        let columns = columns(rank);
+        let map = map(rank);
         let landmarks: Vec<f32> = (0..3 * rank).map(|i| (i as f32).sin()).collect();
         let weights = [1.5, -0.75, 0.25];
         for kernel in kernels() {
             let predictor = Predictor::new(kernel, &landmarks, rank, &weights).unwrap();
             let parts = Parts {
                 means: &FIVE,
-                scaling: Scaling::Map { rank, columns: &columns },
+                scaling: Scaling::Map { rank, rows: &map },
                 landmarks: &landmarks,
                 weights: &weights,
                 target_mean: 100.0,
@@ -153,9 +153,8 @@ fn a_map_is_a_sum_over_the_features() {
             let model = Model::new(kernel, parts).unwrap();
             assert_eq!((model.features(), model.width(), model.landmarks().len()), (5, rank, 3 * rank));
             for raw in [FIVE, [11.0, -1.5, 7.25, 0.0, 98.0], [0.0; 5], [1e30, 0.0, -1e30, 3.0, 0.0]] {
-                let coordinate = |k: usize| {
-                    (0..5).fold(0.0, |sum: f32, i| sum + columns[rank * i + k] * (raw[i] - FIVE[i]))
-                };
+                let coordinate =
+                    |k: usize| (0..5).fold(0.0, |sum: f32, i| sum + map[5 * k + i] * (raw[i] - FIVE[i]));
                 let mapped: Vec<f32> = (0..rank).map(coordinate).collect();
                 let mut room = [f32::NAN; 6];
                 assert_eq!(model.standardise(&raw, &mut room).unwrap(), mapped);
@@ -186,13 +185,13 @@ fn a_map_is_a_sum_over_the_features() {
     }
 }
 
-/// A feature whose column is zero, as that of a constant feature, and coordinates that overflow.
+/// A feature whose entries are zero, as those of a constant feature, and coordinates that overflow.
 #[test]
 fn coordinates_that_are_not_finite_are_refused() {
-    let predict = |columns: &[f32], raw: [f32; 2]| {
+    let predict = |rows: &[f32], raw: [f32; 2]| {
         let parts = Parts {
             means: &[0.0, 1.0],
-            scaling: Scaling::Map { rank: 1, columns },
+            scaling: Scaling::Map { rank: 1, rows },
             landmarks: &[0.0],
             weights: &[1.0],
             target_mean: 0.0,
@@ -212,8 +211,8 @@ fn coordinates_that_are_not_finite_are_refused() {
 
 #[test]
 fn maps_that_do_not_fit_are_refused() {
-    let refused = |rank, columns| {
-        let parts = Parts { scaling: Scaling::Map { rank, columns }, ..parts() };
+    let refused = |rank, rows| {
+        let parts = Parts { scaling: Scaling::Map { rank, rows }, ..parts() };
         Model::new(Linear, parts).unwrap_err()
     };
     assert_eq!(refused(0, &[]), Error::Empty);
@@ -227,12 +226,12 @@ fn maps_that_do_not_fit_are_refused() {
 #[test]
 fn a_device_learns_on_a_model_with_a_map() {
     const RANK: usize = 2;
-    let columns = columns(RANK);
+    let map = map(RANK);
     let kernel = Gaussian::new(1.5_f32).unwrap();
     let (landmarks, target) = ([0.5, 0.0, -1.0, 1.0, 2.0, 0.25, -0.5, -2.0], (4.0, 2.0));
     let parts = Parts {
         means: &FIVE,
-        scaling: Scaling::Map { rank: RANK, columns: &columns },
+        scaling: Scaling::Map { rank: RANK, rows: &map },
         landmarks: &landmarks,
         weights: &[0.0; 4],
         target_mean: target.0,
@@ -254,9 +253,9 @@ fn a_device_learns_on_a_model_with_a_map() {
     let mut chosen = Landmarks::new(&ground, second.lend()).unwrap();
     start::given(&mut chosen, &members).unwrap();
     // With another map the same landmarks are others to a server.
-    let mut turned = columns.clone();
+    let mut turned = map.clone();
     turned.swap(0, 1);
-    let turned = Parts { scaling: Scaling::Map { rank: RANK, columns: &turned }, ..parts };
+    let turned = Parts { scaling: Scaling::Map { rank: RANK, rows: &turned }, ..parts };
     let turned = Model::new(kernel, turned).unwrap().digest(chosen.factor());
     assert_ne!(model.digest(chosen.factor()), turned);
 
@@ -267,9 +266,8 @@ fn a_device_learns_on_a_model_with_a_map() {
     let y = |row: &[f32; 5]| 4.0 + (row[0] - row[3] - 9.5).sin();
     for i in 0..60 {
         let (mut room, mut phi) = ([0.0; RANK], [0.0; 3]);
-        let z: [f32; RANK] = std::array::from_fn(|k| {
-            (0..5).fold(0.0, |sum, j| sum + columns[RANK * j + k] * (row(i)[j] - FIVE[j]))
-        });
+        let z: [f32; RANK] =
+            std::array::from_fn(|k| (0..5).fold(0.0, |sum, j| sum + map[5 * k + j] * (row(i)[j] - FIVE[j])));
         for ((model, raw), ridge) in [(&model, &row(i)[..]), (&plain, &z)].iter().zip(&mut regressions) {
             let standard = model.standardise(raw, &mut room).unwrap();
             ground.column_at(standard, chosen.members(), &mut phi).unwrap();

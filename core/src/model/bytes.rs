@@ -12,7 +12,7 @@
 //! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
-//! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, columns d r, landmarks c r, weights c |
+//! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
 //! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table, their content.
@@ -288,7 +288,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
             means: content.take(d)?,
             scaling: match (content.rank, content.take(scales)?) {
                 (None, scales) => Scaling::PerFeature(scales),
-                (Some(rank), columns) => Scaling::Map { rank, columns },
+                (Some(rank), rows) => Scaling::Map { rank, rows },
             },
             landmarks: content.take(numbers)?,
             weights: content.take(c)?,

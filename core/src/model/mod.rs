@@ -87,8 +87,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features, no coordinates or no weights, [`Error::Length`] unless there are as many scales, or
-    /// columns of a map, as means, at most as many coordinates, and that number times `weights` numbers of landmarks.
+    /// [`Error::Empty`] for no features, no coordinates or no weights, [`Error::Length`] unless there are as many scales as
+    /// means, or rows of a map as long as these and no more of them, and that number times `weights` numbers of landmarks.
     pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
         let Parts { means, scaling, landmarks, weights, target_mean, target_scale } = parts;
         let width = match scaling.width(means.len()) {

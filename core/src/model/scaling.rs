@@ -1,8 +1,7 @@
 //! From raw features to the coordinates in which a model's kernel is evaluated.
 //!
 //! One scale a feature: `z_i = (x_i - mean_i) · scale_i`, d multiplications. A map: `z = B (x - mean)`, with the scales folded
-//! into `B = A diag(scale)`: d r multiply-adds in one pass over the features, after which each landmark has r coordinates in
-//! place of d.
+//! into `B = A diag(scale)`: d r multiply-adds, after which each landmark has r coordinates in place of d.
 
 use crate::error::Error;
 use crate::memory::rows_of;
@@ -16,7 +15,7 @@ use crate::scalar::Scalar;
 /// // Two features, of which only the difference in standard deviations matters: one coordinate.
 /// let parts = Parts {
 ///     means: &[20.0, 1_000.0],
-///     scaling: Scaling::Map { rank: 1, columns: &[0.2, -0.05] },
+///     scaling: Scaling::Map { rank: 1, rows: &[0.2, -0.05] },
 ///     landmarks: &[-1.0, 1.0],
 ///     weights: &[1.0, -1.0],
 ///     target_mean: 7.0,
@@ -36,23 +35,23 @@ pub enum Scaling<'a, T> {
     Map {
         /// The number of coordinates r, at most that of features.
         rank: usize,
-        /// The columns of `B`, one for each feature: r numbers each.
-        columns: &'a [T],
+        /// The rows of `B`, one for each coordinate: d numbers each.
+        rows: &'a [T],
     },
 }
 
 impl<'a, T: Scalar> Scaling<'a, T> {
-    /// Return its numbers: the scales, or the columns one after the other.
+    /// Return its numbers: the scales, or the rows of the map one after the other.
     pub const fn numbers(&self) -> &'a [T] {
         match *self {
-            Self::PerFeature(numbers) | Self::Map { columns: numbers, .. } => numbers,
+            Self::PerFeature(numbers) | Self::Map { rows: numbers, .. } => numbers,
         }
     }
 
     /// Return the number of coordinates of a row of this many features.
     ///
     /// # Errors
-    /// [`Error::Empty`] for none, [`Error::Length`] for more than features, or another number of scales or columns.
+    /// [`Error::Empty`] for none, [`Error::Length`] for more than features, or another number of scales or entries.
     pub(super) const fn width(&self, features: usize) -> Result<usize, Error> {
         let (width, expected) = match *self {
             Self::PerFeature(_) => (features, features),
@@ -73,7 +72,7 @@ impl<'a, T: Scalar> Scaling<'a, T> {
     pub(super) fn apply(&self, raw: &[T], means: &[T], row: &mut [T]) -> Option<usize> {
         match *self {
             Self::PerFeature(scales) => standardise(raw, means, scales, row),
-            Self::Map { columns, .. } => map(raw, means, columns, row),
+            Self::Map { rows, .. } => map(raw, means, rows, row),
         }
     }
 }
@@ -91,33 +90,41 @@ pub(crate) fn standardise<T: Scalar>(raw: &[T], means: &[T], scales: &[T], row: 
     None
 }
 
-/// Write `z = Σ_i B_i (x_i - mean_i)`. Return the first feature with which a sum is not finite.
-fn map<T: Scalar>(raw: &[T], means: &[T], columns: &[T], row: &mut [T]) -> Option<usize> {
-    row.fill(T::ZERO);
-    for ((&value, &mean), column) in raw.iter().zip(means).zip(rows_of(columns, row.len())) {
-        add(row, column, value - mean);
+/// Write `z_k = Σ_i B_ki (x_i - mean_i)`. Return the first feature with which a coordinate is not finite.
+fn map<T: Scalar>(raw: &[T], means: &[T], rows: &[T], coordinates: &mut [T]) -> Option<usize> {
+    for (slot, row) in coordinates.iter_mut().zip(rows_of(rows, means.len())) {
+        *slot = coordinate(raw, means, row);
+        // A sum that is not finite remains so, and with a feature that is not finite each is so, even times 0.
+        if !slot.is_finite() {
+            return first_not_finite(raw, means, row);
+        }
     }
-    // A sum that is not finite remains so, and a feature that is not finite makes all of them so, even by zeros.
-    if row.iter().all(|sum| sum.is_finite()) { None } else { first_not_finite(raw, means, columns, row) }
+    None
+}
+
+/// Return a row's product with the differences from the means, in the features' order.
+#[inline(always)]
+fn coordinate<T: Scalar>(raw: &[T], means: &[T], row: &[T]) -> T {
+    let mut sum = T::ZERO;
+    let mut add = |&x: &T, &mean: &T, &entry: &T| sum += entry * (x - mean);
+    let ((x, x_rest), (means, mean_rest), (row, row_rest)) =
+        (raw.as_chunks::<4>(), means.as_chunks::<4>(), row.as_chunks::<4>());
+    for (([x0, x1, x2, x3], [m0, m1, m2, m3]), [b0, b1, b2, b3]) in x.iter().zip(means).zip(row) {
+        add(x0, m0, b0);
+        add(x1, m1, b1);
+        add(x2, m2, b2);
+        add(x3, m3, b3);
+    }
+    x_rest.iter().zip(mean_rest).zip(row_rest).for_each(|((x, mean), entry)| add(x, mean, entry));
+    sum
 }
 
 /// Sum again to find the feature.
 #[cold]
-fn first_not_finite<T: Scalar>(raw: &[T], means: &[T], columns: &[T], row: &mut [T]) -> Option<usize> {
-    row.fill(T::ZERO);
-    raw.iter().zip(means).zip(rows_of(columns, row.len())).position(|((&value, &mean), column)| {
-        add(row, column, value - mean);
-        !row.iter().all(|sum| sum.is_finite())
+fn first_not_finite<T: Scalar>(raw: &[T], means: &[T], row: &[T]) -> Option<usize> {
+    let mut sum = T::ZERO;
+    raw.iter().zip(means).zip(row).position(|((&x, &mean), &entry)| {
+        sum += entry * (x - mean);
+        !sum.is_finite()
     })
-}
-
-/// Add a multiple of a column of the same length.
-#[inline(always)]
-fn add<T: Scalar>(row: &mut [T], column: &[T], factor: T) {
-    let (blocks, rest) = row.as_chunks_mut::<4>();
-    let (column_blocks, column_rest) = column.as_chunks::<4>();
-    for (sums, entries) in blocks.iter_mut().zip(column_blocks) {
-        sums.iter_mut().zip(entries).for_each(|(sum, &entry)| *sum += entry * factor);
-    }
-    rest.iter_mut().zip(column_rest).for_each(|(sum, &entry)| *sum += entry * factor);
 }

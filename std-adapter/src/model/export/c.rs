@@ -294,17 +294,12 @@ const SCALE_EACH: &str = "    for (i = 0; i < NAME_FEATURES; i++) {
     }
 ";
 
-/// A map, feature by feature. A sum that is not finite remains so.
+/// A map. A sum that is not finite remains so.
 const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
         row[a] = 0.0f;
-    }
-    for (i = 0; i < NAME_FEATURES; i++) {
-        const float away = x[i] - name_means[i];
-        for (a = 0; a < NAME_WIDTH; a++) {
-            row[a] += name_map[i * NAME_WIDTH + a] * away;
+        for (i = 0; i < NAME_FEATURES; i++) {
+            row[a] += name_map[a * NAME_FEATURES + i] * (x[i] - name_means[i]);
         }
-    }
-    for (a = 0; a < NAME_WIDTH; a++) {
         if (!name_is_finite(row[a])) {
             REFUSE;
         }

@@ -150,7 +150,7 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
     let kind = format!("::dpp_nystrom_core::kernel::{kind}");
     let (scaling, array) = match model.scaling.rank() {
         None => (format!("PerFeature(&{big}_SCALES)"), "SCALES"),
-        Some(rank) => (format!("Map {{ rank: {rank}, columns: &{big}_MAP }}"), "MAP"),
+        Some(rank) => (format!("Map {{ rank: {rank}, rows: &{big}_MAP }}"), "MAP"),
     };
     let (parameter, kernel) = match constructor.as_str() {
         "" => ("", format!("let kernel = {kind};")),

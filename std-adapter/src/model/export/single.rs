@@ -13,8 +13,8 @@ pub enum Scaling {
     Map {
         /// The number of coordinates r.
         rank: usize,
-        /// r numbers for each feature.
-        columns: Vec<f32>,
+        /// Its rows, d numbers each.
+        rows: Vec<f32>,
     },
 }
 
@@ -30,22 +30,23 @@ impl Scaling {
             return inverses.map(scale).collect::<Result<_, _>>().map(Self::PerFeature);
         };
         let features = model.feature_names.len();
-        let mut columns = Vec::with_capacity(map.values.len());
+        let mut rows = vec![0.0; map.values.len()];
         for (feature, (inverse, name)) in inverses.enumerate() {
             let entries = map.values.iter().skip(feature).step_by(features).map(|entry| entry * inverse);
             // Entries far below the largest may be lost.
             let largest = entries.clone().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
             single(|| format!("the map of the feature {name:?}"), largest)?;
-            columns.extend(entries.map(|entry| entry as f32));
+            let column = rows.iter_mut().skip(feature).step_by(features);
+            column.zip(entries).for_each(|(slot, entry)| *slot = entry as f32);
         }
-        Ok(Self::Map { rank: map.rank, columns })
+        Ok(Self::Map { rank: map.rank, rows })
     }
 
     /// Borrow the numbers.
     pub fn lend(&self) -> core::Scaling<'_, f32> {
         match self {
             Self::PerFeature(scales) => core::Scaling::PerFeature(scales),
-            Self::Map { rank, columns } => core::Scaling::Map { rank: *rank, columns },
+            Self::Map { rank, rows } => core::Scaling::Map { rank: *rank, rows },
         }
     }
 

@@ -20,7 +20,7 @@ pub static MAPPED: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::k
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Gaussian::from_exponent(-0.32000002) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &MAPPED_MEANS,
-        scaling: ::dpp_nystrom_core::Scaling::Map { rank: 1, columns: &MAPPED_MAP },
+        scaling: ::dpp_nystrom_core::Scaling::Map { rank: 1, rows: &MAPPED_MAP },
         landmarks: &MAPPED_LANDMARKS,
         weights: &MAPPED_WEIGHTS,
         target_mean: 3.75,
