@@ -1,20 +1,22 @@
-//! Exported models on a device: in a static and as bytes, in single precision, with a map and in integers. Each prediction must equal
+//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each prediction must equal
 //! the desktop's bit for bit, and a quantised one must stay within its budget of instructions.
 #![no_std]
 #![no_main]
 
+mod compare;
+
+use compare::compare;
 use core::hint::black_box;
 use defmt::info;
-use dpp_nystrom_core::{Error, Model, QuantisedModel, include_model};
+use dpp_nystrom_core::{Model, QuantisedModel, include_model};
 use dpp_nystrom_firmware::{Failure, board, counter, entry, finish};
 
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::excessive_precision)]
 mod models {
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.rs"));
-    include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/mapped.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits8.rs"));
-    // ROWS, and the desktop's prediction for each of them: SINGLE_EXPECTED, MAPPED_EXPECTED, BITS16_EXPECTED, BITS8_EXPECTED.
+    // ROWS, and the desktop's prediction for each of them: SINGLE_EXPECTED, BITS16_EXPECTED, BITS8_EXPECTED.
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/rows.rs"));
 
     /// Whether the landmarks are in flash.
@@ -22,18 +24,13 @@ mod models {
         let is = dpp_nystrom_firmware::board::is_in_flash::<f32>;
         is(&SINGLE_LANDMARKS)
             && is(&SINGLE_WEIGHTS)
-            && is(&MAPPED_MAP)
             && dpp_nystrom_firmware::board::is_in_flash(&BITS16_LANDMARKS)
     }
 }
 
-use models::{
-    BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, MAPPED, MAPPED_EXPECTED, MAPPED_WIDTH, ROWS, SINGLE,
-    SINGLE_EXPECTED,
-};
+use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROWS, SINGLE, SINGLE_EXPECTED};
 
 static SINGLE_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin"));
-static MAPPED_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/mapped.bin"));
 static BITS16_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin"));
 
 /// Instructions of a quantised prediction of 32 landmarks and 8 features where there is a multiplier of 32 by 32 bits,
@@ -53,23 +50,19 @@ fn run() -> Result<(), Failure> {
     let mut room = [0.0; BITS8_FEATURES];
     let mut levels = [0; BITS8_FEATURES];
 
-    compare("single precision", &SINGLE_EXPECTED, |row| SINGLE.predict(row, &mut room))?;
-    let mut mapped_room = [0.0; MAPPED_WIDTH];
-    compare("with a map", &MAPPED_EXPECTED, |row| MAPPED.predict(row, &mut mapped_room))?;
-    let slowest = compare("16 bits", &BITS16_EXPECTED, |row| BITS16.predict(row, &mut levels))?;
+    compare(&ROWS, "single precision", &SINGLE_EXPECTED, |row| SINGLE.predict(row, &mut room))?;
+    let slowest = compare(&ROWS, "16 bits", &BITS16_EXPECTED, |row| BITS16.predict(row, &mut levels))?;
     if board::NAME == "RISC-V imac" && BITS8_FEATURES == 8 && slowest > BUDGET {
         return Err(Failure::Wrong("a quantised prediction exceeds its budget"));
     }
-    compare("8 bits", &BITS8_EXPECTED, |row| BITS8.predict(row, &mut levels))?;
+    compare(&ROWS, "8 bits", &BITS8_EXPECTED, |row| BITS8.predict(row, &mut levels))?;
 
     let (opened, instructions) = counter::counted(|| Model::from_bytes(black_box(SINGLE_BYTES)));
     let single = opened?;
     info!("{=usize} bytes are checked in {=u32} instructions", SINGLE_BYTES.len(), instructions);
-    compare("single precision, bytes", &SINGLE_EXPECTED, |row| single.predict(row, &mut room))?;
-    let mapped = Model::from_bytes(black_box(MAPPED_BYTES))?;
-    compare("with a map, bytes", &MAPPED_EXPECTED, |row| mapped.predict(row, &mut mapped_room))?;
+    compare(&ROWS, "single precision, bytes", &SINGLE_EXPECTED, |row| single.predict(row, &mut room))?;
     let bits16 = QuantisedModel::<i16>::from_bytes(BITS16_BYTES)?;
-    compare("16 bits, bytes", &BITS16_EXPECTED, |row| bits16.predict(row, &mut levels))?;
+    compare(&ROWS, "16 bits, bytes", &BITS16_EXPECTED, |row| bits16.predict(row, &mut levels))?;
 
     let counts = [0; BITS8_FEATURES];
     let (outcome, instructions) = counter::counted(|| BITS16.predict_counts(black_box(&counts), &mut levels));
@@ -84,24 +77,4 @@ fn run() -> Result<(), Failure> {
         return Err(Failure::Wrong("bytes that are not aligned were read as a model"));
     }
     Ok(())
-}
-
-/// Compare each row's prediction with the desktop's. Return the instructions of the slowest.
-fn compare(
-    what: &'static str,
-    expected: &[f32],
-    mut predict: impl FnMut(&[f32]) -> Result<f32, Error>,
-) -> Result<u32, Failure> {
-    let overhead = counter::overhead();
-    let (mut least, mut most) = (u32::MAX, 0);
-    for (row, expected) in ROWS.iter().zip(expected) {
-        let (found, instructions) = counter::counted(|| predict(black_box(row)));
-        if found?.to_bits() != expected.to_bits() {
-            return Err(Failure::Wrong(what));
-        }
-        let instructions = instructions.saturating_sub(overhead);
-        (least, most) = (least.min(instructions), most.max(instructions));
-    }
-    info!("{=str}: equal to the desktop, bit for bit; {=u32} to {=u32} instructions", what, least, most);
-    Ok(most)
 }
