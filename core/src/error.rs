@@ -95,6 +95,8 @@ pub enum Error {
         /// The present phase.
         found: Phase,
     },
+    /// A model with a map, which a learner does not have: learn on its landmarks with [`crate::RidgeRegression`].
+    Map,
     /// No feature varies over the rows: there is nothing to learn from.
     Constant,
     /// A ridge regression was solved before any row was added.
@@ -214,6 +216,9 @@ impl fmt::Display for Error {
                     found.way_on()
                 )
             }
+            Self::Map => f.write_str(
+                "the model has a map, which a learner does not: learn on its landmarks by ridge regression",
+            ),
             Self::Constant => f.write_str("no feature varies over the rows"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::Unsolved => f.write_str("expected a solution with a positive ridge: solve first"),

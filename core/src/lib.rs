@@ -116,7 +116,8 @@ pub use landmarks::Landmarks;
 pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
 pub use model::{
-    Assessment, Assessor, Class, Further, Limits, Model, ModelBytes, Outputs, Parts, Rarity, Uncertainty,
+    Assessment, Assessor, Class, Further, Limits, Model, ModelBytes, Outputs, Parts, Rarity, Scaling,
+    Uncertainty,
 };
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;

@@ -51,6 +51,10 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
         self.landmarks
     }
 
+    pub(crate) const fn width(&self) -> usize {
+        self.dim
+    }
+
     pub(crate) const fn weights(&self) -> &'a [T] {
         self.weights
     }

@@ -254,7 +254,7 @@ fn a_learner_has_no_variance_of_another_triangle() {
     let model = learner.model().unwrap();
     let parts = dpp_nystrom_core::Parts {
         means: model.means(),
-        scales: model.scales(),
+        scaling: model.scaling(),
         landmarks: model.landmarks(),
         weights: model.weights(),
         target_mean: model.target_mean(),

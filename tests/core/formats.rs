@@ -1,15 +1,15 @@
 //! The byte formats are as `core/docs/formats.md` says: the files of `formats/` are taken apart by the tables of that page, without
 //! the core's readers, and are what the core writes today. With `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
 
-use dpp_nystrom::data::Scaler;
+use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, With};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Confidence, Model as Trained};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     Acceptance, Assessor, BytesProblem, Error, Learner, Limits, Model, ModelBytes, Origin, Outputs, Parts,
-    Phase, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Slots, StreamChain,
-    Workspace, include_model, state_bytes_forgotten, state_bytes_of, stream_state_bytes,
+    Phase, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Scaling, Slots,
+    StreamChain, Workspace, include_model, state_bytes_forgotten, state_bytes_of, stream_state_bytes,
 };
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::power::Flash;
@@ -289,7 +289,7 @@ fn a_model_is_as_the_page_says() {
     let (target_mean, target_scale) = (7.0, 3.0);
     let parts = Parts {
         means: &means,
-        scales: &scales,
+        scaling: Scaling::PerFeature(&scales),
         landmarks: &landmarks,
         weights: &weights,
         target_mean,
@@ -300,6 +300,143 @@ fn a_model_is_as_the_page_says() {
     for row in ROWS {
         assert_eq!(by_the_page.predict(&row, &mut [0.0; 2]), by_the_core.predict(&row, &mut [0.0; 2]));
     }
+}
+
+/// Of rank 1, with the scales folded in.
+fn mapped() -> Trained {
+    let map = Map { rank: 1, values: vec![2.0, -1.0] };
+    let mut model = Trained { scaler: Scaler { map: Some(map), ..trained().scaler }, ..trained() };
+    let AnyCoefficients::F64(coefficients) = &mut model.coefficients else { unreachable!() };
+    coefficients.landmarks = vec![0.5, -1.0, 2.0];
+    model
+}
+
+#[test]
+fn a_model_with_a_map_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "Model");
+    let bytes = example("mapped.bin", &Exported::of(&mapped(), None).unwrap().to_bytes().unwrap());
+    let mut read = Read::new(&page, title, 3, &bytes);
+    assert_eq!(
+        ["kind", "features", "landmarks", "kernel"].map(|field| read.word(title, field)),
+        [0, 2, 3, 0]
+    );
+    let letters = [('c', 3), ('d', 2), ('r', 1)];
+    let start = read.at(title, "arrays").start;
+    let end = read.take("Arrays in single precision with a map", start, 4, &letters);
+    // No section.
+    assert_eq!(bytes[end..], [0; 4]);
+    assert_eq!((read.numbers("rank"), read.numbers("means")), (&[1.0][..], &[20.0, 1_000.0][..]));
+    assert_eq!((read.numbers("map"), read.numbers("landmarks")), (&[1.0, -0.25][..], &[0.5, -1.0, 2.0][..]));
+
+    // The same predictions as from the page's numbers, and those of the model that was written.
+    static MAPPED: &[u8] = include_model!("formats/mapped.bin");
+    let array = |name: &str| read.numbers(name).iter().map(|&value| value as f32).collect::<Vec<_>>();
+    let [means, rows, landmarks, weights] = ["means", "map", "landmarks", "weights"].map(array);
+    let parts = Parts {
+        means: &means,
+        scaling: Scaling::Map { rank: 1, rows: &rows },
+        landmarks: &landmarks,
+        weights: &weights,
+        target_mean: 7.0,
+        target_scale: 3.0,
+    };
+    let by_the_page = Model::new(Gaussian::from_exponent(-0.5).unwrap(), parts).unwrap();
+    let by_the_core = Model::from_bytes(MAPPED).unwrap();
+    assert_eq!((by_the_core.features(), by_the_core.width()), (2, 1));
+    for row in ROWS {
+        let found = by_the_core.predict(&row, &mut [0.0]).unwrap();
+        assert_eq!(Ok(found), by_the_page.predict(&row, &mut [0.0]));
+        near(&[f64::from(found)], &mapped().predict(&row.map(f64::from)).unwrap(), 1e-5);
+    }
+
+    // With sections, whose place depends on the rank.
+    let confidence = Confidence {
+        range: [-2.0, 40.0],
+        nearest: [0.5, 1.0, 4.0],
+        residual: [0.125, 0.25, 0.75],
+        penalty: 0.5,
+        noise: 0.0625,
+        triangle: vec![1.0, 0.25, 2.0, 0.5, -0.25, 4.0],
+    };
+    let models =
+        [Trained { confidence: Some(confidence), ..mapped() }, Trained { target_mean: 1.0, ..mapped() }];
+    let bundle = Bundle::of(&models, None, With { novelty: true, variance: true }).unwrap();
+    let bytes = Aligned::of(&bundle.to_bytes().unwrap());
+    let assessor = Assessor::from_bytes(&bytes.0).unwrap();
+    assert_eq!(Limits::from_bytes(&bytes.0).unwrap().as_ref(), assessor.limits());
+    for row in ROWS {
+        let mut out = [0.0; 2];
+        Outputs::from_bytes(&bytes.0).unwrap().predict(&row, &mut [0.0], &mut out).unwrap();
+        let expected = [0, 1].map(|output: usize| models[output].predict(&row.map(f64::from)).unwrap()[0]);
+        near(&out.map(f64::from), &expected, 1e-5);
+        // Room for one coordinate and three features of the Nystroem approximation.
+        let found = assessor.assess(&row, &mut [0.0; 4]).unwrap();
+        let expected = &models[0].assess(&row.map(f64::from)).unwrap()[0];
+        let numbers = [found.nearest, found.residual.unwrap(), found.variance.unwrap()].map(f64::from);
+        near(&numbers, &[expected.nearest, expected.residual.unwrap(), expected.variance.unwrap()], 1e-4);
+    }
+    assert_eq!(bundle.ram_bytes(), 4 * 4);
+    let pieces = 2 + 2 + 3 + 3 + (3 + 2) + 8 + (2 + 2 * 6);
+    assert_eq!(bundle.flash_bytes(), 4 * pieces);
+}
+
+/// Versions, kinds, ranks and lengths that contradict one another.
+#[test]
+fn malformed_maps_are_refused() {
+    let bytes = Exported::of(&mapped(), None).unwrap().to_bytes().unwrap();
+    let changed = |words: &[(usize, u32)]| {
+        let mut bytes = bytes.clone();
+        for &(at, word) in words {
+            bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        let checksum = crc32(&bytes[12..]);
+        bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
+        Aligned::of(&bytes)
+    };
+    assert!(Model::from_bytes(&changed(&[]).0).is_ok());
+    let malformed = Some(Error::ModelBytes(BytesProblem::Malformed));
+    let refused = |words: &[(usize, u32)]| {
+        let bytes = changed(words);
+        assert_eq!(Model::from_bytes(&bytes.0).err(), malformed, "{words:?}");
+        assert_eq!(Outputs::from_bytes(&bytes.0).err(), malformed, "{words:?}");
+    };
+    for rank in [0, 2, 3, 1 << 31, u32::MAX] {
+        refused(&[(60, rank)]);
+    }
+    // Ranks of more coordinates than features, in lengths that fit: 5 + 3 · 1 + 3 + 3 for 2 + 2 · 1 + 3 · 1 + 3.
+    refused(&[(24, 1), (60, 2)]);
+    refused(&[(24, u32::MAX), (60, u32::MAX)]);
+    refused(&[(28, u32::MAX), (60, u32::MAX)]);
+    // A number that is not finite: mean, map, landmark, weight.
+    for at in [64, 72, 76, 80, 92] {
+        refused(&[(at, f32::NAN.to_bits())]);
+        refused(&[(at, f32::INFINITY.to_bits())]);
+    }
+    // Without the rank, and with one in older versions.
+    refused(&[(12, 1)]);
+    refused(&[(12, 2)]);
+    assert_eq!(
+        Model::from_bytes(&changed(&[(12, 4)]).0).err(),
+        Some(Error::ModelBytes(BytesProblem::Version(4)))
+    );
+    for kind in [1, 2] {
+        let bytes = changed(&[(20, kind)]);
+        let quantised = if kind == 1 {
+            QuantisedModel::<i16>::from_bytes(&bytes.0).err()
+        } else {
+            QuantisedModel::<i8>::from_bytes(&bytes.0).err()
+        };
+        assert_eq!(quantised, malformed);
+        assert_eq!(Limits::from_bytes(&bytes.0).err(), malformed);
+    }
+    // A quantised model in the version of a map.
+    let mut bits16 = Exported::of(&trained(), Some(Bits::Sixteen)).unwrap().to_bytes().unwrap();
+    bits16[12] = 3;
+    let checksum = crc32(&bits16[12..]);
+    bits16[8..12].copy_from_slice(&checksum.to_le_bytes());
+    assert_eq!(QuantisedModel::<i16>::from_bytes(&Aligned::of(&bits16).0).err(), malformed);
+    let problem = Exported::of(&mapped(), Some(Bits::Sixteen)).unwrap_err().to_string();
+    assert!(problem.contains("cannot quantise a learned map"), "{problem}");
 }
 
 /// Bytes at a multiple of 4.
@@ -614,7 +751,7 @@ fn the_state_of_a_learner_is_as_the_page_says() {
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
     let model = learner.model().unwrap();
     assert_eq!(read.numbers("means"), wide(model.means()));
-    assert_eq!(read.numbers("scales"), wide(model.scales()));
+    assert_eq!(read.numbers("scales"), wide(model.scaling().numbers()));
     assert_eq!(read.numbers("target"), wide(&[model.target_mean(), model.target_scale()]));
     assert_eq!(read.numbers("gamma"), [0.25]);
     assert_eq!(read.numbers("rows"), wide(model.landmarks()));

@@ -152,7 +152,7 @@ fn residuals_are_those_of_the_landmarks() {
     learner.solve(1e-6).unwrap();
     let (means, scales) = {
         let model = learner.model().unwrap();
-        (model.means().to_vec(), model.scales().to_vec())
+        (model.means().to_vec(), model.scaling().numbers().to_vec())
     };
     learner.write_state([0; 16], &mut before).unwrap();
     for landmark in model_rows {
@@ -404,7 +404,7 @@ fn a_model_goes_on_learning() {
     let model = trained.model().unwrap();
     let parts = Parts {
         means: model.means(),
-        scales: model.scales(),
+        scaling: model.scaling(),
         landmarks: model.landmarks(),
         weights: model.weights(),
         target_mean: model.target_mean(),
@@ -426,7 +426,7 @@ fn a_model_goes_on_learning() {
             kernel(),
             &Standard {
                 means: model.means().try_into().unwrap(),
-                scales: model.scales().try_into().unwrap(),
+                scales: model.scaling().numbers().try_into().unwrap(),
                 target_mean: model.target_mean(),
                 target_scale: model.target_scale(),
             },
@@ -575,7 +575,7 @@ fn without_rows(learner: &Device, kernel: Gaussian<f32>) -> Device {
     let model = learner.model().unwrap();
     let parts = Parts {
         means: model.means(),
-        scales: model.scales(),
+        scaling: model.scaling(),
         landmarks: model.landmarks(),
         weights: &[0.0; C],
         target_mean: model.target_mean(),
@@ -600,8 +600,9 @@ fn an_exchange_for_a_copy_changes_nothing_but_the_order() {
     for _ in 0..2_000 {
         let model = learner.model().unwrap();
         let at = (random.next_u32() % C as u32) as usize;
-        let copy =
-            std::array::from_fn(|i| model.landmarks()[at * D + i] / model.scales()[i] + model.means()[i]);
+        let copy = std::array::from_fn(|i| {
+            model.landmarks()[at * D + i] / model.scaling().numbers()[i] + model.means()[i]
+        });
         exchanged += usize::from(learner.exchange(&copy, &mut random).unwrap() != Offer::Declined);
     }
     assert!(exchanged > 20, "{exchanged}");

@@ -2,7 +2,10 @@
 //! are refused.
 
 use dpp_nystrom_core::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
-use dpp_nystrom_core::{Error, Model, Parts, Predictor};
+use dpp_nystrom_core::{
+    Acceptance, Error, Landmarks, Learner, Model, Nystrom, Parts, Phase, Points, Predictor, Random,
+    RidgeRegression, RidgeWorkspace, Scaling, SlotChain, Workspace, start,
+};
 
 const MEANS: [f32; 3] = [10.0, -2.0, 7.0];
 /// The last feature was constant.
@@ -13,7 +16,7 @@ const WEIGHTS: [f32; 2] = [1.5, -0.75];
 fn parts() -> Parts<'static, f32> {
     Parts {
         means: &MEANS,
-        scales: &SCALES,
+        scaling: Scaling::PerFeature(&SCALES),
         landmarks: &LANDMARKS,
         weights: &WEIGHTS,
         target_mean: 100.0,
@@ -86,9 +89,13 @@ fn constant_kernels_are_the_same() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let refused = |parts| Model::new(Linear, parts).unwrap_err();
-    assert_eq!(refused(Parts { means: &[], scales: &[], landmarks: &[], ..parts() }), Error::Empty);
+    assert_eq!(
+        refused(Parts { means: &[], scaling: Scaling::PerFeature(&[]), landmarks: &[], ..parts() }),
+        Error::Empty
+    );
     assert_eq!(refused(Parts { weights: &[], landmarks: &[], ..parts() }), Error::Empty);
-    assert_eq!(refused(Parts { scales: &SCALES[..2], ..parts() }), Error::Length { expected: 3, found: 2 });
+    let scaling = Scaling::PerFeature(&SCALES[..2]);
+    assert_eq!(refused(Parts { scaling, ..parts() }), Error::Length { expected: 3, found: 2 });
     assert_eq!(
         refused(Parts { landmarks: &LANDMARKS[..5], ..parts() }),
         Error::Length { expected: 6, found: 5 }
@@ -112,4 +119,177 @@ fn rows_that_cannot_be_predicted_are_refused() {
     }
     // Finite, but its difference from the mean overflows.
     assert_eq!(refused(&[1.0, f32::MAX, 1.0], &mut [0.0; 3]), Error::NotFinite { row: 0, column: 1 });
+}
+
+/// Five features, a block and the rest of one, to fewer coordinates or as many.
+fn map(rank: usize) -> Vec<f32> {
+    let mut state = 3_u32;
+    let mut uniform = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    (0..5 * rank).map(|_| uniform()).collect()
+}
+
+const FIVE: [f32; 5] = [10.0, -2.0, 7.0, 0.5, 100.0];
+
+/// Each coordinate is the sum over the features, in their order.
+#[test]
+fn a_map_is_a_sum_over_the_features() {
+    for rank in 1..=5 {
+        let map = map(rank);
+        let landmarks: Vec<f32> = (0..3 * rank).map(|i| (i as f32).sin()).collect();
+        let weights = [1.5, -0.75, 0.25];
+        for kernel in kernels() {
+            let predictor = Predictor::new(kernel, &landmarks, rank, &weights).unwrap();
+            let parts = Parts {
+                means: &FIVE,
+                scaling: Scaling::Map { rank, rows: &map },
+                landmarks: &landmarks,
+                weights: &weights,
+                target_mean: 100.0,
+                target_scale: 3.0,
+            };
+            let model = Model::new(kernel, parts).unwrap();
+            assert_eq!((model.features(), model.width(), model.landmarks().len()), (5, rank, 3 * rank));
+            for raw in [FIVE, [11.0, -1.5, 7.25, 0.0, 98.0], [0.0; 5], [1e30, 0.0, -1e30, 3.0, 0.0]] {
+                let coordinate =
+                    |k: usize| (0..5).fold(0.0, |sum: f32, i| sum + map[5 * k + i] * (raw[i] - FIVE[i]));
+                let mapped: Vec<f32> = (0..rank).map(coordinate).collect();
+                let mut room = [f32::NAN; 6];
+                assert_eq!(model.standardise(&raw, &mut room).unwrap(), mapped);
+                let expected = 100.0 + 3.0 * predictor.predict(&mapped).unwrap();
+                let found = model.predict(&raw, &mut room).unwrap();
+                assert_eq!(found.to_bits(), expected.to_bits(), "{kernel:?} {raw:?}");
+                let nearest = model.assess(&raw, &mut room).unwrap().nearest;
+                let distance = |landmark: &[f32]| {
+                    let pairs = landmark.iter().zip(&mapped);
+                    pairs.map(|(x, y)| f64::from(x - y).powi(2)).sum::<f64>().sqrt()
+                };
+                let least = landmarks.chunks(rank).map(distance).fold(f64::INFINITY, f64::min);
+                // Squares of 1e30 overflow.
+                assert!(nearest.is_infinite() || (f64::from(nearest) - least).abs() < 1e-5 * (1.0 + least));
+            }
+            let refused = |raw: &[f32], room: &mut [f32]| model.predict(raw, room).unwrap_err();
+            assert_eq!(refused(&FIVE[..4], &mut [0.0; 5]), Error::Length { expected: 5, found: 4 });
+            let short = Error::Capacity { needed: rank, have: rank - 1 };
+            assert_eq!(refused(&FIVE, &mut vec![0.0; rank - 1]), short);
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                for column in 0..5 {
+                    let mut raw = FIVE;
+                    raw[column] = bad;
+                    assert_eq!(refused(&raw, &mut [0.0; 5]), Error::NotFinite { row: 0, column });
+                }
+            }
+        }
+    }
+}
+
+/// A feature whose entries are zero, as those of a constant feature, and coordinates that overflow.
+#[test]
+fn coordinates_that_are_not_finite_are_refused() {
+    let predict = |rows: &[f32], raw: [f32; 2]| {
+        let parts = Parts {
+            means: &[0.0, 1.0],
+            scaling: Scaling::Map { rank: 1, rows },
+            landmarks: &[0.0],
+            weights: &[1.0],
+            target_mean: 0.0,
+            target_scale: 1.0,
+        };
+        Model::new(Gaussian::new(1.0).unwrap(), parts).unwrap().predict(&raw, &mut [0.0])
+    };
+    let place = |column| Err(Error::NotFinite { row: 0, column });
+    assert_eq!(predict(&[1.0, 0.0], [0.0, 1e30]), Ok(1.0));
+    assert_eq!(predict(&[1.0, 0.0], [0.0, f32::INFINITY]), place(1));
+    assert_eq!(predict(&[0.0, 1.0], [f32::NAN, 1.0]), place(0));
+    assert_eq!(predict(&[2.0, 0.0], [f32::MAX, 1.0]), place(0));
+    // Each product is finite.
+    assert_eq!(predict(&[1.0, 1.0], [f32::MAX, f32::MAX]), place(1));
+    assert_eq!(predict(&[f32::NAN, 1.0], [1.0, 1.0]), place(0));
+}
+
+#[test]
+fn maps_that_do_not_fit_are_refused() {
+    let refused = |rank, rows| {
+        let parts = Parts { scaling: Scaling::Map { rank, rows }, ..parts() };
+        Model::new(Linear, parts).unwrap_err()
+    };
+    assert_eq!(refused(0, &[]), Error::Empty);
+    assert_eq!(refused(4, &[1.0; 12]), Error::Length { expected: 3, found: 4 });
+    assert_eq!(refused(2, &[1.0; 5]), Error::Length { expected: 6, found: 5 });
+    assert_eq!(refused(2, &[1.0; 6]), Error::Length { expected: 4, found: 6 }); // the landmarks have three
+    assert_eq!(refused(usize::MAX, &[1.0; 3]), Error::Length { expected: 3, found: usize::MAX });
+}
+
+/// Selection, regression and prediction on a device are those on rows that were mapped before.
+#[test]
+fn a_device_learns_on_a_model_with_a_map() {
+    const RANK: usize = 2;
+    let map = map(RANK);
+    let kernel = Gaussian::new(1.5_f32).unwrap();
+    let (landmarks, target) = ([0.5, 0.0, -1.0, 1.0, 2.0, 0.25, -0.5, -2.0], (4.0, 2.0));
+    let parts = Parts {
+        means: &FIVE,
+        scaling: Scaling::Map { rank: RANK, rows: &map },
+        landmarks: &landmarks,
+        weights: &[0.0; 4],
+        target_mean: target.0,
+        target_scale: target.1,
+    };
+    let model = Model::new(kernel, parts).unwrap();
+    let plain = Parts { means: &[0.0; RANK], scaling: Scaling::PerFeature(&[1.0; RANK]), ..parts };
+    let plain = Model::new(kernel, plain).unwrap();
+
+    let ground = Points::new(model.landmarks(), model.width(), model.kernel()).unwrap();
+    let mut memories = [Workspace::<f32, 4>::new(), Workspace::new()];
+    let mut ridges = [RidgeWorkspace::<f32, 4>::new(), RidgeWorkspace::new()];
+    let [first, second] = &mut memories;
+    let mut landmarks = Landmarks::new(&ground, first.lend()).unwrap();
+    start::given(&mut landmarks, &[0, 1, 2]).unwrap();
+    let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+    chain.run(100, &mut Random::seeded(7)).unwrap();
+    let members = chain.into_landmarks().members().to_vec();
+    let mut chosen = Landmarks::new(&ground, second.lend()).unwrap();
+    start::given(&mut chosen, &members).unwrap();
+    // With another map the same landmarks are others to a server.
+    let mut turned = map.clone();
+    turned.swap(0, 1);
+    let turned = Parts { scaling: Scaling::Map { rank: RANK, rows: &turned }, ..parts };
+    let turned = Model::new(kernel, turned).unwrap().digest(chosen.factor());
+    assert_ne!(model.digest(chosen.factor()), turned);
+
+    let nystrom = Nystrom::new(&chosen);
+    let [mapped, before] = &mut ridges;
+    let mut regressions = [mapped, before].map(|ridge| RidgeRegression::new(3, ridge.lend()).unwrap());
+    let row = |i: usize| -> [f32; 5] { std::array::from_fn(|j| FIVE[j] + ((3 * i + 7 * j) as f32).sin()) };
+    let y = |row: &[f32; 5]| 4.0 + (row[0] - row[3] - 9.5).sin();
+    for i in 0..60 {
+        let (mut room, mut phi) = ([0.0; RANK], [0.0; 3]);
+        let z: [f32; RANK] =
+            std::array::from_fn(|k| (0..5).fold(0.0, |sum, j| sum + map[5 * k + j] * (row(i)[j] - FIVE[j])));
+        for ((model, raw), ridge) in [(&model, &row(i)[..]), (&plain, &z)].iter().zip(&mut regressions) {
+            let standard = model.standardise(raw, &mut room).unwrap();
+            ground.column_at(standard, chosen.members(), &mut phi).unwrap();
+            nystrom.transform(&mut phi).unwrap();
+            ridge.add(&phi, model.standard_target(y(&row(i)))).unwrap();
+        }
+    }
+    let mut weights = [[0.0; 4]; 2];
+    for (ridge, weights) in regressions.iter_mut().zip(&mut weights) {
+        let mut solution = [0.0; 3];
+        nystrom.kernel_weights(ridge.solve(1e-4).unwrap().weights, &mut solution).unwrap();
+        members.iter().zip(solution).for_each(|(&member, weight)| weights[member] = weight);
+    }
+    assert_eq!(weights[0], weights[1]);
+    let learned = model.with_weights(&weights[0]).unwrap();
+    let error = |predict: &dyn Fn(&[f32; 5]) -> f32| {
+        (60..160).map(|i| (predict(&row(i)) - y(&row(i))).powi(2)).sum::<f32>() / 100.0
+    };
+    let found = error(&|row| learned.predict(row, &mut [0.0; RANK]).unwrap());
+    assert!(found < 0.8 * error(&|_| 4.0), "{found}");
+
+    let mut learner = Learner::<4, 5>::new();
+    assert_eq!(learner.start_from(&model), Err(Error::Map));
+    assert_eq!(learner.phase(), Phase::Idle);
 }

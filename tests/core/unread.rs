@@ -3,8 +3,8 @@
 use dpp_nystrom_core::kernel::{Gaussian, Laplace, Linear};
 use dpp_nystrom_core::{
     Acceptance, Chain, Error, GroundSet, Landmarks, Matrix, Model, Nystrom, OpenSlot, Parts, Points,
-    Predictor, Proposal, Random, ReadError, RidgeRegression, RidgeWorkspace, Rule, SlotChain, TryGroundSet,
-    Workspace, start,
+    Predictor, Proposal, Random, ReadError, RidgeRegression, RidgeWorkspace, Rule, Scaling, SlotChain,
+    TryGroundSet, Workspace, start,
 };
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::snapshot::Snapshot;
@@ -190,7 +190,7 @@ fn predict<const D: usize>() {
             assert_eq!(linear.predict(&x), place(column));
             let parts = Parts {
                 means: &[0.0; D],
-                scales: &[1.0; D],
+                scaling: Scaling::PerFeature(&[1.0; D]),
                 landmarks: &landmarks,
                 weights: &[1.0],
                 target_mean: 0.0,

@@ -17,7 +17,7 @@ use crate::kernel::{Gaussian, Kernel};
 use crate::krr::{RidgeRegression, Tally};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
-use crate::model::{Assessment, Model, Parts, standard_target, standardise};
+use crate::model::{Assessment, Model, Parts, Scaling, standard_target, standardise};
 use crate::nystrom::Nystrom;
 use crate::scalar::Scalar;
 use crate::slot_chain::SlotChain;
@@ -66,8 +66,8 @@ pub struct Standard<const D: usize, T = f32> {
 ///
 /// # Standardisation
 ///
-/// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`: a learned linear map of
-/// the features would take its place. The target's mean is the value that predictions return to far from all landmarks, in
+/// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A learner has no map: a
+/// device goes on learning on a model with one by [`RidgeRegression`], as at [`Scaling`]. The target's mean is the value that predictions return to far from all landmarks, in
 /// place of an intercept.
 ///
 /// # A prior
@@ -277,7 +277,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// model, whose weights are the prior. `c³/6` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] for a model of another number of features, [`Error::Capacity`] for more than `C` landmarks,
+    /// [`Error::Length`] for a model of another number of features, [`Error::Map`] for one with a map, [`Error::Capacity`] for
+    /// more than `C` landmarks,
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on those before it, in this
     /// precision. After one of the last two the learner is idle.
     ///
@@ -285,10 +286,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// `Learner<C, D, ChosenKernel<f32>>`, 8 bytes larger.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Learner, Model, Parts, kernel::Gaussian};
+    /// use dpp_nystrom_core::{Learner, Model, Parts, Scaling, kernel::Gaussian};
     ///
     /// let parts = Parts {
-    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
     ///     target_mean: 5.0, target_scale: 2.0,
     /// };
     /// let model = Model::new(Gaussian::new(1.0_f32)?, parts)?; // in firmware from flash
@@ -307,11 +308,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         K: Copy,
     {
         check_length(D, model.features())?;
+        let Scaling::PerFeature(scales) = model.scaling() else { return Err(Error::Map) };
         let count = model.weights().len();
         crate::memory::check_capacity(count, C)?;
         self.restart(model.kernel(), Phase::Idle);
         copy(&mut self.means, model.means());
-        copy(&mut self.scales, model.scales());
+        copy(&mut self.scales, scales);
         copy(self.rows.as_flattened_mut(), model.landmarks());
         copy(&mut self.weights, model.weights());
         copy(&mut self.prior, model.weights());
@@ -603,7 +605,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.check(Phase::Predicting)?;
         let parts = Parts {
             means: &self.means,
-            scales: &self.scales,
+            scaling: Scaling::PerFeature(&self.scales),
             landmarks: self.rows().as_flattened(),
             weights: prefix(&self.weights, self.status.count),
             target_mean: self.status.target_mean,

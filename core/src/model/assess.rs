@@ -4,7 +4,7 @@
 //!
 //! | number | of a landmark | far from all | needs | cost |
 //! | --- | --- | --- | --- | --- |
-//! | distance to the nearest landmark, in standard deviations of the features | 0 | grows | the model | `c d` |
+//! | distance to the nearest landmark, in standard deviations of the features, or as a map has it | 0 | grows | the model | `c d` |
 //! | Nyström residual `k(x, x) - ‖φ(x)‖²` | 0 | `k(x, x)` | the factor | `c` kernel values, `c²/2` |
 //! | variance of a new observation, in the target's units squared | that of the noise | that of the prior | the factor and the triangle | `c²/2` more |
 //!
@@ -27,7 +27,7 @@ use crate::scalar::{Scalar, dot};
 pub struct Assessment<T> {
     /// The prediction, in the target's units.
     pub value: T,
-    /// The distance to the nearest landmark, in standard deviations of the features; in levels for a
+    /// The distance to the nearest landmark, in standard deviations of the features, or as a map has it; in levels for a
     /// [`crate::QuantisedModel`].
     pub nearest: T,
     /// The Nyström residual `k(x, x) - ‖φ(x)‖²`, where the factor is known.
@@ -142,10 +142,11 @@ fn packed<T: Copy>(triangle: &[T]) -> impl Iterator<Item = (&[T], T)> {
 /// ([`Model::assess`]).
 ///
 /// ```
-/// use dpp_nystrom_core::{Assessor, Limits, Model, Parts, Rarity, Solved, Uncertainty, kernel::Gaussian};
+/// use dpp_nystrom_core::{Assessor, Limits, Model, Parts, Rarity, Scaling, Solved, Uncertainty};
+/// use dpp_nystrom_core::kernel::Gaussian;
 ///
 /// let parts = Parts {
-///     means: &[20.0], scales: &[0.5], landmarks: &[0.0], weights: &[1.5],
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.5],
 ///     target_mean: 5.0, target_scale: 2.0,
 /// };
 /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
@@ -207,14 +208,14 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
     }
 
     /// Predict a raw row and say how far the prediction can be relied on. The prediction is that of [`Model::predict`], bit for
-    /// bit. `room` is scratch: a number per feature, and one per landmark for residual and variance.
+    /// bit. `room` is scratch: the model's [`width`](Model::width), and a number per landmark for residual and variance.
     ///
     /// # Errors
     /// Those of [`Model::predict`].
     pub fn assess(&self, raw: &[T], room: &mut [T]) -> Result<Assessment<T>, Error> {
         let mut assessment = self.model.assess(raw, room)?;
         let Some(Uncertainty { factor, triangle, solved }) = self.uncertainty else { return Ok(assessment) };
-        let (dim, count, have) = (self.model.features(), self.model.weights().len(), room.len());
+        let (dim, count, have) = (self.model.width(), self.model.weights().len(), room.len());
         let capacity = Error::Capacity { needed: dim.saturating_add(count), have };
         let (row, rest) = room.split_at_mut_checked(dim).ok_or(capacity)?;
         let phi = rest.get_mut(..count).ok_or(capacity)?;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 to 7 | `dppndevc` |
 //! | 8 to 11 | CRC-32 of bytes 12 to the end |
-//! | 12 to 15 | version: 1, or 2 with sections |
+//! | 12 to 15 | version: 1, 2 with sections, or 3 with a map |
 //! | 16 to 19 | length in bytes, a multiple of 4 |
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
@@ -12,10 +12,10 @@
 //! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
-//! | 60 on | single: means d, scales d, landmarks c d, weights c |
+//! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
 //!
-//! Version 2 has sections after the arrays, as `sections.rs` has them: their number, their table, their content.
+//! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table, their content.
 //!
 //! | section | content |
 //! | --- | --- |
@@ -30,7 +30,7 @@
 
 use super::assess::{Assessor, Limits, Uncertainty};
 use super::outputs::{Further, Outputs};
-use super::{Model, Parts};
+use super::{Model, Parts, Scaling};
 use crate::error::{BytesProblem, Error};
 use crate::frame;
 use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
@@ -41,7 +41,9 @@ use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 pub(super) const MAGIC: &[u8; 8] = b"dppndevc";
 /// The latest version.
-pub(super) const LATEST: u32 = 2;
+pub(super) const LATEST: u32 = 3;
+/// The version with a map.
+const MAPPED: u32 = 3;
 /// The section of the outputs after the first: without it, one output would be taken for all.
 const FURTHER: u32 = 1;
 const LIMITS: u32 = 1 << 31;
@@ -66,6 +68,8 @@ pub(crate) struct Content<'a> {
     pub(crate) numbers: [u32; 4],
     pub(crate) target_mean: f32,
     pub(crate) target_scale: f32,
+    /// The rank of the map, if there is one.
+    pub(crate) rank: Option<usize>,
     version: u32,
     rest: &'a [u32],
 }
@@ -74,9 +78,9 @@ impl<'a> Content<'a> {
     /// Pass over the arrays of this kind.
     fn skip_arrays(&mut self, kind: Kind) -> Result<(), Error> {
         let (d, c) = (self.dim, self.landmarks);
-        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
+        let numbers = self.numbers(c)?;
         self.take::<u32>(d)?;
-        self.take::<u32>(d)?;
+        self.take::<u32>(self.scales()?)?;
         match kind {
             Kind::Single => self.take::<u32>(numbers).map(drop)?,
             Kind::Bits16 | Kind::Bits8 => self.take::<u32>(d).map(drop)?,
@@ -87,6 +91,17 @@ impl<'a> Content<'a> {
             Kind::Bits16 => self.take::<u16>(numbers).map(drop),
             Kind::Bits8 => self.take::<u8>(numbers).map(drop),
         }
+    }
+
+    /// Return how many numbers so many rows of coordinates have.
+    pub(crate) fn numbers(&self, rows: usize) -> Result<usize, Error> {
+        let width = self.rank.unwrap_or(self.dim);
+        rows.checked_mul(width).ok_or(Error::ModelBytes(BytesProblem::Malformed))
+    }
+
+    /// Return how many numbers scale the features.
+    fn scales(&self) -> Result<usize, Error> {
+        if self.rank.is_some() { self.numbers(self.dim) } else { Ok(self.dim) }
     }
 
     /// Return the next array of `count` elements, which takes whole words.
@@ -121,7 +136,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// What version 2 adds.
+/// What the sections add.
 #[derive(Default)]
 pub(crate) struct Extras<'a> {
     pub(crate) further: Option<FurtherWords<'a>>,
@@ -218,7 +233,17 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
+    // The map of a quantised model would need an array of its own.
+    let (rank, rest) = match (version, kind) {
+        (MAPPED, Kind::Single) => {
+            let (&rank, rest) = rest.split_first().ok_or(BytesProblem::Malformed)?;
+            (Some(rank as usize), rest)
+        }
+        (MAPPED, _) => return Err(BytesProblem::Malformed),
+        _ => (None, rest),
+    };
     Ok(Content {
+        rank,
         dim: dim as usize,
         landmarks: landmarks as usize,
         kernel,
@@ -258,10 +283,13 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     fn parse(bytes: &'a [u8]) -> Result<(Self, Extras<'a>), Error> {
         let mut content = open(bytes, Kind::Single)?;
         let (d, c) = (content.dim, content.landmarks);
-        let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
+        let (scales, numbers) = (content.scales()?, content.numbers(c)?);
         let parts = Parts {
             means: content.take(d)?,
-            scales: content.take(d)?,
+            scaling: match (content.rank, content.take(scales)?) {
+                (None, scales) => Scaling::PerFeature(scales),
+                (Some(rank), rows) => Scaling::Map { rank, rows },
+            },
             landmarks: content.take(numbers)?,
             weights: content.take(c)?,
             target_mean: content.target_mean,
@@ -291,8 +319,8 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
 
 impl<T: Scalar> Parts<'_, T> {
     fn are_finite(&self) -> bool {
-        let Parts { means, scales, landmarks, weights, target_mean, target_scale } = *self;
-        let arrays = [means, scales, landmarks, weights, &[target_mean, target_scale]];
+        let Parts { means, scaling, landmarks, weights, target_mean, target_scale } = *self;
+        let arrays = [means, scaling.numbers(), landmarks, weights, &[target_mean, target_scale]];
         arrays.iter().all(|array| array.iter().all(|value| value.is_finite()))
     }
 }

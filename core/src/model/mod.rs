@@ -2,7 +2,7 @@
 //!
 //! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is one over the
 //! feature's standard deviation, or 0 for a constant feature: a multiplication, since a division is slow on many
-//! processors.
+//! processors. With a learned map, `z = B (x - mean)` has fewer coordinates than features ([`Scaling`]).
 //!
 //! The parts are borrowed and used in place. They come from a static in the program, which is checked at compile time
 //! ([`Model::new`] is constant), or from bytes ([`Model::from_bytes`]) in a flash partition that is written separately
@@ -12,11 +12,14 @@ mod assess;
 mod bytes;
 mod include;
 mod outputs;
+mod scaling;
 
 pub use assess::{Assessment, Assessor, Limits, Rarity, Uncertainty};
 pub(crate) use bytes::{Content, Extras, Kind, open};
 pub use include::ModelBytes;
 pub use outputs::{Class, Further, Outputs};
+pub use scaling::Scaling;
+pub(crate) use scaling::standardise;
 
 use crate::cholesky::Cholesky;
 use crate::digest::digest;
@@ -32,9 +35,9 @@ use crate::scalar::Scalar;
 pub struct Parts<'a, T> {
     /// The features' means.
     pub means: &'a [T],
-    /// One over the features' standard deviations; 0 for a constant feature.
-    pub scales: &'a [T],
-    /// Standardised landmarks, one row of features after the other.
+    /// What their differences from the means are multiplied by: one number a feature, or a map.
+    pub scaling: Scaling<'a, T>,
+    /// The landmarks' coordinates after it, one landmark after the other.
     pub landmarks: &'a [T],
     /// A weight for each landmark.
     pub weights: &'a [T],
@@ -47,13 +50,13 @@ pub struct Parts<'a, T> {
 /// A trained model that takes raw rows. It borrows its parts and copies nothing.
 ///
 /// ```
-/// use dpp_nystrom_core::{Model, Parts, kernel::Gaussian};
+/// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
 ///
 /// static MODEL: Model<'static, f32, Gaussian<f32>> = {
 ///     let Ok(kernel) = Gaussian::from_exponent(-0.5) else { panic!("a positive bandwidth") };
 ///     let parts = Parts {
 ///         means: &[20.0, 1_000.0],
-///         scales: &[0.2, 0.05],
+///         scaling: Scaling::PerFeature(&[0.2, 0.05]),
 ///         landmarks: &[0.0, 0.0, 1.0, 1.0],
 ///         weights: &[1.0, -1.0],
 ///         target_mean: 7.0,
@@ -75,7 +78,7 @@ pub struct Parts<'a, T> {
 pub struct Model<'a, T, K> {
     predictor: Predictor<'a, T, K>,
     means: &'a [T],
-    scales: &'a [T],
+    scaling: Scaling<'a, T>,
     target_mean: T,
     target_scale: T,
 }
@@ -84,15 +87,19 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many scales as
-    /// means, and `means` times `weights` numbers of landmarks.
+    /// [`Error::Empty`] for no features, no coordinates or no weights, [`Error::Length`] unless there are as many scales as
+    /// means, or rows of a map as long as these and no more of them, and that number times `weights` numbers of landmarks.
     pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
-        let Parts { means, scales, landmarks, weights, target_mean, target_scale } = parts;
-        if let Err(error) = check_shape(means.len(), scales.len(), landmarks.len(), weights.len()) {
+        let Parts { means, scaling, landmarks, weights, target_mean, target_scale } = parts;
+        let width = match scaling.width(means.len()) {
+            Ok(width) => width,
+            Err(error) => return Err(error),
+        };
+        if let Err(error) = check_landmarks(width, landmarks.len(), weights.len()) {
             return Err(error);
         }
-        let predictor = Predictor::of_checked(kernel, landmarks, means.len(), weights);
-        Ok(Self { predictor, means, scales, target_mean, target_scale })
+        let predictor = Predictor::of_checked(kernel, landmarks, width, weights);
+        Ok(Self { predictor, means, scaling, target_mean, target_scale })
     }
 
     /// Return the number of features of a row.
@@ -100,7 +107,12 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.means.len()
     }
 
-    /// Return the standardised landmarks, one row of features after the other.
+    /// Return the number of coordinates of a standardised row, and of a landmark: that of features, or the rank of a map.
+    pub const fn width(&self) -> usize {
+        self.predictor.width()
+    }
+
+    /// Return the standardised landmarks, [`width`](Self::width) numbers each.
     pub const fn landmarks(&self) -> &'a [T] {
         self.predictor.landmarks()
     }
@@ -115,9 +127,9 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.means
     }
 
-    /// Return one over the features' standard deviations; 0 for a constant feature.
-    pub const fn scales(&self) -> &'a [T] {
-        self.scales
+    /// Return what the features, less their means, are multiplied by.
+    pub const fn scaling(&self) -> Scaling<'a, T> {
+        self.scaling
     }
 
     /// Return the target's mean.
@@ -134,10 +146,10 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Model, Parts, kernel::Gaussian};
+    /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
     ///
     /// let parts = Parts {
-    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
     ///     target_mean: 5.0, target_scale: 2.0,
     /// };
     /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
@@ -153,7 +165,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         'a: 'w,
     {
         check_length(self.weights().len(), weights.len())?;
-        let predictor = Predictor::of_checked(self.kernel(), self.landmarks(), self.features(), weights);
+        let predictor = Predictor::of_checked(self.kernel(), self.landmarks(), self.width(), weights);
         Ok(Model { predictor, ..*self })
     }
 
@@ -162,15 +174,16 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.predictor.kernel()
     }
 
-    /// Standardise a raw row into the first elements of `room`, and return them.
+    /// Standardise a raw row into the first [`width`](Self::width) elements of `room`, and return them: the coordinates that the
+    /// landmarks have.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
     pub fn standardise<'r>(&self, raw: &[T], room: &'r mut [T]) -> Result<&'r [T], Error> {
         check_length(self.features(), raw.len())?;
         let have = room.len();
-        let row = room.get_mut(..self.features()).ok_or(Error::Capacity { needed: self.features(), have })?;
-        match standardise(raw, self.means, self.scales, row) {
+        let row = room.get_mut(..self.width()).ok_or(Error::Capacity { needed: self.width(), have })?;
+        match self.scaling.apply(raw, self.means, row) {
             None => Ok(row),
             Some(column) => Err(Error::NotFinite { row: 0, column }),
         }
@@ -186,17 +199,17 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// learns on one model have the same.
     ///
     /// ```
-    /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, RidgeRegression, RidgeWorkspace, Workspace};
-    /// use dpp_nystrom_core::{kernel::Gaussian, start, state_bytes};
+    /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, RidgeRegression, RidgeWorkspace, Scaling};
+    /// use dpp_nystrom_core::{Workspace, kernel::Gaussian, start, state_bytes};
     ///
     /// // In flash, as exported.
     /// let parts = Parts {
-    ///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
     ///     target_mean: 5.0, target_scale: 2.0,
     /// };
     /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
     ///
-    /// let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
+    /// let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
     /// let (mut memory, mut ridge_memory) = (Workspace::<f32, 2>::new(), RidgeWorkspace::<f32, 2>::new());
     /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
     /// start::given(&mut landmarks, &[0, 1])?;
@@ -214,24 +227,26 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn digest(&self, factor: &Cholesky<'_, T>) -> u64 {
-        digest(&[self.means, self.scales, &[self.target_mean, self.target_scale], self.landmarks()], factor)
+        let target = [self.target_mean, self.target_scale];
+        digest(&[self.means, self.scaling.numbers(), &target, self.landmarks()], factor)
     }
 
-    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the standardised row: a
-    /// number per feature.
+    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the standardised row:
+    /// [`width`](Self::width) numbers.
     ///
-    /// Costs as much as [`Predictor::predict`], and a subtraction and a multiplication per feature.
+    /// Costs as much as [`Predictor::predict`], and a subtraction and a multiplication per feature; with a map r multiply-adds
+    /// per feature, and then r features.
     ///
     /// # Errors
     /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
     /// [`Error::NotFinite`] (of row 0) for a feature that is NaN, infinite, or so far from its mean that the difference
-    /// overflows.
+    /// overflows, or a coordinate.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
     }
 
-    /// [`predict`](Self::predict), with the distance to the nearest landmark: `c d` multiply-adds more. Residual and variance are
+    /// [`predict`](Self::predict), with the distance to the nearest landmark: `c` times [`width`](Self::width) multiply-adds more. Residual and variance are
     /// none: [`Assessor`] has them. `room` begins with the standardised row afterwards.
     ///
     /// # Errors
@@ -249,40 +264,16 @@ pub(crate) const fn check_triangle(order: usize, found: usize) -> Result<(), Err
     if found == expected { Ok(()) } else { Err(Error::Length { expected, found }) }
 }
 
-/// Write `z_i = (x_i - mean_i) · scale_i`. Return the first feature for which it is not finite.
-pub(crate) fn standardise<T: Scalar>(raw: &[T], means: &[T], scales: &[T], row: &mut [T]) -> Option<usize> {
-    let statistics = means.iter().zip(scales);
-    for (column, ((slot, &value), (&mean, &scale))) in row.iter_mut().zip(raw).zip(statistics).enumerate() {
-        *slot = (value - mean) * scale;
-        // `value` itself as well: an infinite constant feature is not 0.
-        if !(slot.is_finite() && value.is_finite()) {
-            return Some(column);
-        }
-    }
-    None
-}
-
 /// Return `(y - mean) / scale`, or 0 for a constant target.
 pub(crate) fn standard_target<T: Scalar>(target: T, mean: T, scale: T) -> T {
     if scale == T::ZERO { T::ZERO } else { (target - mean) / scale }
 }
 
-/// Check that the parts of a model are consistent.
-pub(crate) const fn check_shape(
-    means: usize,
-    scales: usize,
-    landmarks: usize,
-    weights: usize,
-) -> Result<(), Error> {
-    if means == 0 || weights == 0 {
+/// Check the number of landmarks, of so many coordinates each.
+pub(crate) const fn check_landmarks(width: usize, landmarks: usize, weights: usize) -> Result<(), Error> {
+    if weights == 0 {
         return Err(Error::Empty);
     }
-    if scales != means {
-        return Err(Error::Length { expected: means, found: scales });
-    }
-    let expected = means.saturating_mul(weights);
-    if landmarks != expected {
-        return Err(Error::Length { expected, found: landmarks });
-    }
-    Ok(())
+    let expected = width.saturating_mul(weights);
+    if landmarks == expected { Ok(()) } else { Err(Error::Length { expected, found: landmarks }) }
 }

@@ -91,10 +91,10 @@ impl<T: Scalar> Class<T> {
 /// A model of several outputs, or of classes.
 ///
 /// ```
-/// use dpp_nystrom_core::{Class, Further, Model, Outputs, Parts, kernel::Gaussian};
+/// use dpp_nystrom_core::{Class, Further, Model, Outputs, Parts, Scaling, kernel::Gaussian};
 ///
 /// let parts = Parts {
-///     means: &[20.0], scales: &[0.5], landmarks: &[-1.0, 1.0], weights: &[1.0, 0.0],
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[1.0, 0.0],
 ///     target_mean: 0.0, target_scale: 1.0,
 /// };
 /// let cold = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
@@ -136,7 +136,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Outputs<'a, T, K> {
         self.further.count() + 1
     }
 
-    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch: a number per feature.
+    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch: the first model's
+    /// [`width`](Model::width).
     ///
     /// # Errors
     /// Those of [`Model::predict`], and [`Error::Length`] unless `out` has a number per output.

@@ -67,7 +67,7 @@ fn malformed(_: Error) -> Error {
 
 fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<(QuantisedParts<'_, L>, Extras<'_>), Error> {
     let (d, c) = (content.dim, content.landmarks);
-    let numbers = c.checked_mul(d).ok_or(Error::ModelBytes(BytesProblem::Malformed))?;
+    let numbers = content.numbers(c)?;
     let [limit, multiplier, shift, step] = content.numbers;
     let parts = QuantisedParts {
         centres: content.take(d)?,

@@ -30,7 +30,7 @@ mod outputs;
 
 use crate::error::Error;
 use crate::memory::{check_length, rows_of};
-use crate::model::{Assessment, check_shape};
+use crate::model::{Assessment, check_landmarks};
 use crate::scalar::Scalar;
 
 pub use exponential::{FALL, POWERS};
@@ -163,11 +163,18 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     const fn of_levels(parts: QuantisedParts<'a, L>) -> Result<Self, Error> {
         let QuantisedParts { centres, factors, exponents, weights, limit, multiplier, shift, step, .. } =
             parts;
-        if let Err(error) = check_shape(centres.len(), factors.len(), parts.landmarks.len(), weights.len()) {
-            return Err(error);
+        let features = centres.len();
+        if features == 0 {
+            return Err(Error::Empty);
         }
-        if exponents.len() != centres.len() {
-            return Err(Error::Length { expected: centres.len(), found: exponents.len() });
+        if factors.len() != features {
+            return Err(Error::Length { expected: features, found: factors.len() });
+        }
+        if exponents.len() != features {
+            return Err(Error::Length { expected: features, found: exponents.len() });
+        }
+        if let Err(error) = check_landmarks(features, parts.landmarks.len(), weights.len()) {
+            return Err(error);
         }
         let (mut centres, mut factors) = (centres, factors);
         while let (Some((&centre, more_centres)), Some((&factor, more_factors))) =

@@ -19,7 +19,7 @@ pub static READINGS: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core:
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Gaussian::from_exponent(-0.017017301) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &READINGS_MEANS,
-        scales: &READINGS_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&READINGS_SCALES),
         landmarks: &READINGS_LANDMARKS,
         weights: &READINGS_WEIGHTS,
         target_mean: -0.09248077,

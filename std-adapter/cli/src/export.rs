@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     // Measure before writing, so that unreadable rows leave no output file.
     let rows = match &arguments.data {
         Some(path) => table::read_features(path, &model.feature_names, Some(&model.target_name))?,
-        None => landmark_rows(&model),
+        None => landmark_rows(&model)?,
     };
     let cost = exported.cost(&model, &rows)?;
     let content = bundle.write(arguments.to, &name)?;

@@ -23,10 +23,8 @@ pub enum ExportProblem {
         /// The kernel.
         kernel: String,
     },
-    /// A map, which models on devices do not have.
-    #[error(
-        "the model has a learned map, which models on devices do not have; fit with --metric scales, which needs no room there"
-    )]
+    /// A map, which quantised models do not have.
+    #[error("cannot quantise a learned map: export in single precision, or fit with --metric scales")]
     Map,
     /// A feature whose standard deviation is too small relative to its mean.
     #[error(

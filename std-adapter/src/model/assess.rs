@@ -4,7 +4,7 @@ use crate::approximation::features::independent_points;
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::model::trained::{Coefficients, Model};
-use dpp_nystrom_core::{Assessment, Assessor, GroundSet, Parts, Points, Solved, Uncertainty};
+use dpp_nystrom_core::{Assessment, Assessor, GroundSet, Parts, Points, Scaling, Solved, Uncertainty};
 use rayon::prelude::*;
 
 impl Model {
@@ -24,7 +24,7 @@ impl Model {
             kernel,
             Parts {
                 means: &zeros,
-                scales: &ones,
+                scaling: Scaling::PerFeature(&ones),
                 landmarks: &coefficients.landmarks,
                 weights: &coefficients.weights,
                 target_mean: self.target_mean,

@@ -36,7 +36,7 @@ impl<'m> Fleet<'m> {
     /// Run `work` on the landmarks in the device's precision, with their digest.
     fn on_landmarks<A>(&self, work: impl FnOnce(&Device<'_, '_>) -> Result<A, Error>) -> Result<A, Error> {
         let model = self.single.lend()?;
-        let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
+        let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
         let mut memory = Heap::new(ground.len())?;
         let landmarks = independent_points(&ground, &mut memory)?;
         let digest = model.digest(landmarks.factor());
@@ -53,8 +53,8 @@ impl<'m> Fleet<'m> {
             let rank = device.landmarks.len();
             let mut heap = RidgeHeap::new(rank)?;
             let mut ridge = RidgeRegression::new(rank, heap.lend())?;
-            let mut room = zeros(device.model.features(), 0.0_f32)?;
-            let mut raw = room.clone();
+            let mut room = zeros(device.model.width(), 0.0_f32)?;
+            let mut raw = zeros(device.model.features(), 0.0_f32)?;
             let mut phi = zeros(rank, 0.0_f32)?;
             let nystrom = Nystrom::new(device.landmarks);
             for (at, &target) in targets.iter().enumerate() {

@@ -67,7 +67,7 @@ fn learn(
     ridge: RidgeMemory<'_, f32>,
     state: &mut [u8],
 ) -> Result<usize, Error> {
-    let ground = Points::new(model.landmarks(), model.features(), model.kernel())?;
+    let ground = Points::new(model.landmarks(), model.width(), model.kernel())?;
     let mut landmarks = Landmarks::new(&ground, memory)?;
     for landmark in 0..ground.len() {
         match landmarks.push(landmark) {

@@ -3,12 +3,12 @@
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
-use dpp_nystrom::data::Scaler;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
+use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::model::export::{Bits, Exported, Form, Name};
+use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model as CoreModel, QuantisedModel};
 
@@ -25,6 +25,17 @@ pub(crate) fn folder(kernel: &str, precision: &str) -> (Folder, Model, Table) {
         .good();
     let model = Model::load(folder.path("m")).unwrap();
     let rows = table::read(&folder.path("a.csv"), &Target::Last).unwrap();
+    (folder, model, rows)
+}
+
+/// The same with a map of rank 2 and two coordinates of each landmark.
+pub(crate) fn mapped(kernel: &str) -> (Folder, Model, Table) {
+    let (folder, mut model, rows) = folder(kernel, "f64");
+    let AnyCoefficients::F64(numbers) = &mut model.coefficients else { panic!("doubles") };
+    numbers.landmarks = numbers.landmarks.chunks(3).flat_map(|row| row[..2].to_vec()).collect();
+    model.scaler.map = Some(Map { rank: 2, values: vec![0.9, 0.2, -0.3, 0.1, 1.2, 0.4] });
+    model.confidence = None;
+    model.save(folder.path("m")).unwrap();
     (folder, model, rows)
 }
 
@@ -72,6 +83,15 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
     }
 }
 
+/// The same with a map of rank 1.
+pub(crate) fn made_up_mapped(kernel: KernelKind) -> Model {
+    let mut model = made_up(kernel);
+    model.scaler.map = Some(Map { rank: 1, values: vec![0.75, -1.5] });
+    let AnyCoefficients::F64(numbers) = &mut model.coefficients else { panic!("doubles") };
+    numbers.landmarks = vec![-1.1, 0.4, 1.7];
+    model
+}
+
 #[allow(dead_code, unreachable_pub)]
 mod statics {
     include!("exported/gaussian.rs");
@@ -80,6 +100,7 @@ mod statics {
     include!("exported/matern52.rs");
     include!("exported/polynomial.rs");
     include!("exported/linear.rs");
+    include!("exported/mapped.rs");
     include!("exported/bits16.rs");
     include!("exported/bits8.rs");
 }
@@ -87,10 +108,12 @@ mod statics {
 /// The export of a constant model equals the committed file, which this test compiles.
 #[test]
 fn statics_are_the_models() {
-    use statics::{BITS8, BITS16, GAUSSIAN, LAPLACE, LINEAR, MATERN32, MATERN52, POLYNOMIAL};
+    use statics::{
+        BITS8, BITS16, GAUSSIAN, LAPLACE, LINEAR, MAPPED, MAPPED_WIDTH, MATERN32, MATERN52, POLYNOMIAL,
+    };
     type Predict = fn(&[f32]) -> Result<f32, CoreError>;
     let polynomial = KernelKind::Polynomial { degree: 3, offset: 1.5 };
-    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 8] = [
+    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 9] = [
         ("gaussian", include_str!("exported/gaussian.rs"), KernelKind::Gaussian, None, |x| {
             GAUSSIAN.predict(x, &mut [0.0; 2])
         }),
@@ -109,6 +132,9 @@ fn statics_are_the_models() {
         ("linear", include_str!("exported/linear.rs"), KernelKind::Linear, None, |x| {
             LINEAR.predict(x, &mut [0.0; 2])
         }),
+        ("mapped", include_str!("exported/mapped.rs"), KernelKind::Gaussian, None, |x| {
+            MAPPED.predict(x, &mut [0.0; MAPPED_WIDTH])
+        }),
         ("bits16", include_str!("exported/bits16.rs"), KernelKind::Gaussian, Some(Bits::Sixteen), |x| {
             BITS16.predict(x, &mut [0; 2])
         }),
@@ -117,7 +143,7 @@ fn statics_are_the_models() {
         }),
     ];
     for (name, committed, kernel, bits, predict) in cases {
-        let model = made_up(kernel);
+        let model = if name == "mapped" { made_up_mapped(kernel) } else { made_up(kernel) };
         let exported = Exported::of(&model, bits).unwrap();
         let written = exported.write(Form::Rust, &model, &Name::new(name)).unwrap();
         let written = String::from_utf8(written).unwrap();
@@ -172,8 +198,8 @@ fn by_hand(model: &Model, raw: &[f64]) -> f64 {
 fn exported_models_have_the_kernels_formulas() {
     let polynomial = KernelKind::Polynomial { degree: 3, offset: 1.5 };
     let kernels = [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52];
-    for kernel in kernels.into_iter().chain([polynomial, KernelKind::Linear]) {
-        let model = made_up(kernel);
+    let kernels = kernels.into_iter().chain([polynomial, KernelKind::Linear]);
+    for model in kernels.flat_map(|kernel| [made_up(kernel), made_up_mapped(kernel)]) {
         let exported = Exported::of(&model, None).unwrap();
         for row in [[20.5_f64, 1013.25], [18.25, 1008.0], [31.25, 1040.5]] {
             let found = f64::from(exported.predict_row(&single(&row)).unwrap());
@@ -193,16 +219,15 @@ fn exported_models_have_the_kernels_formulas() {
 #[test]
 fn bytes_are_the_models() {
     for kernel in KERNELS {
-        for precision in ["f32", "f64"] {
-            let (folder, model, rows) = folder(kernel, precision);
+        for (folder, model, rows) in [folder(kernel, "f32"), folder(kernel, "f64"), mapped(kernel)] {
             folder.run("export m --to bytes --out m.bin").good();
             let exported = Exported::of(&model, None).unwrap();
             let flash = Flash::new(&folder.bytes("m.bin"), 0);
             let device = CoreModel::from_bytes(flash.bytes(0)).unwrap();
             let expected = exported.predict(&rows).unwrap();
             for (row, expected) in expected.into_iter().enumerate() {
-                let found = device.predict(&single(rows.row(row)), &mut [0.0; 3]).unwrap();
-                assert_eq!(f64::from(found), expected, "{kernel} {precision}");
+                let found = device.predict(&single(rows.row(row)), &mut vec![0.0; device.width()]).unwrap();
+                assert_eq!(f64::from(found), expected, "{kernel}");
             }
         }
     }
@@ -259,6 +284,8 @@ fn damaged_bytes_are_refused() {
             let found = problem(&damaged, 0);
             let expected = match at {
                 0..8 => found == Some(BytesProblem::Foreign),
+                // 3 is a version too.
+                12 if bit == 1 => found == Some(BytesProblem::Corrupt),
                 12..16 => matches!(found, Some(BytesProblem::Version(version)) if version != 1),
                 16..20 => matches!(found, Some(BytesProblem::Truncated { .. } | BytesProblem::Corrupt)),
                 _ => found == Some(BytesProblem::Corrupt),
@@ -275,9 +302,11 @@ fn damaged_bytes_are_refused() {
 /// Malformed bytes under a valid checksum: nothing is read past the end.
 #[test]
 fn malformed_bytes_under_a_valid_checksum() {
-    let model = made_up(KernelKind::Gaussian);
-    for bits in [None, Some(Bits::Sixteen), Some(Bits::Eight)] {
-        let bytes = Exported::of(&model, bits).unwrap().to_bytes().unwrap();
+    let (plain, mapped) = (made_up(KernelKind::Gaussian), made_up_mapped(KernelKind::Gaussian));
+    for (model, bits) in
+        [(&plain, None), (&mapped, None), (&plain, Some(Bits::Sixteen)), (&plain, Some(Bits::Eight))]
+    {
+        let bytes = Exported::of(model, bits).unwrap().to_bytes().unwrap();
         let mut accepted = 0;
         for at in (24..bytes.len()).step_by(4) {
             for word in [0_u32, 1, 3, 0x7fff_ffff, 0x8000_0000, u32::MAX, f32::NAN.to_bits()] {
@@ -304,8 +333,8 @@ fn malformed_bytes_under_a_valid_checksum() {
                         assert_eq!(error, CoreError::ModelBytes(BytesProblem::Malformed), "{at} {word:x}");
                     }
                 }
-                // The shape, the kernel and the constants of a quantised model are restricted.
-                if at < 32 {
+                // The shape, the rank, the kernel and the constants of a quantised model are restricted.
+                if at < 32 || at == 60 && model.scaler.map.is_some() {
                     assert!(answer.is_err(), "{bits:?} {at} {word:x}");
                 }
             }
@@ -349,6 +378,33 @@ fn the_reported_cost_is_correct() {
     let run = folder.run("export m --to rust --out m.rs --json").good();
     assert!(run.err.contains("--data"), "{}", run.err);
     assert_eq!((run.json()["measured_on"].as_str(), number(&run.json(), "rows")), (Some("landmarks"), 12.0));
+}
+
+/// The rows on which the accuracy is measured without others have the landmarks' coordinates.
+#[test]
+fn landmarks_with_a_map_are_measured_as_rows_that_it_maps_to_them() {
+    let (folder, mut model, _) = mapped("gaussian");
+    let report = folder.run("export m --to bytes --out m.bin --json").good().json();
+    assert_eq!((report["measured_on"].as_str(), number(&report, "rows")), (Some("landmarks"), 12.0));
+    assert!(number(&report, "rms_difference_share") < 1e-4);
+    let check = |model: &Model| {
+        let (rows, landmarks) = (landmark_rows(model).unwrap(), model.coefficients.to_f64().landmarks);
+        for (row, landmark) in landmarks.chunks(2).enumerate() {
+            let mut found = [0.0; 2];
+            model.scaler.apply_row(rows.row(row), &mut found);
+            found.iter().zip(landmark).for_each(|(&found, &expected)| assert_close(found, expected, 1e-9));
+        }
+        rows
+    };
+    check(&model);
+    // A constant feature stays its constant, and two rows of the map may be the same.
+    (model.scaler.means[2], model.scaler.deviations[2]) = (5.0, 0.0);
+    let rows = check(&model);
+    assert!((0..12).all(|row| (rows.row(row)[2] - 5.0).abs() < 1e-12));
+    model.scaler.map = Some(Map { rank: 2, values: vec![0.9, 0.2, -0.3, 0.9, 0.2, 0.4] });
+    let AnyCoefficients::F64(numbers) = &mut model.coefficients else { panic!("doubles") };
+    numbers.landmarks.as_chunks_mut::<2>().0.iter_mut().for_each(|[first, second]| *second = *first);
+    check(&model);
 }
 
 /// Landmarks that are points rather than rows are exported like any others.
@@ -404,6 +460,14 @@ fn what_cannot_be_exported_leaves_no_file() {
         assert!(!folder.path("x").exists());
     };
     refuse(|model| model.scaler.means[1] = 1e200, "", &["the mean of the feature \"b\" is 1e200", "scale"]);
+    refuse(
+        |model| {
+            model.kernel.kind = KernelKind::Gaussian;
+            model.scaler.map = Some(Map { rank: 3, values: (0..9).map(|i| f64::from(i) * 1e40).collect() });
+        },
+        "",
+        &["the map of the feature \"a\" is", "scale"],
+    );
     refuse(|model| model.target_deviation = 1e-300, "", &["target's standard deviation", "1e-300"]);
     refuse(
         |model| (model.scaler.means[0], model.scaler.deviations[0]) = (1e9, 1.0),

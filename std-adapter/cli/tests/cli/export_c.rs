@@ -1,7 +1,7 @@
 //! Exported C headers, compiled by the machine's own C compiler.
 
 use crate::command::{Folder, number};
-use crate::export::{KERNELS, folder, made_up, single};
+use crate::export::{KERNELS, folder, made_up, mapped, single};
 use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
@@ -65,8 +65,9 @@ pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
 
 #[test]
 fn headers_predict_the_same_bits() {
-    for kernel in KERNELS {
-        let (folder, model, rows) = folder(kernel, "f64");
+    let models =
+        KERNELS.iter().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
+    for (kernel, (folder, model, rows)) in models {
         folder.run("export m --to c --out m.h").good();
         let exported = Exported::of(&model, None).unwrap();
         let raw = raw(&rows);
@@ -105,17 +106,18 @@ fn quantised_headers_predict_the_same_bits() {
 fn headers_with_novelty_have_the_cores_distances() {
     #[repr(C, align(4))]
     struct Aligned([u8; 1 << 14]);
-    let (folder, mut model, rows) = folder("gaussian", "f64");
-    model.confidence = Some(Confidence {
+    let confidence = Confidence {
         range: [-0.25, 0.25],
         nearest: [0.5, 1.0, 2.0],
         residual: [0.1, 0.2, 0.3],
         penalty: 1.0,
         noise: 1.0,
         triangle: Vec::new(),
-    });
-    let raw = raw(&rows);
-    for bits in [None, Some(Bits::Sixteen), Some(Bits::Eight)] {
+    };
+    let models = [None, Some(Bits::Sixteen), Some(Bits::Eight)].map(|bits| (folder("gaussian", "f64"), bits));
+    for ((folder, mut model, rows), bits) in models.into_iter().chain([(mapped("gaussian"), None)]) {
+        model.confidence = Some(confidence.clone());
+        let raw = raw(&rows);
         let with = With { novelty: true, variance: false };
         let bundle = Bundle::of(std::slice::from_ref(&model), bits, with).unwrap();
         let bytes = bundle.to_bytes().unwrap();
@@ -158,8 +160,9 @@ fn headers_with_novelty_have_the_cores_distances() {
 fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
     let rows = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| vec![1.0, bad, 2.0]);
     let exports = KERNELS.map(|kernel| (kernel, "")).into_iter();
-    for (kernel, options) in exports.chain([("gaussian", "--quantise i16"), ("gaussian", "--quantise i8")]) {
-        let (folder, ..) = folder(kernel, "f32");
+    let more = [("gaussian", "--quantise i16"), ("gaussian", "--quantise i8"), ("mapped", "")];
+    for (kernel, options) in exports.chain(more) {
+        let (folder, ..) = if kernel == "mapped" { mapped("gaussian") } else { folder(kernel, "f32") };
         folder.run(&format!("export m --to c --out m.h {options}")).good();
         let Some(found) = predictions(&folder, "m", &rows) else { return };
         assert!(found.iter().all(|value| value.is_nan()), "{kernel} {options}: {found:?}");
@@ -169,9 +172,9 @@ fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
 /// What the summary says of a header is what a compiler makes of it.
 #[test]
 fn the_sizes_of_a_header_are_those_of_its_compiler() {
-    let (folder, ..) = folder("gaussian", "f32");
     let installed = Command::new("arm-none-eabi-gcc").arg("--version").output().is_ok();
-    for options in ["", "--quantise i16", "--quantise i8"] {
+    let models = ["", "--quantise i16", "--quantise i8"].map(|options| (folder("gaussian", "f32"), options));
+    for ((folder, ..), options) in models.into_iter().chain([(mapped("gaussian"), "")]) {
         let report = folder.run(&format!("export m --to c --out m.h --json {options}")).good().json();
         let header = folder.text("m.h");
         let constants = number(&report, "flash_bytes");

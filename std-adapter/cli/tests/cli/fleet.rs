@@ -2,12 +2,19 @@
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
+use dpp_nystrom::Model;
 
 /// Create `whole.csv`, its rows split into `parts` files, and a model of another 300 rows.
 fn fleet(parts: usize) -> Folder {
+    fleet_with(parts, "--metric one")
+}
+
+fn fleet_with(parts: usize, options: &str) -> Folder {
     let folder = Folder::with("first.csv", Sample::new(300, 3).csv());
     folder
-        .run("fit --metric one first.csv --landmarks 15 --precision f32 --ridge 1e-4 --sigma 2 --model first.dpp")
+        .run(&format!(
+            "fit first.csv --landmarks 15 --precision f32 --ridge 1e-4 --sigma 2 --model first.dpp {options}"
+        ))
         .good();
     let whole = Sample::new(1_000, 3).csv();
     folder.write("whole.csv", &whole);
@@ -21,7 +28,20 @@ fn fleet(parts: usize) -> Folder {
 
 #[test]
 fn a_merged_model_is_that_of_all_rows() {
-    let folder = fleet(3);
+    merged_is_whole(&fleet(3));
+}
+
+/// The devices learn in the rows that their model's map makes of theirs.
+#[test]
+fn a_merged_model_with_a_map_is_that_of_all_rows() {
+    let folder = fleet_with(3, "--metric map:2");
+    merged_is_whole(&folder);
+    let scaler = |name| Model::load(folder.path(name)).unwrap().scaler;
+    assert!(scaler("first.dpp").map.is_some());
+    assert_eq!(scaler("first.dpp"), scaler("parts.dpp"));
+}
+
+fn merged_is_whole(folder: &Folder) {
     folder.run("learn first.dpp whole.csv --out whole.state").good();
     let merge = |states: &str, model: &str| {
         folder.run(&format!("merge {states} --of first.dpp --model {model} --json")).good().json()

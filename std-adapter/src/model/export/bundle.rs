@@ -133,10 +133,10 @@ impl Exported {
     fn shares_landmarks(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Single(one), Self::Single(other)) => {
-                let arrays = |one: &crate::model::export::single::Single| {
-                    [one.means.clone(), one.scales.clone(), one.landmarks.clone()]
-                };
-                arrays(one) == arrays(other) && format!("{:?}", one.kernel) == format!("{:?}", other.kernel)
+                one.means == other.means
+                    && one.scaling == other.scaling
+                    && one.landmarks == other.landmarks
+                    && format!("{:?}", one.kernel) == format!("{:?}", other.kernel)
             }
             (Self::Bits16(one), Self::Bits16(other)) => one.shares_landmarks(other),
             (Self::Bits8(one), Self::Bits8(other)) => one.shares_landmarks(other),
@@ -188,7 +188,7 @@ fn rounded_limits(confidence: &Confidence, levels: f64) -> Result<Limits<f32>, E
 
 fn triangles(model: &Model, confidence: &Confidence) -> Result<Triangles, Error> {
     let round = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<f32>>();
-    let factor = factor(&model.coefficients.to_f64(), model.feature_names.len(), model.kernel.build()?)?;
+    let factor = factor(&model.coefficients.to_f64(), model.scaler.width(), model.kernel.build()?)?;
     let number = |what: &str, value| single(|| what.to_owned(), value);
     let solved = Solved {
         penalty: number("the penalty", confidence.penalty)?,

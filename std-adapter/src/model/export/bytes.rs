@@ -27,7 +27,7 @@ impl Exported {
         self.to_bytes_with(&[])
     }
 
-    /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any.
+    /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any, and 3 with a map.
     pub(crate) fn to_bytes_with(&self, sections: &[Section]) -> Result<Vec<u8>, Error> {
         match self {
             Self::Single(model) => {
@@ -39,7 +39,8 @@ impl Exported {
                     ChosenKernel::Polynomial(kernel) => (4, kernel.offset(), kernel.degree()),
                     ChosenKernel::Linear(_) => (5, 0.0, 0),
                 };
-                let arrays = [&model.means, &model.scales, &model.landmarks, &model.weights];
+                let arrays =
+                    [&model.means[..], model.scaling.lend().numbers(), &model.landmarks, &model.weights];
                 let arrays = arrays.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
                 let kernel = [code, number.to_bits(), degree, 0, 0];
                 self.framed(0, kernel, [model.target_mean, model.target_scale], arrays, sections)
@@ -74,8 +75,15 @@ impl Exported {
         sections: &[Section],
     ) -> Result<Vec<u8>, Error> {
         let count = |value: usize| u32::try_from(value).map_err(|_| Error::from(ExportProblem::Size));
-        let version = if sections.is_empty() { 1 } else { 2 };
-        if !sections.is_empty() {
+        let version = match self.rank() {
+            None if sections.is_empty() => 1,
+            None => 2,
+            Some(rank) => {
+                arrays.splice(..0, count(rank)?.to_le_bytes());
+                3
+            }
+        };
+        if version > 1 {
             let mut words = vec![count(sections.len())?];
             for (tag, content) in sections {
                 words.extend([*tag, count(4 * content.len())?]);

@@ -12,7 +12,7 @@ use std::fmt::{Debug, Write};
 
 /// Return the header's text.
 pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
-    let outputs = bundle.outputs();
+    let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
     let includes = match single.kernel {
         ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
         _ if bundle.limits.is_some() => "#include <math.h>\n#include <stdint.h>\n\n",
@@ -21,26 +21,35 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
     let mut text = head(bundle, name, includes);
     let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
     for (array, values) in [
-        ("means", &single.means),
-        ("scales", &single.scales),
+        ("means", &single.means[..]),
+        (if mapped { "map" } else { "scales" }, single.scaling.lend().numbers()),
         ("landmarks", &single.landmarks),
         ("weights", &weights),
     ] {
         write_array(&mut text, "float", name, array, values, "f");
     }
     // Names are replaced last, because one may contain another placeholder.
-    let body = predict(BODY, outputs, "float", "0.0f")
+    let standardise = if mapped { MAP } else { SCALE_EACH };
+    let body = predict(&BODY.replace("STANDARDISE", standardise), outputs, "float", "0.0f")
         .replace("KERNEL", &kernel(single.kernel, outputs))
         .replace("MEAN", &float(single.target_mean))
         .replace("SCALE", &float(single.target_scale));
     write_outputs(&mut text, bundle, name);
     write_limits(&mut text, bundle, name);
-    let nearest = if bundle.limits.is_some() { NEAREST } else { "" };
+    let refuse = "return name_float(UINT32_C(0x7fc00000));";
+    let unit = if mapped { "the units of mapped rows" } else { "standard deviations of the features" };
+    let nearest =
+        NEAREST.replace("STANDARDISE", &standardise.replace("REFUSE;", refuse)).replace("DISTANCES", unit);
+    let nearest = if bundle.limits.is_some() { &nearest } else { "" };
     let exponential = match single.kernel {
         ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
         _ => EXPONENTIAL,
     };
-    text + &named(&[EXACT, FLOATS, exponential, &body, nearest, &after(bundle), END].concat(), name)
+    let mut functions = [EXACT, FLOATS, exponential, &body, nearest, &after(bundle), END].concat();
+    if !mapped {
+        functions = functions.replace("NAME_WIDTH", "NAME_FEATURES");
+    }
+    text + &named(&functions, name)
 }
 
 /// Return the weights of all outputs as words, one output after the other.
@@ -130,6 +139,9 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
         exported.features(),
         exported.landmarks()
     );
+    if let Some(rank) = exported.rank() {
+        let _ = writeln!(text, "#define {big}_WIDTH {rank}");
+    }
     text
 }
 
@@ -137,7 +149,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
 fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
     const DIFFERENCE: &str = "            const float difference = landmark[i] - row[i];\n";
     let total = |declarations: &str, terms: &str| {
-        format!("{declarations}        for (i = 0; i < NAME_FEATURES; i++) {{\n{terms}        }}\n")
+        format!("{declarations}        for (i = 0; i < NAME_WIDTH; i++) {{\n{terms}        }}\n")
     };
     let zero = "        float total = 0.0f;\n";
     let squares = format!("{DIFFERENCE}            total += difference * difference;\n");
@@ -261,22 +273,37 @@ const BODY: &str = "
 NAME_EXACT static inline SIGNATURE
 {
     NAME_UNFUSED
-    float row[NAME_FEATURES];
+    float row[NAME_WIDTH];
     const float *landmark = name_landmarks;
     SUM;
     int i, a;
 
-    for (i = 0; i < NAME_FEATURES; i++) {
+STANDARDISE    for (a = 0; a < NAME_LANDMARKS; a++) {
+KERNEL        landmark += NAME_WIDTH;
+    }
+    RESULT;
+}
+";
+
+/// A scale for each feature.
+const SCALE_EACH: &str = "    for (i = 0; i < NAME_FEATURES; i++) {
         row[i] = (x[i] - name_means[i]) * name_scales[i];
         if (!name_is_finite(x[i]) || !name_is_finite(row[i])) {
             REFUSE;
         }
     }
-    for (a = 0; a < NAME_LANDMARKS; a++) {
-KERNEL        landmark += NAME_FEATURES;
+";
+
+/// A map. A sum that is not finite remains so.
+const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
+        row[a] = 0.0f;
+        for (i = 0; i < NAME_FEATURES; i++) {
+            row[a] += name_map[a * NAME_FEATURES + i] * (x[i] - name_means[i]);
+        }
+        if (!name_is_finite(row[a])) {
+            REFUSE;
+        }
     }
-    RESULT;
-}
 ";
 
 /// The sums of several outputs.
@@ -288,30 +315,24 @@ pub(crate) const TO_EACH: &str = "        for (i = 0; i < NAME_OUTPUTS; i++) {
 pub(crate) const END: &str = "\n#endif\n";
 
 const NEAREST: &str = "
-/* The distance to the nearest landmark, in standard deviations of the features; NaN where a feature is NaN or infinite. A half, a
+/* The distance to the nearest landmark, in DISTANCES; NaN where a feature is NaN or infinite. A half, a
    tenth and a hundredth of rows like those of the training exceed name_nearest_limits. */
 NAME_EXACT static inline float name_nearest(const float *x)
 {
     NAME_UNFUSED
-    float row[NAME_FEATURES];
+    float row[NAME_WIDTH];
     const float *landmark = name_landmarks;
     float least = name_float(UINT32_C(0x7f800000));
     int i, a;
 
-    for (i = 0; i < NAME_FEATURES; i++) {
-        row[i] = (x[i] - name_means[i]) * name_scales[i];
-        if (!name_is_finite(x[i]) || !name_is_finite(row[i])) {
-            return name_float(UINT32_C(0x7fc00000));
-        }
-    }
-    for (a = 0; a < NAME_LANDMARKS; a++) {
+STANDARDISE    for (a = 0; a < NAME_LANDMARKS; a++) {
         float total = 0.0f;
-        for (i = 0; i < NAME_FEATURES; i++) {
+        for (i = 0; i < NAME_WIDTH; i++) {
             const float difference = landmark[i] - row[i];
             total += difference * difference;
         }
         least = total < least ? total : least;
-        landmark += NAME_FEATURES;
+        landmark += NAME_WIDTH;
     }
     return sqrtf(least);
 }
@@ -359,14 +380,14 @@ static inline int name_classify(const float *x, float *y, float *margin)
 /// An inner product in four interleaved sums, and the rest.
 const DOT: &str = "        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float total;
-        for (i = 0; i + 4 <= NAME_FEATURES; i += 4) {
+        for (i = 0; i + 4 <= NAME_WIDTH; i += 4) {
             sums[0] += landmark[i] * row[i];
             sums[1] += landmark[i + 1] * row[i + 1];
             sums[2] += landmark[i + 2] * row[i + 2];
             sums[3] += landmark[i + 3] * row[i + 3];
         }
         total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        for (; i < NAME_FEATURES; i++) {
+        for (; i < NAME_WIDTH; i++) {
             total += landmark[i] * row[i];
         }
 ";

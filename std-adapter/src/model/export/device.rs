@@ -92,7 +92,7 @@ impl DeviceModel {
         match self.lend()? {
             Lent::Single(model) => {
                 let assessor = Assessor::from_bytes(bytemuck::cast_slice(&self.words))?;
-                let room = vec![0.0; model.features() + model.weights().len()];
+                let room = vec![0.0; model.width() + model.weights().len()];
                 each_row(table, room, |raw, room| assessor.assess(raw, room), |assessment| assessment.value)
             }
             Lent::Bits16(model) => {
@@ -117,7 +117,7 @@ pub(crate) enum Lent<'a> {
 impl Lent<'_> {
     pub(crate) fn predict_row(&self, raw: &[f32]) -> Result<f32, CoreError> {
         match self {
-            Self::Single(model) => model.predict(raw, &mut vec![0.0; raw.len()]),
+            Self::Single(model) => model.predict(raw, &mut vec![0.0; model.width()]),
             Self::Bits16(model) => model.predict(raw, &mut vec![0; raw.len()]),
             Self::Bits8(model) => model.predict(raw, &mut vec![0; raw.len()]),
         }
@@ -127,9 +127,12 @@ impl Lent<'_> {
     pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         let dim = table.dim;
         let predictions = match self {
-            Self::Single(model) => {
-                each_row(table, vec![0.0; dim], |raw, room| model.predict(raw, room), |&value| value)
-            }
+            Self::Single(model) => each_row(
+                table,
+                vec![0.0; model.width()],
+                |raw, room| model.predict(raw, room),
+                |&value| value,
+            ),
             Self::Bits16(model) => {
                 each_row(table, vec![0; dim], |raw, room| model.predict(raw, room), |&value| value)
             }

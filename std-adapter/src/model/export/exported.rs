@@ -31,10 +31,12 @@
 
 use crate::data::table::input::Table;
 use crate::error::Error;
+use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
     export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
 };
 use dpp_nystrom_core::POWERS;
+use faer::{Mat, MatRef};
 
 /// The width of a quantised landmark's feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +134,19 @@ impl Exported {
         self.shape()[1]
     }
 
+    /// Return the rank of the map, if there is one.
+    pub fn rank(&self) -> Option<usize> {
+        match self {
+            Self::Single(model) => model.scaling.rank(),
+            Self::Bits16(_) | Self::Bits8(_) => None,
+        }
+    }
+
+    /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the rank of the map.
+    pub fn width(&self) -> usize {
+        self.rank().unwrap_or(self.features())
+    }
+
     fn shape(&self) -> [usize; 2] {
         match self {
             Self::Single(model) => [model.weights.len(), model.means.len()],
@@ -145,7 +160,7 @@ impl Exported {
     pub fn flash_bytes(&self) -> usize {
         let [c, d] = self.shape();
         match self {
-            Self::Single(_) => 4 * (2 * d + c * d + c),
+            Self::Single(model) => 4 * (d + model.scaling.lend().numbers().len() + c * self.width() + c),
             Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
             Self::Bits8(_) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
         }
@@ -155,22 +170,46 @@ impl Exported {
     /// stack in C.
     pub fn ram_bytes(&self) -> usize {
         match self {
-            Self::Single(_) => 4 * self.features(),
-            Self::Bits16(_) | Self::Bits8(_) => 2 * self.features(),
+            Self::Single(_) => 4 * self.width(),
+            Self::Bits16(_) | Self::Bits8(_) => 2 * self.width(),
         }
     }
 }
 
-/// Return the landmarks of a model without a map as raw rows, on which to measure the cost when no data are given.
-pub fn landmark_rows(model: &Model) -> Table {
+/// Return the landmarks of a model as raw rows, on which to measure the cost when no data are given. With a map these are the rows
+/// nearest to the mean that it maps to the landmarks.
+///
+/// # Errors
+/// [`Error::Eigenvalues`] if the decomposition of the map does not converge.
+pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
     let mut features = model.coefficients.to_f64().landmarks;
+    let dim = model.feature_names.len();
+    if let Some(map) = &model.scaler.map {
+        // A constant feature is 0 after standardisation, whatever its column.
+        let varies = |feature: usize| model.scaler.deviations[feature] > 0.0;
+        let entry = |k: usize, feature| if varies(feature) { map.values[k * dim + feature] } else { 0.0 };
+        features = least_norm(&Mat::from_fn(map.rank, dim, entry), &features)?;
+    }
     model.scaler.undo(&mut features);
-    Table {
+    Ok(Table {
         name: model.trained_on.clone(),
         feature_names: model.feature_names.clone(),
-        dim: model.feature_names.len(),
+        dim,
         features,
         target: None,
         target_name: None,
+    })
+}
+
+/// Return the rows `u` of least norm with `Au = z`, `u = Aᵀ (AAᵀ)⁺ z`, for rows `z`, one after the other.
+fn least_norm(a: &Mat<f64>, rows: &[f64]) -> Result<Vec<f64>, Error> {
+    let rows = MatRef::from_row_major_slice(rows, rows.len() / a.nrows(), a.nrows());
+    let Eigen { values, vectors } = eigen(&product(a.as_ref(), a.transpose()))?;
+    let vectors = vectors.subcols(0, rank(&values));
+    let mut inner = product(vectors.transpose(), rows.transpose());
+    for column in inner.col_iter_mut() {
+        column.iter_mut().zip(&values).for_each(|(entry, value)| *entry /= value);
     }
+    let found = product(a.transpose(), product(vectors, inner.as_ref()).as_ref());
+    Ok(found.col_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect())
 }

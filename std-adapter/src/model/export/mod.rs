@@ -19,4 +19,4 @@ pub use exported::{Bits, Cost, Exported, landmark_rows};
 pub use form::Form;
 pub use name::Name;
 pub use quantised::{Quantised, Stored};
-pub use single::Single;
+pub use single::{Scaling, Single};

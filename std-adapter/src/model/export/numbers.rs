@@ -50,8 +50,9 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
             remark(&model.trained_on)
         ),
         format!(
-            "{} landmarks, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
+            "{} landmarks{}, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
             exported.landmarks(),
+            exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
             remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
             bundle.flash_bytes(),
             bundle.ram_bytes()

@@ -17,11 +17,15 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
     }
     let first = if bundle.further.is_empty() { big.clone() } else { format!("{big}_FIRST") };
     let zero = if matches!(exported, Exported::Single(_)) { "0.0" } else { "0" };
+    let width = width(exported);
     let _ = write!(
         text,
-        "\n/// The number of features of a row.\npub const {big}_FEATURES: usize = {};\n\n\
-         /// The model{}: `{first}.predict(&row, &mut [{zero}; {big}_FEATURES])`.\n",
+        "\n/// The number of features of a row.\npub const {big}_FEATURES: usize = {};\n\n{}\
+         /// The model{}: `{first}.predict(&row, &mut [{zero}; {big}_{width}])`.\n",
         exported.features(),
+        exported.rank().map_or(String::new(), |rank| format!(
+            "/// The number of coordinates of a mapped row.\npub const {big}_WIDTH: usize = {rank};\n\n"
+        )),
         if bundle.further.is_empty() { "" } else { " of the first output" },
     );
     let kind = match exported {
@@ -36,15 +40,20 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
     text
 }
 
+/// Return the end of the name of the constant that is the length of a standardised row.
+fn width(exported: &Exported) -> &'static str {
+    if exported.rank().is_some() { "WIDTH" } else { "FEATURES" }
+}
+
 /// Write the static of all outputs, after that of the first. `kind` are the type parameters of a model.
 fn write_further(text: &mut String, bundle: &Bundle<'_>, big: &str, kind: &str) {
     let integers = !matches!(bundle.first, Exported::Single(_));
     let (path, room) = if integers {
         ("::dpp_nystrom_core::QuantisedOutputs", "&mut [0; {big}_FEATURES], &mut [0; {big}_OUTPUTS]")
     } else {
-        ("::dpp_nystrom_core::Outputs", "&mut [0.0; {big}_FEATURES]")
+        ("::dpp_nystrom_core::Outputs", "&mut [0.0; {big}_{width}]")
     };
-    let room = room.replace("{big}", big);
+    let room = room.replace("{big}", big).replace("{width}", width(&bundle.first));
     let _ = write!(
         text,
         "\n/// The number of outputs.\npub const {big}_OUTPUTS: usize = {};\n\n\
@@ -139,6 +148,10 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
         ChosenKernel::Linear(_) => ("Linear", String::new()),
     };
     let kind = format!("::dpp_nystrom_core::kernel::{kind}");
+    let (scaling, array) = match model.scaling.rank() {
+        None => (format!("PerFeature(&{big}_SCALES)"), "SCALES"),
+        Some(rank) => (format!("Map {{ rank: {rank}, rows: &{big}_MAP }}"), "MAP"),
+    };
     let (parameter, kernel) = match constructor.as_str() {
         "" => ("", format!("let kernel = {kind};")),
         new => ("<f32>", format!("let Ok(kernel) = {kind}::{new} else {{ panic!(\"not a kernel\") }};")),
@@ -150,7 +163,7 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
          \x20   {kernel}\n\
          \x20   let parts = ::dpp_nystrom_core::Parts {{\n\
          \x20       means: &{big}_MEANS,\n\
-         \x20       scales: &{big}_SCALES,\n\
+         \x20       scaling: ::dpp_nystrom_core::Scaling::{scaling},\n\
          \x20       landmarks: &{big}_LANDMARKS,\n\
          \x20       weights: &{big}_WEIGHTS,\n\
          \x20       target_mean: {:?},\n\
@@ -164,8 +177,8 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
         model.target_mean, model.target_scale
     );
     for (array, values) in [
-        ("MEANS", &model.means),
-        ("SCALES", &model.scales),
+        ("MEANS", &model.means[..]),
+        (array, model.scaling.lend().numbers()),
         ("LANDMARKS", &model.landmarks),
         ("WEIGHTS", &model.weights),
     ] {

@@ -4,14 +4,69 @@ use crate::error::{Error, export::ExportProblem};
 use crate::model::trained::{Coefficients, Model};
 use dpp_nystrom_core::{self as core, kernel::ChosenKernel};
 
+/// A [`core::Scaling`] on the heap.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scaling {
+    /// One over the features' standard deviations; 0 for a constant feature.
+    PerFeature(Vec<f32>),
+    /// A map of the features, with these folded in.
+    Map {
+        /// The number of coordinates r.
+        rank: usize,
+        /// Its rows, d numbers each.
+        rows: Vec<f32>,
+    },
+}
+
+impl Scaling {
+    /// Round that of a model.
+    fn of(model: &Model) -> Result<Self, Error> {
+        let inverse = |&deviation: &f64| if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
+        let inverses = model.scaler.deviations.iter().map(inverse).zip(&model.feature_names);
+        let Some(map) = &model.scaler.map else {
+            let scale = |(value, name): (f64, &String)| {
+                single(|| format!("the inverse standard deviation of the feature {name:?}"), value)
+            };
+            return inverses.map(scale).collect::<Result<_, _>>().map(Self::PerFeature);
+        };
+        let features = model.feature_names.len();
+        let mut rows = vec![0.0; map.values.len()];
+        for (feature, (inverse, name)) in inverses.enumerate() {
+            let entries = map.values.iter().skip(feature).step_by(features).map(|entry| entry * inverse);
+            // Entries far below the largest may be lost.
+            let largest = entries.clone().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+            single(|| format!("the map of the feature {name:?}"), largest)?;
+            let column = rows.iter_mut().skip(feature).step_by(features);
+            column.zip(entries).for_each(|(slot, entry)| *slot = entry as f32);
+        }
+        Ok(Self::Map { rank: map.rank, rows })
+    }
+
+    /// Borrow the numbers.
+    pub fn lend(&self) -> core::Scaling<'_, f32> {
+        match self {
+            Self::PerFeature(scales) => core::Scaling::PerFeature(scales),
+            Self::Map { rank, rows } => core::Scaling::Map { rank: *rank, rows },
+        }
+    }
+
+    /// Return the rank of the map, if it is one.
+    pub(crate) fn rank(&self) -> Option<usize> {
+        match *self {
+            Self::PerFeature(_) => None,
+            Self::Map { rank, .. } => Some(rank),
+        }
+    }
+}
+
 /// The constants of a [`core::Model`] in single precision, on the heap.
 #[derive(Clone, Debug)]
 pub struct Single {
     /// The features' means.
     pub means: Vec<f32>,
-    /// One over their standard deviations; 0 for a constant feature.
-    pub scales: Vec<f32>,
-    /// Standardised landmarks, one row after the other.
+    /// What their differences from the means are multiplied by.
+    pub scaling: Scaling,
+    /// The landmarks' coordinates after it, one landmark after the other.
     pub landmarks: Vec<f32>,
     /// One weight per landmark.
     pub weights: Vec<f32>,
@@ -26,24 +81,15 @@ pub struct Single {
 impl Single {
     /// Round a model to single precision.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
-        if model.scaler.map.is_some() {
-            return Err(ExportProblem::Map.into());
-        }
         let rounded = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
             values.iter().enumerate().map(|(i, &value)| single(|| format!("{what} {i}"), value)).collect()
         };
-        let named = |what: &str, values: &[f64]| -> Result<Vec<f32>, Error> {
-            let names = values.iter().zip(&model.feature_names);
-            names
-                .map(|(&value, name)| single(|| format!("the {what} of the feature {name:?}"), value))
-                .collect()
-        };
-        let inverse = |&deviation: &f64| if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
-        let inverses: Vec<f64> = model.scaler.deviations.iter().map(inverse).collect();
+        let means = model.scaler.means.iter().zip(&model.feature_names);
+        let mean = |(&value, name)| single(|| format!("the mean of the feature {name:?}"), value);
         let Coefficients { landmarks, weights } = model.coefficients.to_f64();
         Ok(Self {
-            means: named("mean", &model.scaler.means)?,
-            scales: named("inverse standard deviation", &inverses)?,
+            means: means.map(mean).collect::<Result<_, _>>()?,
+            scaling: Scaling::of(model)?,
             landmarks: rounded("coordinate", &landmarks)?,
             weights: rounded("weight", &weights)?,
             target_mean: single(|| "the target's mean".to_owned(), model.target_mean)?,
@@ -59,7 +105,7 @@ impl Single {
     pub fn lend(&self) -> Result<core::Model<'_, f32, ChosenKernel<f32>>, Error> {
         let parts = core::Parts {
             means: &self.means,
-            scales: &self.scales,
+            scaling: self.scaling.lend(),
             landmarks: &self.landmarks,
             weights: &self.weights,
             target_mean: self.target_mean,

@@ -17,7 +17,7 @@ pub static GAUSSIAN: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core:
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Gaussian::from_exponent(-0.32000002) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &GAUSSIAN_MEANS,
-        scales: &GAUSSIAN_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&GAUSSIAN_SCALES),
         landmarks: &GAUSSIAN_LANDMARKS,
         weights: &GAUSSIAN_WEIGHTS,
         target_mean: 3.75,

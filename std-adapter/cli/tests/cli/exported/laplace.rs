@@ -17,7 +17,7 @@ pub static LAPLACE: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Laplace::from_rate(0.8) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &LAPLACE_MEANS,
-        scales: &LAPLACE_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&LAPLACE_SCALES),
         landmarks: &LAPLACE_LANDMARKS,
         weights: &LAPLACE_WEIGHTS,
         target_mean: 3.75,

@@ -17,7 +17,7 @@ pub static LINEAR: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core::k
     let kernel = ::dpp_nystrom_core::kernel::Linear;
     let parts = ::dpp_nystrom_core::Parts {
         means: &LINEAR_MEANS,
-        scales: &LINEAR_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&LINEAR_SCALES),
         landmarks: &LINEAR_LANDMARKS,
         weights: &LINEAR_WEIGHTS,
         target_mean: 3.75,

@@ -17,7 +17,7 @@ pub static MATERN32: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core:
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Matern32::from_rate(1.3856406) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &MATERN32_MEANS,
-        scales: &MATERN32_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&MATERN32_SCALES),
         landmarks: &MATERN32_LANDMARKS,
         weights: &MATERN32_WEIGHTS,
         target_mean: 3.75,

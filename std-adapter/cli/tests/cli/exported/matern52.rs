@@ -17,7 +17,7 @@ pub static MATERN52: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_core:
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Matern52::from_rate(1.7888545) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &MATERN52_MEANS,
-        scales: &MATERN52_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&MATERN52_SCALES),
         landmarks: &MATERN52_LANDMARKS,
         weights: &MATERN52_WEIGHTS,
         target_mean: 3.75,

@@ -17,7 +17,7 @@ pub static POLYNOMIAL: ::dpp_nystrom_core::Model<'static, f32, ::dpp_nystrom_cor
     let Ok(kernel) = ::dpp_nystrom_core::kernel::Polynomial::constant(3, 1.5) else { panic!("not a kernel") };
     let parts = ::dpp_nystrom_core::Parts {
         means: &POLYNOMIAL_MEANS,
-        scales: &POLYNOMIAL_SCALES,
+        scaling: ::dpp_nystrom_core::Scaling::PerFeature(&POLYNOMIAL_SCALES),
         landmarks: &POLYNOMIAL_LANDMARKS,
         weights: &POLYNOMIAL_WEIGHTS,
         target_mean: 3.75,
