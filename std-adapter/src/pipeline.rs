@@ -4,6 +4,8 @@
 //! batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set the parameters
 //! and report results.
 
+mod flash;
+
 use crate::approximation::{
     curve::CurvePoint, errors::TraceError, errors::trace_error_of_points, gram::Gram,
     landmark_set::LandmarkSet,
@@ -27,6 +29,7 @@ use crate::regression::{
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Points;
+pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 use std::borrow::Cow;
 use std::time::Instant;
 

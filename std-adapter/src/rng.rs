@@ -31,6 +31,8 @@ pub enum RngStream {
     Triples = 0x1715_609d_7cea_8936,
     /// Rows that a metric is learned from.
     Metric = 0x510e_527f_ade6_82d1,
+    /// Rows on which models for a number of bytes are compared.
+    Flash = 0x9b05_688c_2b3e_6c1f,
     /// Coupled chains.
     Coupling = 0x5384_5412_7b09_6493,
     /// Chains run for diagnostics.

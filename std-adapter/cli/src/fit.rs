@@ -4,12 +4,13 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{aligned, keep_inputs, note, print_report, row, short, short_or_dash};
+use crate::output::{Column, aligned, keep_inputs, note, print_report, row, short, short_or_dash, table};
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::kernel::Metric;
-use dpp_nystrom::pipeline::{self, Landmarks, LearnedMetric, Params};
+use dpp_nystrom::model::export::Bits;
+use dpp_nystrom::pipeline::{self, Candidate, FlashParams, InFlash, Landmarks, LearnedMetric, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method};
@@ -41,6 +42,15 @@ pub(crate) struct Fit {
     /// not used
     #[arg(long, conflicts_with_all = ["given", "tolerance", "method"])]
     pub(crate) free_landmarks: bool,
+    /// In place of --landmarks and --metric: the model with the least error whose prediction takes at most so many bytes of flash, code
+    /// and constants, on a Cortex-M4F: 2048, 2KiB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = size,
+        conflicts_with_all = ["landmarks", "metric", "given", "tolerance", "free_landmarks", "sigma", "precision", "checkpoint"]
+    )]
+    pub(crate) flash: Option<usize>,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
@@ -74,6 +84,25 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| format!("invalid value {text:?}: expected a number of seconds, 0 or more"))
 }
 
+/// Parse a number of bytes.
+fn size(text: &str) -> Result<usize, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "B" => Some(1),
+        "KiB" => Some(1 << 10),
+        "kB" => Some(1_000),
+        "MiB" => Some(1 << 20),
+        _ => None,
+    };
+    number
+        .parse::<usize>()
+        .ok()
+        .zip(factor)
+        .and_then(|(number, factor)| number.checked_mul(factor))
+        .ok_or_else(|| format!("invalid value {text:?}: expected a number of bytes, such as 2048 or 2KiB"))
+}
+
 #[derive(Serialize)]
 struct Report<'a> {
     model: &'a Path,
@@ -90,6 +119,8 @@ struct Report<'a> {
     bandwidth: Option<f64>,
     #[serde(flatten)]
     metric: Option<MetricReport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flash: Option<FlashReport>,
     ridge: f64,
     rows: u64,
     dim: usize,
@@ -101,6 +132,60 @@ struct Report<'a> {
     select_seconds: f64,
     fit_seconds: f64,
     seed: u64,
+}
+
+/// What was chosen to fit into flash, and what it was chosen from.
+#[derive(Serialize)]
+struct FlashReport {
+    budget: usize,
+    chosen: Tried,
+    candidates: Vec<Tried>,
+}
+
+#[derive(Serialize)]
+struct Tried {
+    metric: Metric,
+    numbers: &'static str,
+    landmarks: usize,
+    free_landmarks: bool,
+    bytes: usize,
+    /// On rows held out, as a device computes it.
+    nrmse: f64,
+}
+
+impl From<&Candidate> for Tried {
+    fn from(candidate: &Candidate) -> Self {
+        let &Candidate { metric, quantise, landmarks, free: free_landmarks, bytes, nrmse, .. } = candidate;
+        let numbers = match quantise {
+            None => "f32",
+            Some(Bits::Sixteen) => "i16",
+            Some(Bits::Eight) => "i8",
+        };
+        Self { metric, numbers, landmarks, free_landmarks, bytes, nrmse }
+    }
+}
+
+impl FlashReport {
+    const COLUMNS: [Column<Tried>; 6] = [
+        ("metric", |tried| tried.metric.to_string()),
+        ("numbers", |tried| tried.numbers.to_owned()),
+        ("landmarks", |tried| tried.landmarks.to_string()),
+        ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
+        ("bytes", |tried| tried.bytes.to_string()),
+        ("error on rows held out", |tried| short(tried.nrmse)),
+    ];
+
+    fn text(&self) -> String {
+        let quantise = match self.chosen.numbers {
+            "f32" => String::new(),
+            numbers => format!(" --quantise {numbers}"),
+        };
+        format!(
+            "\nModels tried for {} bytes of flash, the best first; write it with: dpp-nystrom export MODEL --to c{quantise}\n{}",
+            self.budget,
+            table(&Self::COLUMNS, &self.candidates)
+        )
+    }
 }
 
 /// A learned metric, and the errors by which it was judged.
@@ -187,7 +272,16 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     };
     let every = arguments.checkpoint_every;
     let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
-    let outcome = pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)?;
+    let (outcome, flash) = match arguments.flash {
+        Some(bytes) => {
+            let kernel = params.kernel.kind;
+            let flash = FlashParams { bytes, kernel, selector: &*selector, ridge: arguments.ridge, seed };
+            let InFlash { outcome, chosen, candidates, .. } = pipeline::fit_in_flash(&*source, &flash, &Bar)?;
+            let candidates = candidates.iter().map(Tried::from).collect();
+            (outcome, Some(FlashReport { budget: bytes, chosen: Tried::from(&chosen), candidates }))
+        }
+        None => (pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)?, None),
+    };
     let (selected, fitted) = (&outcome.selected, &outcome.fitted);
     source::tell(selected);
     if let Some(resumed) = checkpoint.as_ref().map(Checkpoint::resumed).filter(|&rows| rows > 0) {
@@ -210,9 +304,10 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?;
     }
+    let free = arguments.free_landmarks || flash.as_ref().is_some_and(|flash| flash.chosen.free_landmarks);
     let report = Report {
         model: &arguments.model,
-        method: if arguments.free_landmarks { "free" } else { selector.name() },
+        method: if free { "free" } else { selector.name() },
         plan: selected.selection.plan.clone().map(PlanReport::from),
         curve: arguments.tolerance.curve(selected, selector.name())?,
         landmarks: &fitted.model.landmark_rows,
@@ -220,6 +315,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
         metric: selected.metric.as_ref().map(MetricReport::of),
+        flash,
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
         dim: fitted.model.feature_names.len(),
@@ -257,5 +353,9 @@ fn text(report: &Report<'_>) -> String {
     }
     let model = report.model.display().to_string();
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
-    aligned(&["model", &model], &rows) + "\nErrors are in standard deviations of the target.\n" + &curve
+    let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
+    aligned(&["model", &model], &rows)
+        + "\nErrors are in standard deviations of the target.\n"
+        + &curve
+        + &flash
 }

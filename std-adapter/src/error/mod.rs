@@ -90,6 +90,18 @@ pub enum Error {
         /// Why, and what to do.
         problem: &'static str,
     },
+    /// A number of bytes of flash that is too small for any model.
+    #[error(
+        "{bytes} bytes of flash are too few: code and constants of one landmark of {features} features take {least} in single precision"
+    )]
+    Flash {
+        /// The bytes asked for.
+        bytes: usize,
+        /// Those of the smallest model in single precision.
+        least: usize,
+        /// The number of features.
+        features: usize,
+    },
     /// Fewer rows than requested.
     #[error("{wanted} rows requested: expected at least 1 and at most {rows}, the number available")]
     TooFewRows {

@@ -30,6 +30,13 @@ pub enum Metric {
     Auto,
 }
 
+impl Metric {
+    /// Return the rank of a map whose rank is given.
+    pub fn rank(self) -> Option<usize> {
+        if let Self::Map(rank) = self { rank } else { None }
+    }
+}
+
 impl FromStr for Metric {
     type Err = String;
 

@@ -25,7 +25,7 @@ const FEWEST_ROWS: usize = 100;
 const HELD_OUT: usize = 5;
 
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
-const MOST_LANDMARKS: usize = 100;
+pub(crate) const MOST_LANDMARKS: usize = 100;
 
 /// For more landmarks, the metric is multiplied by one of these: their kernel may be narrower.
 const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
@@ -232,7 +232,7 @@ pub(crate) fn learn_metric(
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
-fn ranks(dim: usize) -> Vec<usize> {
+pub(crate) fn ranks(dim: usize) -> Vec<usize> {
     let halves = std::iter::successors(Some(dim.min(LARGEST_RANK)), |rank| Some(rank / 2));
     let mut ranks: Vec<usize> = halves.take_while(|&rank| rank > 1 || rank == dim).take(3).collect();
     ranks.reverse();

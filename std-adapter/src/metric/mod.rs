@@ -12,4 +12,4 @@ mod objective;
 mod transform;
 
 pub use learn::LearnedMetric;
-pub(crate) use learn::learn_metric;
+pub(crate) use learn::{MOST_LANDMARKS, learn_metric, ranks};

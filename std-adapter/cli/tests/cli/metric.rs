@@ -26,8 +26,13 @@ fn fit(folder: &Folder, options: &str) -> Run {
 /// Root mean squared error on new rows.
 fn error(folder: &Folder) -> f64 {
     folder.run("predict m new.csv --out p.csv").good();
+    error_of("p.csv", folder)
+}
+
+/// Root mean squared error of predictions for new rows.
+fn error_of(predictions: &str, folder: &Folder) -> f64 {
     let expected = planted(400).target;
-    let predicted = folder.text("p.csv");
+    let predicted = folder.text(predictions);
     let predicted = predicted.lines().skip(1).map(|line| line.parse::<f64>().unwrap());
     let squares = predicted.zip(&expected).map(|(found, expected)| (found - expected).powi(2));
     (squares.sum::<f64>() / expected.len() as f64).sqrt()
@@ -260,6 +265,51 @@ fn free_landmarks_leave_the_rows() {
         .run("fit a.csv --landmarks 4 --free-landmarks --method kdpp --model n")
         .misused(&["--free-landmarks", "cannot be used with"]);
     assert!(!folder.names().contains(&"n".to_owned()));
+}
+
+/// The model with the least error in a number of bytes, which are those of its header where a compiler for the device is installed.
+#[test]
+fn a_model_for_a_number_of_bytes() {
+    let folder = folder();
+    for (flash, bytes) in [("900", 900), ("2KiB", 2_048)] {
+        let report = folder.run(&format!("fit a.csv --flash {flash} --model m --json")).good().json();
+        let flash = &report["flash"];
+        let chosen = &flash["chosen"];
+        assert_eq!(flash["budget"], bytes);
+        let candidates = flash["candidates"].as_array().unwrap();
+        assert_eq!(&candidates[0], chosen);
+        let errors: Vec<f64> = candidates.iter().map(|tried| number(tried, "nrmse")).collect();
+        assert!(errors.is_sorted() && candidates.len() >= 6, "{report}");
+        // Each is as large as the budget allows.
+        for tried in candidates {
+            let per_landmark = 4.0 * (1.0 + 8.0);
+            let (limit, left) = (bytes as f64, bytes as f64 - number(tried, "bytes"));
+            assert!(
+                (0.0..per_landmark).contains(&left) || number(tried, "landmarks") == 100.0,
+                "{limit} {tried}"
+            );
+        }
+        // The device's predictions have that error on other rows.
+        let quantise = match chosen["numbers"].as_str().unwrap() {
+            "f32" => String::new(),
+            numbers => format!("--quantise {numbers}"),
+        };
+        let header = folder.run(&format!("export m --to c --out m.h --json {quantise}")).good().json();
+        if let Some(compiled) = header["compiled"].as_object() {
+            let flash = compiled["flash_bytes"].as_u64().unwrap();
+            assert!(flash <= bytes, "{flash}");
+        } else {
+            println!("skipped: size of the header: no compiler for the device");
+        }
+        folder.run(&format!("export m --to bytes --out m.bin {quantise}")).good();
+        folder.run("predict m.bin new.csv --out p.csv").good();
+        assert!(error_of("p.csv", &folder) < 2.0 * errors[0], "{report}");
+        std::fs::remove_file(folder.path("m")).unwrap();
+    }
+    folder.run("fit a.csv --flash 500 --model m").refused(&["500 bytes of flash", "too few"]);
+    folder.run("fit a.csv --flash 2KB --model m").misused(&["2KiB"]);
+    folder.run("fit a.csv --flash 2KiB --landmarks 4 --model m").misused(&["cannot be used with"]);
+    assert!(!folder.names().contains(&"m".to_owned()));
 }
 
 /// Which features matter, in words, numbers and a picture, from the model file alone.

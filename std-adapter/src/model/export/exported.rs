@@ -158,12 +158,12 @@ impl Exported {
     /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers, which is in the
     /// header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
-        let [c, d] = self.shape();
-        match self {
-            Self::Single(model) => 4 * (d + model.scaling.lend().numbers().len() + c * self.width() + c),
-            Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
-            Self::Bits8(_) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
-        }
+        let quantise = match self {
+            Self::Single(_) => None,
+            Self::Bits16(_) => Some(Bits::Sixteen),
+            Self::Bits8(_) => Some(Bits::Eight),
+        };
+        constants(quantise, self.shape(), self.rank())
     }
 
     /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller lends in Rust, part of the
@@ -173,6 +173,16 @@ impl Exported {
             Self::Single(_) => 4 * self.width(),
             Self::Bits16(_) | Self::Bits8(_) => 2 * self.width(),
         }
+    }
+}
+
+/// Return the bytes of constant data of c landmarks and d features, with a map of this rank if there is one.
+pub(crate) fn constants(quantise: Option<Bits>, [c, d]: [usize; 2], rank: Option<usize>) -> usize {
+    let width = rank.unwrap_or(d);
+    match quantise {
+        None => 4 * (d + d * rank.unwrap_or(1) + c * width + c),
+        Some(Bits::Sixteen) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
+        Some(Bits::Eight) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
     }
 }
 

@@ -1,0 +1,186 @@
+//! The model with the least error that fits into a number of bytes of flash.
+
+use crate::data::source::RowSource;
+use crate::error::Error;
+use crate::kernel::{
+    bandwidth::Sigma, kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision,
+};
+use crate::landmarks::selector::Selector;
+use crate::metric::{MOST_LANDMARKS, ranks};
+use crate::model::export::{Bits, Exported, exported::constants};
+use crate::observer::{Observer, Silent, go_on};
+use crate::pipeline::{Landmarks, Outcome, Params, fit};
+use crate::regression::ridge::Ridge;
+use crate::rng::{RngStream, stream};
+use rand::seq::index;
+
+/// The maximum number of rows on which models are compared, and the share of them that is held out.
+const ROWS: usize = 5_120;
+const HELD_OUT: usize = 5;
+
+/// The minimum number of rows.
+const FEWEST: usize = 50;
+
+/// The metrics, by their error in single precision, that are also quantised.
+const QUANTISED: usize = 2;
+
+/// Parameters of [`fit_in_flash`].
+#[derive(Clone, Debug)]
+pub struct FlashParams<'a> {
+    /// Bytes of flash for the code and the constants of a prediction, as of [`flash_bytes`].
+    pub bytes: usize,
+    /// The kernel.
+    pub kernel: KernelKind,
+    /// How landmarks are selected where they are rows.
+    pub selector: &'a dyn Selector,
+    /// The ridge γ.
+    pub ridge: Ridge,
+    /// The random seed.
+    pub seed: u64,
+}
+
+/// A model that was tried, and its error as the device computes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The metric.
+    pub metric: Metric,
+    /// How it is quantised; `None` in single precision.
+    pub quantise: Option<Bits>,
+    /// The number of landmarks: the most that fit.
+    pub landmarks: usize,
+    /// Whether the landmarks are free to move.
+    pub free: bool,
+    /// Bytes of flash.
+    pub bytes: usize,
+    /// Root mean squared error on rows held out, in standard deviations of the target.
+    pub nrmse: f64,
+}
+
+/// The model that fits, and how to export it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct InFlash<'s> {
+    /// The model of all rows.
+    pub outcome: Outcome<'s>,
+    /// What was chosen.
+    pub chosen: Candidate,
+    /// All that were tried.
+    pub candidates: Vec<Candidate>,
+}
+
+/// Return the bytes of flash of a prediction in C on a Cortex-M4F, compiled with `-Os`: the constants, and an upper bound of
+/// the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map.
+pub fn flash_bytes(
+    kernel: KernelKind,
+    quantise: Option<Bits>,
+    [landmarks, features]: [usize; 2],
+    rank: Option<usize>,
+) -> usize {
+    let code = match (kernel, quantise) {
+        (KernelKind::Linear, None) => 160,
+        (KernelKind::Polynomial { .. }, None) => 224,
+        (KernelKind::Gaussian | KernelKind::Laplace, None) => 480,
+        (KernelKind::Matern32 | KernelKind::Matern52, None) => 544,
+        (_, Some(_)) => 512,
+    };
+    code + if rank.is_some() { 64 } else { 0 } + constants(quantise, [landmarks, features], rank)
+}
+
+/// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
+///
+/// Up to [`ROWS`] rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
+/// fit in single precision, models are fitted to the others; the best [`QUANTISED`] of these metrics also in 16 and 8 bits, where more
+/// landmarks fit; and the best of all with landmarks that are free to move. That with the least error on the rows held out, as the
+/// exported model predicts them, is fitted to all rows.
+///
+/// # Errors
+/// [`Error::Flash`] if not one landmark fits; [`Error::Folds`] for fewer than [`FEWEST`] rows; those of [`fit`].
+pub fn fit_in_flash<'s>(
+    source: &'s dyn RowSource,
+    params: &FlashParams<'_>,
+    observer: &dyn Observer,
+) -> Result<InFlash<'s>, Error> {
+    source.columns().learnable()?;
+    if source.len() < FEWEST {
+        return Err(Error::Folds { rows: source.len() });
+    }
+    let drawn = source.len().min(ROWS);
+    let rows = index::sample(&mut stream(params.seed, RngStream::Flash), source.len(), drawn).into_vec();
+    let (held, learned) = rows.split_at(drawn / HELD_OUT);
+    let (held, learned) = (source.gather(held)?, source.gather(learned)?);
+    let held = held.into_table();
+    let deviation = learned.learnable()?.deviation;
+    let dim = source.columns().feature_names.len();
+    let silent = Silent(observer);
+    let most = |metric: Metric, quantise, free: bool| {
+        let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim], metric.rank());
+        let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(learned.len() / 4);
+        let per_landmark = bytes(2).saturating_sub(bytes(1)).max(1);
+        let fitting = params.bytes.checked_sub(bytes(1)).map(|left| 1 + left / per_landmark)?;
+        // The bytes of a landmark are rounded up to words.
+        (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes).map(|c| (c, bytes(c)))
+    };
+    let try_one = |metric: Metric, quantise: Option<Bits>, free: bool| -> Result<Option<Candidate>, Error> {
+        let Some((landmarks, bytes)) = most(metric, quantise, free) else { return Ok(None) };
+        let fitted = fit(&learned, &params.with(metric, landmarks, free), None, &silent);
+        observer.advance(1);
+        go_on(observer)?;
+        // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse for integers.
+        let exported = match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, quantise)) {
+            Ok(exported) => exported,
+            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let nrmse = held.root_mean_square(&exported.predict(&held)?) / deviation;
+        Ok(Some(Candidate { metric, quantise, landmarks, free, bytes, nrmse }))
+    };
+
+    let maps = ranks(dim).into_iter().map(|rank| Metric::Map(Some(rank)));
+    let metrics: Vec<Metric> = match params.kernel.has_bandwidth() {
+        true => [Metric::One, Metric::Scales].into_iter().chain(maps).collect(),
+        false => vec![Metric::One],
+    };
+    observer.begin("models", (metrics.len() + 2 * QUANTISED + 1) as u64);
+    let mut candidates = Vec::new();
+    for &metric in &metrics {
+        candidates.extend(try_one(metric, None, false)?);
+    }
+    let by_error = |one: &Candidate, other: &Candidate| one.nrmse.total_cmp(&other.nrmse);
+    candidates.sort_by(by_error);
+    let best: Vec<Metric> = match candidates.is_empty() {
+        // Integers may fit where single precision does not.
+        true => metrics,
+        false => candidates.iter().take(QUANTISED).map(|candidate| candidate.metric).collect(),
+    };
+    for metric in best {
+        for bits in [Bits::Sixteen, Bits::Eight] {
+            candidates.extend(try_one(metric, Some(bits), false)?);
+        }
+    }
+    if let Some(&Candidate { metric, quantise, .. }) =
+        candidates.iter().min_by(|one, other| by_error(one, other))
+        && params.kernel.has_bandwidth()
+    {
+        candidates.extend(try_one(metric, quantise, true)?);
+    }
+    observer.end();
+    candidates.sort_by(by_error);
+    let least = flash_bytes(params.kernel, None, [1, dim], None);
+    let &chosen = candidates.first().ok_or(Error::Flash { bytes: params.bytes, least, features: dim })?;
+    let outcome = fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer)?;
+    Ok(InFlash { outcome, chosen, candidates })
+}
+
+impl<'a> FlashParams<'a> {
+    fn with(&self, metric: Metric, landmarks: usize, free: bool) -> Params<'a> {
+        Params {
+            kernel: KernelParams { kind: self.kernel, sigma: Sigma::Median(1.0), metric },
+            landmarks: if free { Landmarks::Free(landmarks) } else { Landmarks::Count(landmarks) },
+            selector: self.selector,
+            ridge: self.ridge,
+            precision: Precision::F64,
+            seed: self.seed,
+        }
+    }
+}
