@@ -78,11 +78,12 @@ pub fn flash_bytes(
     rank: Option<usize>,
 ) -> usize {
     let code = match (kernel, quantise) {
-        (KernelKind::Linear, None) => 160,
-        (KernelKind::Polynomial { .. }, None) => 224,
-        (KernelKind::Gaussian | KernelKind::Laplace, None) => 480,
-        (KernelKind::Matern32 | KernelKind::Matern52, None) => 544,
-        (_, Some(_)) => 512,
+        (KernelKind::Linear, None) => 288,
+        (KernelKind::Polynomial { .. }, None) => 304,
+        (KernelKind::Gaussian, None) => 480,
+        (KernelKind::Laplace, None) => 496,
+        (KernelKind::Matern32 | KernelKind::Matern52, None) => 520,
+        (_, Some(_)) => 456,
     };
     code + if rank.is_some() { 64 } else { 0 } + constants(quantise, [landmarks, features], rank)
 }
