@@ -216,6 +216,8 @@ fn maps_that_do_not_fit_are_refused() {
         Model::new(Linear, parts).unwrap_err()
     };
     assert_eq!(refused(0, &[]), Error::Empty);
+    let none = Parts { means: &[], scaling: Scaling::Map { rank: 1, rows: &[] }, ..parts() };
+    assert_eq!(Model::new(Linear, none).unwrap_err(), Error::Empty);
     assert_eq!(refused(4, &[1.0; 12]), Error::Length { expected: 3, found: 4 });
     assert_eq!(refused(2, &[1.0; 5]), Error::Length { expected: 6, found: 5 });
     assert_eq!(refused(2, &[1.0; 6]), Error::Length { expected: 4, found: 6 }); // the landmarks have three

@@ -67,8 +67,8 @@ pub struct Standard<const D: usize, T = f32> {
 /// # Standardisation
 ///
 /// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A learner has no map: a
-/// device goes on learning on a model with one by [`RidgeRegression`], as at [`Scaling`]. The target's mean is the value that predictions return to far from all landmarks, in
-/// place of an intercept.
+/// device goes on learning on a model with one by [`RidgeRegression`], as at [`Model::digest`]. The target's mean is the value that
+/// predictions return to far from all landmarks, in place of an intercept.
 ///
 /// # A prior
 ///

@@ -51,13 +51,13 @@ impl<'a, T: Scalar> Scaling<'a, T> {
     /// Return the number of coordinates of a row of this many features.
     ///
     /// # Errors
-    /// [`Error::Empty`] for none, [`Error::Length`] for more than features, or another number of scales or entries.
+    /// [`Error::Empty`] for none of either, [`Error::Length`] for more than features, or another number of scales or entries.
     pub(super) const fn width(&self, features: usize) -> Result<usize, Error> {
         let (width, expected) = match *self {
             Self::PerFeature(_) => (features, features),
             Self::Map { rank, .. } => (rank, features.saturating_mul(rank)),
         };
-        if width == 0 {
+        if width == 0 || features == 0 {
             return Err(Error::Empty);
         }
         if width > features {
