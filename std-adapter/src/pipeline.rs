@@ -363,7 +363,8 @@ pub fn fit<'s>(
     let Selected { kernel, precision, .. } = selected;
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
     let landmarks = &selected.selection.landmarks;
-    let fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    let mut fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
     Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
 }
 

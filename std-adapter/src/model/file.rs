@@ -10,7 +10,9 @@
 //!
 //! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
-//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler. A model without sections is written as version 1.
+//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler;
+//! section 3, optional, is the [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other
+//! columns are refused. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -36,6 +38,9 @@ const CONFIDENCE: u32 = 1;
 
 /// The tag of the section of a [`Map`](crate::data::Map).
 const MAP: u32 = 2;
+
+/// The tag of the section of a [`Recipe`](crate::data::table::Recipe).
+const RECIPE: u32 = 3;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -107,6 +112,9 @@ impl Model {
         if let Some(map) = &self.scaler.map {
             sections.push(Section::of(MAP, true, map)?);
         }
+        if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
+            sections.push(Section::of(RECIPE, false, recipe)?);
+        }
         if sections.is_empty() {
             return FRAME.write(out, &content);
         }
@@ -140,6 +148,7 @@ impl Model {
             match section.tag {
                 CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
+                RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -151,6 +160,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Section};
+    use crate::data::table::{options::Missing, recipe::Column, recipe::Recipe};
     use crate::data::{map::Map, scaler::Scaler};
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
@@ -174,6 +184,7 @@ mod tests {
             train_nrmse: 0.5,
             coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
             confidence: None,
+            recipe: None,
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
@@ -210,6 +221,21 @@ mod tests {
         assert_eq!(Model::from_bytes(&mapped(map.clone()).to_bytes().unwrap()).unwrap(), mapped(map));
         for (rank, values) in [(1, vec![2.0, 1.0]), (0, vec![]), (2, vec![1.0, 1.0]), (1, vec![f64::NAN])] {
             mapped(Map { rank, values }).save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
+        // The recipe is kept if it tells more than the names.
+        let cooked = |fill: Vec<f64>, missing| {
+            let column = Column { name: "x".into(), fill, ..Column::default() };
+            let recipe = Recipe { named: true, columns: vec![column], missing, ..Recipe::default() };
+            Model { recipe: Some(recipe), ..model.clone() }
+        };
+        let filled = cooked(vec![0.5], Missing::Mean);
+        filled.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), filled);
+        for (fill, missing) in
+            [(vec![], Missing::Mean), (vec![f64::NAN], Missing::Mean), (vec![0.5], Missing::Drop)]
+        {
+            cooked(fill, missing).save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
         }
         for wrong in [

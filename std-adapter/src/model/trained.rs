@@ -1,7 +1,7 @@
 //! A trained model: landmarks, weights, and the statistics that standardise raw rows.
 
 use crate::data::columns::{Columns, TargetColumn};
-use crate::data::{scaler::Scaler, table::input::Table};
+use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
@@ -74,6 +74,10 @@ pub struct Model {
     /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
     #[serde(skip)]
     pub confidence: Option<Confidence>,
+    /// How the columns of a table become its features, if there is more to it than their names: a section of its own in
+    /// a file.
+    #[serde(skip)]
+    pub recipe: Option<Recipe>,
 }
 
 impl Model {
@@ -83,6 +87,12 @@ impl Model {
             AnyCoefficients::F32(coefficients) => coefficients.weights.len(),
             AnyCoefficients::F64(coefficients) => coefficients.weights.len(),
         }
+    }
+
+    /// Return how the columns of a table become the features: what the model stores, or columns of these names.
+    pub fn recipe(&self) -> Recipe {
+        let stored = self.recipe.clone();
+        stored.unwrap_or_else(|| Recipe::of_names(&self.feature_names, Some(&self.target_name)))
     }
 
     /// Return the names and statistics of the columns that the model was trained on.
@@ -163,5 +173,6 @@ impl Model {
             && finite(&weights)
             && self.kernel.build::<f64>().is_ok()
             && self.confidence.as_ref().is_none_or(|confidence| confidence.is_well_formed(weights.len()))
+            && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
     }
 }
