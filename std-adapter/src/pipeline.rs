@@ -396,6 +396,7 @@ pub fn fit<'s>(
     let landmarks = &selected.selection.landmarks;
     let mut fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
     fitted.model.importances = selected.metric.as_ref().and_then(LearnedMetric::importances);
+    fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
     Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
 }
 

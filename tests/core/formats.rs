@@ -257,6 +257,7 @@ fn trained() -> Trained {
         train_nrmse: 0.0,
         confidence: None,
         importances: None,
+        recipe: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![0.5, -1.0, 0.25, 2.0, -1.5, 0.0],
             weights: vec![1.0, -0.5, 0.25],

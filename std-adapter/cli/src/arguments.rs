@@ -1,9 +1,9 @@
 //! What can be asked for, and its defaults.
 
 use crate::choice::{Choice, one_of};
+use crate::columns::TableArguments;
 use crate::output::note;
 use clap::Args;
-use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use std::path::PathBuf;
 
@@ -18,12 +18,11 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 /// The file, and which of its rows and columns.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not, or a row store; - is standard input
+    /// Rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The target column, which is not a feature: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last")]
-    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) table: TableArguments,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<usize>,

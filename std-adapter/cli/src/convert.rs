@@ -3,11 +3,12 @@
 use crate::arguments::PRECISIONS;
 use crate::bar::Bar;
 use crate::choice::one_of;
+use crate::columns::{TableArguments, tell, tell_words};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, print_report, row};
 use crate::source::tell_target;
 use clap::Args;
-use dpp_nystrom::{data::store, data::table::Target, kernel::Precision};
+use dpp_nystrom::{data::store, kernel::Precision};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -24,12 +25,11 @@ select and fit read them in place. --rows N loads N of them into memory, for any
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// Rows of numbers: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// Target column, excluded from the features: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last")]
-    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) table: TableArguments,
     /// Precision of the stored values, and of computations on them: f32 takes half the disk space
     #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
     pub(crate) precision: Precision,
@@ -54,11 +54,14 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.data])?;
     let begin = Instant::now();
-    let Convert { data, target, precision, out, .. } = arguments;
-    let made = store::convert(data, target, *precision, out, &Bar)?;
+    let Convert { data, table, precision, out, .. } = arguments;
+    let (made, remarks) = store::convert_with(data, &table.options(), *precision, out, &Bar)?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
-    tell_target(&arguments.target, target);
+    tell_target(&table.columns.target, target);
+    let recipe = description.recipe.clone().unwrap_or_default();
+    tell_words(&recipe);
+    tell(&remarks, &recipe);
     let report = Report {
         store: &arguments.out,
         rows: description.rows,

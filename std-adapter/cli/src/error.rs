@@ -1,7 +1,9 @@
 //! Errors of the command line, and the options that help with errors of the library.
 
 use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::error::{Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError};
+use dpp_nystrom::error::{
+    Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError, TableProblem,
+};
 use std::{io, path::PathBuf};
 
 /// Any error that the program reports on stderr.
@@ -11,7 +13,7 @@ pub(crate) enum Error {
     #[error("{}{}", .0, advice(.0).unwrap_or_default())]
     Library(#[from] LibraryError),
     /// An error in a file of rows.
-    #[error(transparent)]
+    #[error("{}{}", .0, table_advice(&.0.problem).unwrap_or_default())]
     Table(#[from] TableError),
     /// An output file that is also an input.
     #[error("{}: the output would overwrite an input of this command; give it another name", .0.display())]
@@ -36,6 +38,12 @@ pub(crate) enum Error {
         path.display()
     )]
     StoredTarget { path: PathBuf, own: String },
+    /// Options of a table for a row store.
+    #[error(
+        "{}: the columns and gaps of a row store are settled when it is made; give these options to convert",
+        .0.display()
+    )]
+    StoredColumns(PathBuf),
     /// An invalid accumulator state.
     #[error("{}: {reason}; give states that devices with this model wrote", path.display())]
     State { path: PathBuf, reason: CoreError },
@@ -59,15 +67,41 @@ pub(crate) enum Error {
     BuiltIn,
 }
 
+/// Return the end of a message about a table: the options that read it.
+fn table_advice(problem: &TableProblem) -> Option<String> {
+    let options = match problem {
+        TableProblem::NotANumber(text) if text.contains(',') => "(--decimal , or --words, --ignore)",
+        TableProblem::NotANumber(text) if text.contains(':') => "(--libsvm, --words, --ignore)",
+        TableProblem::NotANumber(_) => "(--words, --ignore)",
+        TableProblem::Missing(_) | TableProblem::NotFinite(_) | TableProblem::NotFiniteEntry(_) => {
+            "(fit --missing drop, mean or indicator; --ignore)"
+        }
+        TableProblem::Ragged { .. } => "(--separator)",
+        TableProblem::Header => "(--header yes or --header no)",
+        TableProblem::TooManyLevels { .. } => "(--ignore, --limit levels=N)",
+        TableProblem::Limit { name, .. } => return Some(format!(" (--limit {name}=N)")),
+        TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
+        TableProblem::AllDropped(_) => "(--missing mean, --ignore)",
+        TableProblem::SuperfluousColumns(_) => "(--ignore)",
+        TableProblem::Nameless { .. } => "(--by-position)",
+        TableProblem::UnseenValue(_) => "(--unknown zero)",
+        TableProblem::UnknownTarget { .. } | TableProblem::NoFeatures => "(--target)",
+        _ => return None,
+    };
+    Some(format!(" {options}"))
+}
+
 /// Return the end of a message of the library: the options that do what it advises.
 fn advice(error: &LibraryError) -> Option<String> {
     let options = match error {
+        LibraryError::Table(error) => return table_advice(&error.problem),
         LibraryError::NoTarget => "with --target",
         LibraryError::SpectrumRows { .. } | LibraryError::WholeMatrix { .. } => "with --rows",
         LibraryError::InMemory { .. } => "(--rows N, or --method rpcholesky --pivot-rows N)",
         LibraryError::Memory { .. } => "(--landmarks, --rows, --precision)",
         LibraryError::NoRows { .. } => "(omit --refine)",
         LibraryError::Tolerance { .. } => "(--tolerance, --max-landmarks, --sigma, --method)",
+        LibraryError::OutOfRange { option: "columns", .. } => "(--score-columns)",
         LibraryError::OutOfRange { option, .. } => return Some(format!(" (--{option})")),
         LibraryError::Model { problem: ModelProblem::Foreign, .. } => {
             "with `dpp-nystrom fit --model` (what export writes is read by predict alone)"

@@ -1,12 +1,13 @@
 //! `dpp-nystrom export`.
 
 use crate::choice::{Choice, one_of};
+use crate::columns::MatchArguments;
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, note, print_report, row, short};
 use clap::Args;
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
-use dpp_nystrom::{atomic_file::write_whole, data::table, model::Model};
+use dpp_nystrom::{atomic_file::write_whole, model::Model};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,8 @@ pub(crate) struct Export {
     /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
     #[arg(long, value_name = "DATA")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    columns: MatchArguments,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -93,7 +96,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let name = name(arguments);
     // Measure before writing, so that unreadable rows leave no output file.
     let rows = match &arguments.data {
-        Some(path) => table::read_features(path, &model.feature_names, Some(&model.target_name))?,
+        Some(path) => arguments.columns.options().read_for(&model.recipe(), path)?.table,
         None => landmark_rows(&model)?,
     };
     let cost = exported.cost(&model, &rows)?;

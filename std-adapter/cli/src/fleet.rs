@@ -1,13 +1,13 @@
 //! `dpp-nystrom learn` and `dpp-nystrom merge`.
 
 use crate::bar::Bar;
+use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
 use dpp_nystrom::{
-    Error as LibraryError, atomic_file::write_whole, data::table, error::TableError, error::TableProblem,
-    model::Model,
+    Error as LibraryError, atomic_file::write_whole, error::TableError, error::TableProblem, model::Model,
 };
 use serde::Serialize;
 use std::fs;
@@ -33,9 +33,11 @@ pub(crate) struct Learn {
     /// Model whose landmarks to use
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Rows to accumulate: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Rows to accumulate: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not; - is standard input
     #[arg(value_name = "DATA")]
     data: PathBuf,
+    #[command(flatten)]
+    columns: MatchArguments,
     /// Output file for the state
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -85,9 +87,10 @@ struct MergeReport<'a> {
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.model, &arguments.data])?;
     let model = Model::load(&arguments.model)?;
-    let rows = table::read_features(&arguments.data, &model.feature_names, Some(&model.target_name))?;
+    let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
+    tell(&reading.remarks, &reading.recipe);
     let fleet = Fleet::of(&model)?;
-    let accumulated = fleet.accumulate(&rows)?;
+    let accumulated = fleet.accumulate(&reading.table)?;
     let bytes = fleet.state(&accumulated)?;
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };

@@ -4,6 +4,7 @@ mod arguments;
 mod bar;
 mod chart;
 mod choice;
+mod columns;
 mod compiled;
 mod convert;
 mod curves;
@@ -47,7 +48,7 @@ Examples:
   dpp-nystrom predict houses.dpp new.csv --out prices.csv      predict with them
   dpp-nystrom evaluate houses.csv --methods kdpp,uniform --landmarks 20,50 --seeds 3
 
-Files are CSV, TSV, ARFF or NPY, gzipped or not, or row stores; - is standard input. Rows count from 0.
+Files are CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or row stores; - is standard input. Rows count from 0.
 Exit status: 0 done, 1 error, 2 wrong usage.";
 
 #[derive(Debug, Subcommand)]
@@ -78,8 +79,8 @@ Examples:
 Example:
   dpp-nystrom predict ailerons.dpp new.csv --out predictions.csv
 
-Columns are found by name where the file names them, else by place. A target column in the file is
-not used but for the error told on stderr.")]
+Columns are matched by name, in any order; by position only where neither the file nor the model has names. The target
+is used for the error on stderr alone.")]
     Predict(predict::Predict),
     /// Show what a model is
     #[command(after_help = "\

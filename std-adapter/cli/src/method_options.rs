@@ -31,7 +31,7 @@ pub(crate) struct MethodArguments {
     rank: Option<usize>,
     /// Columns that applev and appreglev take scores from [default: four times the landmarks]
     #[arg(long, value_name = "P")]
-    columns: Option<usize>,
+    score_columns: Option<usize>,
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
     /// with a budget: as many as fit]
     #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -109,7 +109,8 @@ impl MethodArguments {
 
     /// Return the options, with the rows of the method `given`.
     pub(crate) fn options(&self, given: &[usize]) -> SelectorOptions {
-        let Self { start, chain, steps, pivot_rows, rank, columns, objective, budget, .. } = *self;
+        let Self { start, chain, steps, pivot_rows, rank, score_columns: columns, objective, budget, .. } =
+            *self;
         SelectorOptions {
             start: match start.unwrap_or_default() {
                 Start::Pivoted { .. } => Start::Pivoted { rows: pivot_rows },
@@ -135,7 +136,7 @@ impl MethodArguments {
             ("--chain", self.chain.is_some(), SelectorOption::Chain),
             ("--pivot-rows", self.pivot_rows.is_some(), SelectorOption::PivotRows),
             ("--rank", self.rank.is_some(), SelectorOption::Rank),
-            ("--columns", self.columns.is_some(), SelectorOption::Columns),
+            ("--score-columns", self.score_columns.is_some(), SelectorOption::Columns),
             ("--objective", self.objective.is_some(), SelectorOption::Objective),
             ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];

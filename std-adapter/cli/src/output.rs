@@ -47,13 +47,35 @@ pub(crate) fn write_columns_in_parts<A>(
     names: &[&str],
     make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
 ) -> Result<A, Error> {
+    write_rows_in_parts(path, |put| {
+        put(&record(names.iter().copied()))?;
+        make(put)
+    })
+}
+
+/// Return a record of CSV, without its end.
+pub(crate) fn record<'f>(fields: impl Iterator<Item = &'f str>) -> String {
+    fields.map(cell_of).collect::<Vec<_>>().join(",")
+}
+
+/// Return a field of CSV, quoted if it needs to be.
+pub(crate) fn cell_of(field: &str) -> String {
+    match field.is_empty() || field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}
+
+/// [`write_columns_in_parts`], of which the first row that is written is the header.
+pub(crate) fn write_rows_in_parts<A>(
+    path: Option<&Path>,
+    make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
+) -> Result<A, Error> {
     let shown = path.unwrap_or(Path::new("-")).to_owned();
     let mut made = None;
     let write = |out: &mut dyn Write| {
-        let mut header = csv::Writer::from_writer(Vec::new());
-        header.write_record(names).map_err(cause)?;
         // Write nothing if one of the first rows is rejected.
-        let mut held = header.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+        let mut held = Vec::new();
         let outcome = make(&mut |value| {
             held.extend_from_slice(value.as_bytes());
             held.push(b'\n');

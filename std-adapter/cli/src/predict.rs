@@ -2,13 +2,15 @@
 
 use crate::bar::Bar;
 use crate::choice::{Choice, one_of};
+use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{keep_inputs, note, short, write_columns_in_parts};
+use crate::output::{cell_of, keep_inputs, note, record, short, write_rows_in_parts};
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
-    Error as LibraryError, data::store::Store, data::table, data::table::Table, model::Confidence,
-    model::Model, model::export::DeviceModel, observer::Observer,
+    Error as LibraryError, data::store::Store, data::table::Options, data::table::Reading,
+    data::table::Recipe, data::table::Remarks, data::table::Table, model::Confidence, model::Model,
+    model::export::DeviceModel, observer::Observer,
 };
 use std::path::PathBuf;
 
@@ -17,9 +19,11 @@ pub(crate) struct Predict {
     /// A model written by fit, or by export as bytes: the latter predicts exactly as the device does
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Raw rows: CSV, TSV, ARFF or NPY, gzipped or not; - is standard input
+    /// Raw rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) columns: MatchArguments,
     /// Write the predictions to a CSV file instead of standard output
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
@@ -92,6 +96,17 @@ fn column_names<'n>(prediction: &'n str, with: &[Column]) -> Vec<&'n str> {
     std::iter::once(prediction).chain(others.map(|choice| choice.0)).collect()
 }
 
+/// Return the header of the output.
+fn header(id_names: &[String], names: &[&str]) -> String {
+    record(id_names.iter().map(String::as_str).chain(names.iter().copied()))
+}
+
+/// Return a row of the output: what identifies it, and the rest.
+fn with_ids(row: usize, id_names: &[String], ids: &[String], rest: &str) -> String {
+    let own = ids.iter().skip(row * id_names.len()).take(id_names.len());
+    own.map(|id| cell_of(id) + ",").collect::<String>() + rest
+}
+
 /// Check that the model holds what is asked for: limits, and what variances need. The advice says how to get each.
 fn check(arguments: &Predict, limits: bool, variances: bool, advice: [&'static str; 2]) -> Result<(), Error> {
     let missing = |what, advice| Err(Error::NotInModel { path: arguments.model.clone(), what, advice });
@@ -122,11 +137,18 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let advice = ["fit it to rows again", "fit it again with --variance"];
     check(arguments, confidence.is_some(), variances, advice)?;
     let names = column_names(&model.target_name, &arguments.with);
-    let errors = write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
-        let (mut errors, mut before) = (Errors::default(), 0);
+    let recipe = model.recipe();
+    let (errors, remarks) = write_rows_in_parts(arguments.out.as_deref(), |put| {
+        let (mut errors, mut before, mut remarks) = (Errors::default(), 0, Remarks::default());
         let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
         Bar.begin("rows", store.as_ref().map_or(0, Store::len) as u64);
-        let mut take = |block: Table| {
+        let mut take = |block: Table, id_names: &[String], ids: &[String]| {
+            if before == 0 {
+                put(&header(id_names, &names))?;
+            }
+            if block.rows() == 0 {
+                return Ok(());
+            }
             let (predictions, columns) =
                 predicted(&model, arguments, &block).map_err(|error| match error {
                     LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
@@ -139,21 +161,23 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 errors.targets += 1;
             }
             let columns = columns.iter().map(String::as_str).chain(std::iter::repeat(""));
-            predictions
-                .iter()
-                .zip(columns)
-                .try_for_each(|(prediction, others)| put(&format!("{prediction}{others}")))
+            predictions.iter().zip(columns).enumerate().try_for_each(|(row, (prediction, others))| {
+                put(&with_ids(row, id_names, ids, &format!("{prediction}{others}")))
+            })
         };
         if let Some(store) = store {
             store.has_features(&model.feature_names)?;
-            store.read_blocks(&mut take)?;
+            store.read_blocks(|block| take(block, &[], &[]))?;
         } else {
-            let target = Some(model.target_name.as_str());
-            table::read_feature_blocks(&arguments.data, &model.feature_names, target, &mut take)?;
+            arguments.columns.options().read_blocks_for(&recipe, &arguments.data, |block| {
+                remarks.add(block.remarks);
+                take(block.table, &block.id_names, &block.ids)
+            })?;
         }
         Bar.end();
-        Ok(errors)
+        Ok((errors, remarks))
     })?;
+    tell(&remarks, &recipe);
     if errors.targets > 0 {
         let error = (errors.squares / errors.targets as f64).sqrt();
         note(&format!(
@@ -169,7 +193,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
-    let rows = table::read_features(&arguments.data, &names, None)?;
+    let options = Options { by_position: true, ..arguments.columns.options() };
+    let Reading { table: rows, id_names, ids, .. } =
+        options.read_for(&Recipe::of_names(&names, None), &arguments.data)?;
     note("exported bytes hold no names of features: the first columns are taken in their order");
     let assessed = model.assess(&rows)?;
     let limits = model.limits()?;
@@ -180,8 +206,11 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let predictions: Vec<f64> = assessed.iter().map(|assessment| clamp(assessment.value).into()).collect();
     let others = columns(&assessed, limits.as_ref(), &arguments.with);
     let names = column_names("prediction", &arguments.with);
-    write_columns_in_parts(arguments.out.as_deref(), &names, |put| {
-        predictions.iter().zip(&others).try_for_each(|(value, others)| put(&format!("{value}{others}")))
+    write_rows_in_parts(arguments.out.as_deref(), |put| {
+        put(&header(&id_names, &names))?;
+        predictions.iter().zip(&others).enumerate().try_for_each(|(row, (value, others))| {
+            put(&with_ids(row, &id_names, &ids, &format!("{value}{others}")))
+        })
     })?;
     if rows.target.is_some() {
         note(&format!("root mean square error {}", short(rows.root_mean_square(&predictions))));

@@ -1,10 +1,11 @@
 //! From a file argument to prepared rows, with the remarks that a user wants on the way.
 
 use crate::arguments::{KernelArguments, Source};
+use crate::columns::{self, tell_words};
 use crate::error::Error;
 use crate::output::note;
-use dpp_nystrom::data::table::{Table, Target};
-use dpp_nystrom::data::{Prepared, RowSource, table};
+use dpp_nystrom::data::table::{Options, Reading, Table, Target};
+use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
@@ -16,7 +17,10 @@ use std::path::Path;
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
-    let wrong = match &source.target {
+    if source.table.is_given() {
+        return Err(Error::StoredColumns(source.data.clone()));
+    }
+    let wrong = match &source.table.columns.target {
         Target::Last | Target::None => false,
         Target::Name(name) => own != Some(name),
         Target::Index(_) => true,
@@ -40,12 +44,12 @@ pub(crate) fn open(source: &Source) -> Result<Box<dyn RowSource>, Error> {
 pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared, Error> {
     if Store::is_store(&source.data) {
         let mut read = open_store(source)?.read(rows, source.seed)?;
-        if source.target == Target::None {
+        if source.table.columns.target == Target::None {
             read.target = None;
         }
         return Ok(read);
     }
-    Ok(Prepared::new(read(source)?, rows, source.seed)?)
+    Ok(Prepared::of_reading(read_table(source)?, rows, source.seed)?)
 }
 
 /// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
@@ -61,9 +65,9 @@ pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> 
         let rows = rows_of(open_store(source)?.len());
         return prepared(source, Some(rows));
     }
-    let table = read(source)?;
-    let rows = rows_of(table.rows());
-    Ok(Prepared::new(table, Some(rows), source.seed)?)
+    let reading = read_table(source)?;
+    let rows = rows_of(reading.table.rows());
+    Ok(Prepared::of_reading(reading, Some(rows), source.seed)?)
 }
 
 /// The rows to draw from: of a row store no more than are asked for, drawn at random.
@@ -75,16 +79,23 @@ pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error>
     read(source)
 }
 
-/// The file's rows; tells which column was taken as the target, where nobody asked.
+/// The file's rows.
 pub(crate) fn read(source: &Source) -> Result<Table, Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         store.verify()?;
         return Ok(store.table_of(&(0..store.len()).collect::<Vec<_>>())?);
     }
-    let table = table::read(&source.data, &source.target)?;
-    tell_target(&source.target, table.target_name.as_deref());
-    Ok(table)
+    Ok(read_table(source)?.table)
+}
+
+/// The rows of a file that is no row store; tells what a user may not expect.
+fn read_table(source: &Source) -> Result<Reading, Error> {
+    let reading = source.table.options().read(&source.data)?;
+    tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
+    tell_words(&reading.recipe);
+    columns::tell(&reading.remarks, &reading.recipe);
+    Ok(reading)
 }
 
 /// Tell which column was taken as the target, if none was named.
@@ -168,7 +179,13 @@ impl PlanReport {
 
 /// The row numbers in a file that a user chose: its column `row`, or its first.
 pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
-    let table = table::read(path, &Target::None)?;
+    let options = Options { target: Target::None, ..Options::default() };
+    let Reading { table, mut recipe, .. } = options.read(path)?;
+    if recipe.columns.iter().any(|column| column.levels.is_some()) {
+        // Words are no row numbers: say where they are.
+        recipe.columns.iter_mut().for_each(|column| column.levels = None);
+        options.read_for(&recipe, path)?;
+    }
     let column = table.feature_names.iter().position(|name| name == "row").unwrap_or(0);
     let mut rows = Vec::with_capacity(table.rows());
     for entry in 0..table.rows() {

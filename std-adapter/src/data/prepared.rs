@@ -1,12 +1,15 @@
 //! Standardised rows in memory: all of a table, or a sample.
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::{map::Map, scaler::Scaler, table::input::Table};
+use crate::data::{
+    map::Map, scaler::Scaler, table::input::Reading, table::input::Table, table::recipe::Recipe,
+};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
 use rand::seq::index;
+use std::collections::HashSet;
 
 /// A target with mean 0 and standard deviation 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +63,8 @@ pub struct Prepared {
     pub target: Option<StandardTarget>,
     /// The rows' indices in the file, from 0; none if all rows are used, in order.
     pub numbers: Option<Vec<usize>>,
+    /// How the columns of a table became the features, if there is one.
+    pub recipe: Option<Recipe>,
 }
 
 impl Prepared {
@@ -80,6 +85,27 @@ impl Prepared {
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
     }
 
+    /// Standardise the rows of a table as [`new`](Self::new) does, and keep its recipe and the numbers of its rows in
+    /// the file, of which some may have been left out.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of_reading(reading: Reading, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
+        let Reading { table, recipe, remarks, .. } = reading;
+        let rows = table.rows();
+        let mut prepared = Self::new(table, sample, seed)?;
+        prepared.recipe = Some(recipe);
+        if !remarks.dropped.is_empty() {
+            let dropped: HashSet<usize> = remarks.dropped.into_iter().collect();
+            let kept: Vec<usize> = (0..rows + dropped.len()).filter(|row| !dropped.contains(row)).collect();
+            prepared.numbers = Some(match prepared.numbers {
+                Some(numbers) => numbers.into_iter().map(|row| kept[row]).collect(),
+                None => kept,
+            });
+        }
+        Ok(prepared)
+    }
+
     /// Scale all rows of a table by given statistics, and the target by its own.
     ///
     /// # Errors
@@ -93,7 +119,7 @@ impl Prepared {
         let target = target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values));
         let target = target.transpose()?;
         let dim = statistics.width();
-        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None })
+        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None, recipe: None })
     }
 
     /// Combine standardised rows with their columns; targets without a target column are dropped.
@@ -107,7 +133,7 @@ impl Prepared {
         let target = target.zip(targets).map(|(TargetColumn { name, mean, deviation }, values)| {
             StandardTarget { name, values, mean, deviation }
         });
-        Self { name, dim: statistics.width(), feature_names, rows, statistics, target, numbers }
+        Self { name, dim: statistics.width(), feature_names, rows, statistics, target, numbers, recipe: None }
     }
 
     /// Take rows as they are, without names.

@@ -6,6 +6,7 @@
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
 use crate::data::prepared::Prepared;
+use crate::data::table::recipe::Recipe;
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
@@ -14,6 +15,11 @@ use std::borrow::Cow;
 pub trait RowSource: std::fmt::Debug + Sync {
     /// Return the names and statistics of the columns.
     fn columns(&self) -> Columns;
+
+    /// Return how the columns of a table became the features; none if there is no table.
+    fn recipe(&self) -> Option<&Recipe> {
+        None
+    }
 
     /// Return the number of rows N.
     fn len(&self) -> usize;
@@ -110,6 +116,10 @@ impl RowSource for Prepared {
             scaler: self.statistics.clone(),
             target: self.target.as_ref().map(TargetColumn::from),
         }
+    }
+
+    fn recipe(&self) -> Option<&Recipe> {
+        self.recipe.as_ref()
     }
 
     fn len(&self) -> usize {

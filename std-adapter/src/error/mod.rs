@@ -12,7 +12,7 @@ pub use checkpoint::CheckpointProblem;
 pub use export::ExportProblem;
 pub use model::ModelProblem;
 pub use store::StoreProblem;
-pub use table::{Place, TableError, TableProblem};
+pub use table::{Misnamed, Place, TableError, TableProblem};
 
 use dpp_nystrom_core::Error as CoreError;
 use std::fmt::{Display, Formatter};

@@ -106,10 +106,46 @@ pub enum TableProblem {
     /// Bytes that are not UTF-8.
     #[error("the text is not UTF-8; save the file with UTF-8 encoding")]
     NotUtf8,
+    /// A first row that may be a header or not.
+    #[error("the first row may hold the names of the columns, or numbers and words; say which it is")]
+    Header,
+    /// An entry of a LIBSVM row that is malformed or out of order.
+    #[error("{0:?} is not an entry of a LIBSVM row; write label index:value ..., the indices ascending")]
+    Libsvm(String),
+    /// A limit that the file passes: its name, and its value.
+    #[error("passes the limit {name} = {limit}, see Limits; raise it if the file is as it should be")]
+    Limit {
+        /// The limit's name in [`Limits`](crate::data::table::Limits).
+        name: &'static str,
+        /// Its value.
+        limit: u64,
+    },
+    /// A column of words with too many levels.
+    #[error(
+        "the column {column:?} has more than {limit} different words, each of which would become a feature; ignore it, \
+         or raise the limit"
+    )]
+    TooManyLevels {
+        /// The column.
+        column: String,
+        /// The limit of levels.
+        limit: u64,
+    },
+    /// A feature column without any value.
+    #[error("the column {0:?} has no value in any row; ignore it")]
+    EmptyColumn(String),
+    /// So many rows, all of them left out.
+    #[error("all {0} rows have gaps and were left out; fill the gaps, or ignore the columns that have them")]
+    AllDropped(usize),
+    /// Words or gaps to be filled in what can be read once only.
+    #[error(
+        "words and gaps to be filled take two passes over the rows; give a file in place of standard input"
+    )]
+    TwoPasses,
     /// Text where a number is expected.
     #[error(
-        "{0:?} is not a number; write numbers like -1.5e3. \
-         Text columns are read from ARFF only (nominal attributes): encode this one as numbers or remove it"
+        "{0:?} is not a number; write numbers like -1.5e3, or correct it or remove it: the column begins with a \
+         number, so it is not taken for words"
     )]
     NotANumber(String),
     /// A missing value: empty, `?` or `NA`.
@@ -145,6 +181,22 @@ pub enum TableProblem {
     )]
     TargetIndex {
         /// The target's index, from 0.
+        index: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// No column with this name, among these.
+    #[error("no column is called {name}; choose among {}", List(columns))]
+    UnknownColumn {
+        /// The name.
+        name: Box<Misnamed>,
+        /// The names of the columns.
+        columns: Vec<String>,
+    },
+    /// A column index past the last column.
+    #[error("there is no column {index}: the file has {columns} columns, counted from 0")]
+    ColumnIndex {
+        /// The index, from 0.
         index: usize,
         /// The number of columns.
         columns: usize,
@@ -216,7 +268,23 @@ pub enum TableProblem {
     },
     /// Some of the model's features are missing from the file.
     #[error("the model's features {} are not in the file; add or rename these columns", List(.0))]
-    MissingFeatures(Vec<String>),
+    MissingFeatures(Vec<Misnamed>),
+    /// A feature of the model that is to identify rows.
+    #[error("the column {0:?} is a feature of the model; rows are identified by columns that are none")]
+    FeatureAsId(String),
+    /// Columns that the model does not know.
+    #[error("the columns {} are not the model's; remove, rename or ignore them", List(.0))]
+    SuperfluousColumns(Vec<Misnamed>),
+    /// Names in the model or in the file alone.
+    #[error(
+        "{}; columns are taken by position only where neither has names, or if asked to",
+        if *model { "the model's columns have names, and the file's have none: add a header" }
+        else { "the file's columns have names, and the model was fitted to columns without" }
+    )]
+    Nameless {
+        /// Whether the model has names.
+        model: bool,
+    },
 }
 
 impl TableProblem {
@@ -235,19 +303,78 @@ impl Display for Shown<'_> {
     }
 }
 
-struct List<'a>(&'a [String]);
+/// A name that does not match, and the nearest that is not matched either, if one is near.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misnamed {
+    /// The name.
+    pub name: String,
+    /// The nearest other.
+    pub nearest: Option<String>,
+}
 
-impl Display for List<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 12;
-        for (i, name) in self.0.iter().take(SHOWN).enumerate() {
-            write!(f, "{}{:?}", if i == 0 { "" } else { ", " }, cut(name))?;
-        }
-        match self.0.len().saturating_sub(SHOWN) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
+impl Misnamed {
+    /// Find the nearest of these names: the same in another case, or with the fewest edits, at most a third of the name.
+    pub(crate) fn among(name: &str, names: &[String]) -> Self {
+        let lower = |name: &str| name.trim().to_lowercase().chars().take(64).collect::<Vec<char>>();
+        let own = lower(name);
+        let distances = names.iter().take(1_000).map(|other| (edits(&own, &lower(other)), other));
+        let near = distances.filter(|(edits, other)| 3 * edits <= own.len() && *other != name);
+        let nearest = near.min_by_key(|near| near.0).map(|near| near.1.clone());
+        Self { name: name.to_owned(), nearest }
+    }
+}
+
+/// Return the number of characters to insert, remove or replace.
+fn edits(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
         }
     }
+    row[other.len()]
+}
+
+impl Display for Misnamed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", cut(&self.name))?;
+        self.nearest.as_ref().map_or(Ok(()), |nearest| write!(f, " (nearest: {:?})", cut(nearest)))
+    }
+}
+
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", cut(self.0))
+    }
+}
+
+struct List<'a, T>(&'a [T]);
+
+impl Display for List<'_, Misnamed> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        listed(self.0.iter(), f)
+    }
+}
+
+impl Display for List<'_, String> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        listed(self.0.iter().map(|name| Quoted(name)), f)
+    }
+}
+
+fn listed(items: impl ExactSizeIterator<Item = impl Display>, f: &mut Formatter<'_>) -> fmt::Result {
+    const SHOWN: usize = 12;
+    let more = items.len().saturating_sub(SHOWN);
+    for (i, item) in items.take(SHOWN).enumerate() {
+        write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+    }
+    if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
 }
 
 fn advice(source: &io::Error) -> &'static str {

@@ -10,8 +10,9 @@
 //!
 //! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
-//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 4, optional, are the
-//! importances. A model without sections is written as version 1.
+//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
+//! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
+//! optional, are the importances. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -37,6 +38,9 @@ const CONFIDENCE: u32 = 1;
 
 /// The tag of the section of a [`Map`](crate::data::Map).
 const MAP: u32 = 2;
+
+/// The tag of the section of a [`Recipe`](crate::data::table::Recipe).
+const RECIPE: u32 = 3;
 
 /// The tag of the section of a model's importances.
 const IMPORTANCES: u32 = 4;
@@ -114,6 +118,9 @@ impl Model {
         if let Some(importances) = &self.importances {
             sections.push(Section::of(IMPORTANCES, false, importances)?);
         }
+        if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
+            sections.push(Section::of(RECIPE, false, recipe)?);
+        }
         if sections.is_empty() {
             return FRAME.write(out, &content);
         }
@@ -147,6 +154,7 @@ impl Model {
             match section.tag {
                 CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
+                RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
@@ -159,6 +167,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Section};
+    use crate::data::table::{options::Missing, recipe::Column, recipe::Recipe};
     use crate::data::{map::Map, scaler::Scaler};
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
@@ -182,6 +191,7 @@ mod tests {
             train_nrmse: 0.5,
             coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
             confidence: None,
+            recipe: None,
             importances: None,
         };
         let folder = tempfile::tempdir().unwrap();
@@ -226,6 +236,21 @@ mod tests {
         assert_eq!(Model::load(&path).unwrap(), with(vec![1.0]));
         for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![1.1]] {
             with(wrong).save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
+        // The recipe is kept if it tells more than the names.
+        let cooked = |fill: Vec<f64>, missing| {
+            let column = Column { name: "x".into(), fill, ..Column::default() };
+            let recipe = Recipe { named: true, columns: vec![column], missing, ..Recipe::default() };
+            Model { recipe: Some(recipe), ..model.clone() }
+        };
+        let filled = cooked(vec![0.5], Missing::Mean);
+        filled.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), filled);
+        for (fill, missing) in
+            [(vec![], Missing::Mean), (vec![f64::NAN], Missing::Mean), (vec![0.5], Missing::Drop)]
+        {
+            cooked(fill, missing).save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
         }
         for wrong in [

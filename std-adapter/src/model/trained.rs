@@ -1,7 +1,7 @@
 //! A trained model: landmarks, weights, and the statistics that standardise raw rows.
 
 use crate::data::columns::{Columns, TargetColumn};
-use crate::data::{scaler::Scaler, table::input::Table};
+use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
@@ -78,6 +78,10 @@ pub struct Model {
     /// none for one bandwidth. A section of its own in a file.
     #[serde(skip)]
     pub importances: Option<Vec<f64>>,
+    /// How the columns of a table become its features, if there is more to it than their names: a section of its own in
+    /// a file.
+    #[serde(skip)]
+    pub recipe: Option<Recipe>,
 }
 
 impl Model {
@@ -87,6 +91,12 @@ impl Model {
             AnyCoefficients::F32(coefficients) => coefficients.weights.len(),
             AnyCoefficients::F64(coefficients) => coefficients.weights.len(),
         }
+    }
+
+    /// Return how the columns of a table become the features: what the model stores, or columns of these names.
+    pub fn recipe(&self) -> Recipe {
+        let stored = self.recipe.clone();
+        stored.unwrap_or_else(|| Recipe::of_names(&self.feature_names, Some(&self.target_name)))
     }
 
     /// Return the names and statistics of the columns that the model was trained on.
@@ -170,5 +180,6 @@ impl Model {
             && self.importances.as_ref().is_none_or(|shares| {
                 shares.len() == dim && shares.iter().all(|share| (0.0..=1.0).contains(share))
             })
+            && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
     }
 }

@@ -164,6 +164,7 @@ pub(crate) fn assemble<T: Scalar>(
             range: confidence.range.map(|end| target.mean + target.deviation * end),
             ..confidence
         }),
+        recipe: None,
     };
     let dependent = points.len() / dim - fitted.kept.len();
     Ok(Fitted { model, dependent, validation_nrmse: fitted.quality.validation_error, kept: fitted.kept })

@@ -107,7 +107,10 @@ impl<'m> Fleet<'m> {
                 let fitted = conclude(&Nystrom::new(device.landmarks), parts, &ridge.into(), observer)?;
                 let Model { landmark_rows, kernel, .. } = self.model;
                 let (columns, points) = (self.model.columns(), device.model.landmarks());
-                assemble(&columns, rows, points, landmark_rows, fitted, *kernel, AnyCoefficients::F32)
+                let mut merged =
+                    assemble(&columns, rows, points, landmark_rows, fitted, *kernel, AnyCoefficients::F32)?;
+                merged.model.recipe.clone_from(&self.model.recipe);
+                Ok(merged)
             })
         })
     }

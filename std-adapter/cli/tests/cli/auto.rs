@@ -97,7 +97,7 @@ fn unused_options_give_a_warning() {
         ("select --method refined --chain paper", "--chain"),
         ("select --pivot-rows 100", "--pivot-rows"),
         ("select --method reglev --rank 3", "--rank"),
-        ("select --method lev --columns 9", "--columns"),
+        ("select --method lev --score-columns 9", "--score-columns"),
         ("select --method uniform --refine 1 --objective ridge", "--objective"),
         ("fit --metric one --model m --method kdpp --budget 1s", "--budget"),
         ("evaluate --seeds 1 --methods uniform,lev --steps 10", "--steps"),

@@ -15,7 +15,7 @@ fn refused_by_all(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
         format!("select {name} --landmarks 2"),
         format!("fit --metric one {name} --landmarks 2 --model new"),
         format!("evaluate {name} --methods kdpp --landmarks 2"),
-        format!("predict m {name} --out p.csv"),
+        format!("predict m {name} --out p.csv {}", if name.ends_with(".npy") { "--by-position" } else { "" }),
     ] {
         folder.run(&command).refused(&[&[name], parts].concat());
     }

@@ -36,6 +36,7 @@ mod sample;
 mod select;
 mod store;
 mod stored_rows;
+mod tables;
 mod threads;
 mod tolerance;
 mod tune;

@@ -147,10 +147,13 @@ fn first_cells<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
 #[test]
 fn options_out_of_range_are_rejected() {
     let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
-    for (method, option) in
-        [("lev", "--rank"), ("applev", "--rank"), ("applev", "--columns"), ("appreglev", "--columns")]
-    {
-        let name = option.trim_start_matches('-');
+    for (method, option) in [
+        ("lev", "--rank"),
+        ("applev", "--rank"),
+        ("applev", "--score-columns"),
+        ("appreglev", "--score-columns"),
+    ] {
+        let name = option.trim_start_matches("--").trim_start_matches("score-");
         for value in [0, 61] {
             folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}")).refused(&[
                 &format!("invalid {name} {value}: expected at least 1 and at most 60 ({option})"),

@@ -40,11 +40,18 @@ fn columns_are_matched_by_name() {
     let (folder, sample) = folder();
     let expected = folder.run("predict m a.csv").good().out;
     assert_eq!(predict(&folder, "features.csv", sample.features_csv()).good().out, expected);
-    let mut text = "id,c,y,a,note,b\n".to_owned();
+    let mut text = "id,c,y,a,some note,b\n".to_owned();
     for (row, target) in sample.features.iter().zip(&sample.target) {
         text += &format!("r1,{},{target},{},\"some, text\",{}\n", row[2], row[0], row[1]);
     }
-    let run = predict(&folder, "reordered.csv", &text).good();
+    predict(&folder, "reordered.csv", &text).refused(&[
+        "the columns \"id\", \"some note\" are not the model's; remove, rename or ignore them (--ignore)",
+    ]);
+    let predict = |folder: &Folder, name: &str, content: String| {
+        folder.write(name, content);
+        folder.run(&format!("predict m {name} --ignore id,4"))
+    };
+    let run = predict(&folder, "reordered.csv", text.clone()).good();
     assert_eq!(run.out, expected);
     assert!(run.err.starts_with("root mean square error"), "{}", run.err);
     // A target without values counts as absent.
@@ -63,19 +70,80 @@ fn columns_are_matched_by_name() {
     assert_eq!((run.out, run.err), (expected, String::new()));
 }
 
+/// A file in which the columns are renamed in another case and order was once read by position, without a word.
 #[test]
-fn columns_without_names_are_matched_by_position() {
+fn a_header_is_believed() {
+    let (folder, sample) = folder();
+    let expected = folder.run("predict m a.csv").good().out;
+    let values = |order: [usize; 3]| -> String {
+        sample
+            .features
+            .iter()
+            .map(|row| format!("{},{},{}\n", row[order[0]], row[order[1]], row[order[2]]))
+            .collect()
+    };
+    // Permuted columns give the same bits.
+    for (names, order) in [("c,a,b", [2, 0, 1]), ("b,a,c", [1, 0, 2]), ("c,b,a", [2, 1, 0])] {
+        assert_eq!(
+            predict(&folder, "permuted.csv", format!("{names}\n{}", values(order))).good().out,
+            expected
+        );
+    }
+    predict(&folder, "case.csv", format!("C,A,B\n{}", values([2, 0, 1]))).refused(&[
+        "case.csv: the model's features \"a\" (nearest: \"A\"), \"b\" (nearest: \"B\"), \"c\" (nearest: \"C\") are not in",
+    ]);
+    predict(&folder, "target.csv", sample.csv().replace(",y\n", ",Y\n"))
+        .refused(&["the columns \"Y\" (nearest: \"y\") are not the model's"]);
+    let renamed = sample.features_csv().replace("a,b,c", "p,q,r");
+    predict(&folder, "renamed.csv", &renamed).refused(&["features \"a\", \"b\", \"c\" are not in the file"]);
+    assert_eq!(folder.run("predict m renamed.csv --by-position").good().out, expected);
+}
+
+#[test]
+fn positions_are_taken_where_neither_side_has_names() {
     let (folder, sample) = folder();
     let expected = folder.run("predict m a.csv").good().out;
     for with_target in [false, true] {
-        let run = predict(&folder, "a.npy", sample.npy(with_target)).good();
+        predict(&folder, "a.npy", sample.npy(with_target))
+            .refused(&["the model's columns have names", "(--by-position)"]);
+        let run = folder.run("predict m a.npy --by-position").good();
         assert_eq!(run.out, expected);
         assert_eq!(run.err.is_empty(), !with_target, "{}", run.err);
     }
     let nameless = sample.features_csv().split_once('\n').unwrap().1.to_owned();
-    assert_eq!(predict(&folder, "nameless.csv", nameless).good().out, expected);
-    let renamed = sample.features_csv().replace("a,b,c", "p,q,r");
-    assert_eq!(predict(&folder, "renamed.csv", renamed).good().out, expected);
+    predict(&folder, "nameless.csv", &nameless)
+        .refused(&["the model's columns have names", "(--by-position)"]);
+    assert_eq!(folder.run("predict m nameless.csv --by-position").good().out, expected);
+    // A model without names.
+    let all = sample.csv().split_once('\n').unwrap().1.to_owned();
+    folder.write("all.csv", &all);
+    folder.run("fit --metric one all.csv --landmarks 12 --model n").good();
+    let expected: Vec<String> = expected.lines().skip(1).map(str::to_owned).collect();
+    folder.write("new.npy", sample.npy(false));
+    for data in ["all.csv", "nameless.csv", "new.npy"] {
+        let found = folder.run(&format!("predict n {data}")).good().out;
+        assert_eq!(found.lines().skip(1).map(str::to_owned).collect::<Vec<_>>(), expected, "{data}");
+    }
+    folder.run("predict n a.csv").refused(&["the model was fitted to columns without", "(--by-position)"]);
+    // Also if columns were set aside in training, and the target was not the last.
+    let wide: String = sample
+        .csv()
+        .lines()
+        .skip(1)
+        .enumerate()
+        .map(|(row, line)| {
+            let (features, target) = line.rsplit_once(',').unwrap();
+            format!("{target},{row},{features}\n")
+        })
+        .collect();
+    folder.write("wide.csv", &wide);
+    folder.run("fit --metric one wide.csv --target 0 --ignore 1 --landmarks 12 --model w").good();
+    let bare: String = wide.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect();
+    folder.write("bare.csv", bare);
+    for data in ["wide.csv", "bare.csv", "nameless.csv"] {
+        let found = folder.run(&format!("predict w {data}")).good().out;
+        assert_eq!(found.lines().skip(1).map(str::to_owned).collect::<Vec<_>>(), expected, "{data}");
+    }
 }
 
 #[test]
@@ -100,11 +168,14 @@ fn single_rows_are_predicted() {
 fn rows_of_another_shape_are_refused() {
     let (folder, sample) = folder();
     let wide = Sample::new(5, 6);
-    predict(&folder, "wide.npy", wide.npy(false)).refused(&[
+    folder.write("wide.npy", wide.npy(false));
+    folder.run("predict m wide.npy --by-position").refused(&[
         "wide.npy: the model needs 3 feature columns, and the file has 6; give the columns the model was fitted on",
     ]);
     let narrow = Sample::new(5, 2);
-    predict(&folder, "narrow.npy", narrow.npy(false))
+    folder.write("narrow.npy", narrow.npy(false));
+    folder
+        .run("predict m narrow.npy --by-position")
         .refused(&["needs 3 feature columns, and the file has 2"]);
     predict(&folder, "other.csv", sample.features_csv().replace("a,b,c", "a,q,r")).refused(&[
         "other.csv: the model's features \"b\", \"c\" are not in the file; add or rename these columns",

@@ -5,4 +5,4 @@ pub(crate) mod source;
 pub(crate) mod write;
 
 pub use open::{Description, Store};
-pub use write::convert;
+pub use write::{convert, convert_with};

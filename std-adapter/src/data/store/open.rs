@@ -3,10 +3,10 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppnyrow` |
-//! | 8 to 11 | version: 1 |
+//! | 8 to 11 | version: 1, or 2 with a recipe |
 //! | 12 to 15 | length of the description |
 //! | 16 to 19 | CRC-32 of bytes 8 to 15 and of the description |
-//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values |
+//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values; in version 2 then the [`Recipe`] of the features |
 //! | a multiple of 4,096 | the rows, one after the other: N x d values, `f32` or `f64` |
 //! | after them | the targets, N values, if there is one |
 //!
@@ -19,7 +19,7 @@
 //! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::{prepared::Prepared, scaler::Scaler, table::input::Table};
+use crate::data::{prepared::Prepared, scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{
     Error,
     store::StoreProblem,
@@ -34,7 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FRAME: Frame =
-    Frame { magic: b"dppnyrow", version: 1, latest: 1, length: Length::Four, followed: true };
+    Frame { magic: b"dppnyrow", version: 1, latest: 2, length: Length::Four, followed: true };
 
 /// Rows begin at a multiple of this: a page, so that the values are aligned wherever the file is mapped.
 pub(crate) const ALIGNMENT: u64 = 4_096;
@@ -61,6 +61,9 @@ pub struct Description {
     pub checksum: u32,
     /// The file offset of the first row.
     pub(crate) offset: u64,
+    /// How the columns of a table became the features, if there is more to it than their names.
+    #[serde(skip)]
+    pub recipe: Option<Recipe>,
 }
 
 impl Description {
@@ -87,6 +90,7 @@ impl Description {
             && self.features() > 0
             && self.scaler.is_well_formed(self.features())
             && self.target.as_ref().is_none_or(usable)
+            && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
             && self.offset.is_multiple_of(ALIGNMENT)
             && usize::try_from(self.rows).is_ok()
     }
@@ -125,7 +129,7 @@ impl Store {
         // The content is copied out before it is trusted: the file may change.
         let framed = FRAME.read(&mut mapped.bytes());
         let framed = framed.map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
-        let (_, content) = framed.map_err(|problem| {
+        let (version, content) = framed.map_err(|problem| {
             refuse(match problem {
                 FrameProblem::Foreign => StoreProblem::Foreign,
                 FrameProblem::Version(version) => StoreProblem::Version(version),
@@ -134,10 +138,15 @@ impl Store {
                 FrameProblem::Corrupt => StoreProblem::Corrupt,
             })
         })?;
-        let description = match postcard::take_from_bytes::<Description>(&content) {
-            Ok((description, [])) if description.is_well_formed() => description,
-            _ => return Err(refuse(StoreProblem::Malformed)),
-        };
+        let description = postcard::take_from_bytes::<Description>(&content);
+        let (mut description, rest) = description.map_err(|_| refuse(StoreProblem::Malformed))?;
+        if version > 1 {
+            let recipe = postcard::from_bytes(rest).map_err(|_| refuse(StoreProblem::Malformed))?;
+            description.recipe = Some(recipe);
+        }
+        if !description.is_well_formed() || (version == 1 && !rest.is_empty()) {
+            return Err(refuse(StoreProblem::Malformed));
+        }
         match description.length().map(|length| (mapped.bytes().len() as u64).cmp(&length)) {
             Some(Ordering::Equal) => {}
             Some(Ordering::Less) => return Err(refuse(StoreProblem::Truncated)),

@@ -3,7 +3,7 @@
 use crate::data::columns::{Columns, RowSlices};
 use crate::data::prepared::{Prepared, draw};
 use crate::data::source::{Order, RowSource};
-use crate::data::{scaler::Scaler, store::open::Store, table::input::Table};
+use crate::data::{scaler::Scaler, store::open::Store, table::input::Table, table::recipe::Recipe};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
@@ -14,6 +14,10 @@ const IN_MEMORY: usize = 1 << 24;
 impl RowSource for Store {
     fn columns(&self) -> Columns {
         Self::columns(self)
+    }
+
+    fn recipe(&self) -> Option<&Recipe> {
+        self.description().recipe.as_ref()
     }
 
     fn len(&self) -> usize {
@@ -79,6 +83,7 @@ impl Store {
         }
         let indices = self.draw(rows.unwrap_or(self.len()), seed)?;
         let mut read = Prepared::new(self.table_of(&indices)?, None, seed)?;
+        read.recipe.clone_from(&self.description().recipe);
         read.numbers = (indices.len() < self.len()).then_some(indices);
         Ok(read)
     }

@@ -2,10 +2,11 @@
 
 use crate::atomic_file::{Pending, replace_with};
 use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
-use crate::data::table::input::{Table, Target};
-use crate::data::table::reader::{name_of, read_blocks};
+use crate::data::table::input::{Remarks, Table, Target};
+use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler};
 use crate::error::Error;
+use crate::framed_file::Frame;
 use crate::kernel::precision::Precision;
 use crate::observer::{Observer, go_on};
 use std::fs::File;
@@ -36,16 +37,35 @@ pub fn convert(
     out: &Path,
     observer: &dyn Observer,
 ) -> Result<Store, Error> {
+    let options = Options { target: target.clone(), ..Options::default() };
+    convert_with(data, &options, precision, out, observer).map(|(store, _)| store)
+}
+
+/// Write a row store as [`convert`] does, of the columns that the options choose. Words and gaps to be filled take two
+/// passes over `data`. Rows that are left out are not counted: the rows of the store are numbered without them.
+///
+/// # Errors
+/// Those of [`convert`].
+pub fn convert_with(
+    data: &Path,
+    options: &Options,
+    precision: Precision,
+    out: &Path,
+    observer: &dyn Observer,
+) -> Result<(Store, Remarks), Error> {
     let fail = |source| Error::Write { path: out.to_owned(), source };
     let pending = replace_with(out)?;
     let name = name_of(data);
     let mut writer: Option<Writer> = None;
     observer.begin("read", 0);
-    read_blocks(data, target, |block| {
+    let mut remarks = Remarks::default();
+    options.read_blocks(data, |block| {
         go_on(observer)?;
+        remarks.add(block.remarks);
+        let (recipe, block) = (block.recipe, block.table);
         let writer = match &mut writer {
             Some(writer) => writer,
-            None => writer.insert(Writer::new(&block, &name, precision, &pending).map_err(fail)?),
+            None => writer.insert(Writer::new(&block, recipe, &name, precision, &pending).map_err(fail)?),
         };
         observer.advance(block.rows() as u64);
         writer.add(&block, out)
@@ -55,7 +75,7 @@ pub fn convert(
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
     writer.finish(out, observer)?;
     pending.persist().map_err(fail)?;
-    Store::open(out)
+    Ok((Store::open(out)?, remarks))
 }
 
 struct Writer {
@@ -72,7 +92,13 @@ struct Column {
 }
 
 impl Writer {
-    fn new(block: &Table, name: &str, precision: Precision, pending: &Pending) -> io::Result<Self> {
+    fn new(
+        block: &Table,
+        recipe: Recipe,
+        name: &str,
+        precision: Precision,
+        pending: &Pending,
+    ) -> io::Result<Self> {
         let single = precision == Precision::F32;
         let features = Scaler::of(&block.features, block.dim);
         let target = block.target.as_ref().map(|values| Scaler::of(values, 1));
@@ -89,6 +115,7 @@ impl Writer {
             single,
             checksum: 0,
             offset: 0,
+            recipe: (!recipe.is_plain()).then_some(recipe),
         };
         let length = content(&description)?.len() as u64 + FRAME.header() as u64 + SLACK;
         description.offset = length.next_multiple_of(ALIGNMENT);
@@ -147,12 +174,17 @@ impl Writer {
         if (described.len() + FRAME.header()) as u64 > description.offset {
             return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
-        file.rewind().and_then(|()| FRAME.write(&mut file, &described)).map_err(fail)
+        let frame = Frame { version: if description.recipe.is_some() { 2 } else { 1 }, ..FRAME };
+        file.rewind().and_then(|()| frame.write(&mut file, &described)).map_err(fail)
     }
 }
 
 fn content(description: &Description) -> io::Result<Vec<u8>> {
-    postcard::to_allocvec(description).map_err(io::Error::other)
+    let mut content = postcard::to_allocvec(description).map_err(io::Error::other)?;
+    if let Some(recipe) = &description.recipe {
+        content.extend(postcard::to_allocvec(recipe).map_err(io::Error::other)?);
+    }
+    Ok(content)
 }
 
 impl Column {

@@ -5,21 +5,17 @@
 //! date attributes.
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
-use crate::data::table::input::{Input, Origin};
+use crate::data::table::input::{Input, Origin, line_limit};
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
-pub(crate) fn read<'a>(
-    input: Input<'_>,
-    origin: Origin<'a>,
-    want: &Want<'_>,
-) -> Result<Rows<'a>, TableError> {
+pub(crate) fn read<'a>(input: Input<'_>, origin: Origin<'a>, want: Want<'_>) -> Result<Rows<'a>, TableError> {
     let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
     let columns = declarations(&mut lines)?;
-    let mut rows = Rows::new(origin, columns.plan(want)?);
+    let mut rows = Rows::new(origin, columns.plan(want, origin.options)?);
     while let Some((text, line)) = lines.next()? {
         if text.starts_with('{') {
             return Err(TableProblem::SparseArff.at_line(line));
@@ -61,7 +57,7 @@ fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {
                 let problem = "@data before any @attribute; declare the columns first";
                 return Err(malformed(line, problem));
             }
-            return Ok(Columns { list, named: true });
+            return Ok(Columns::named(list));
         } else if keyword.eq_ignore_ascii_case("@attribute") {
             let column = attribute(rest.trim_start(), line);
             list.push(column.map_err(|problem| malformed(line, problem))?);
@@ -183,10 +179,15 @@ impl Lines<'_, '_> {
     fn next(&mut self) -> Result<Option<(&str, u64)>, TableError> {
         loop {
             self.text.clear();
-            if self.input.read_until(b'\n', &mut self.text).map_err(|e| self.origin.failed(e))? == 0 {
+            let limit = self.origin.options.limits.line;
+            let mut input = self.input.by_ref().take(limit + 1);
+            if input.read_until(b'\n', &mut self.text).map_err(|e| self.origin.failed(e))? == 0 {
                 return Ok(None);
             }
             self.count += 1;
+            if self.text.len() as u64 > limit {
+                return Err(line_limit(limit).at_line(self.count));
+            }
             // Drop comments before decoding: many are in Latin-1.
             if !matches!(self.text.trim_ascii_start().first(), None | Some(b'%')) {
                 break;

@@ -1,7 +1,9 @@
 //! The role of each column of a file.
 
 use crate::data::table::input::Target;
-use crate::error::table::{TableError, TableProblem, cut};
+use crate::data::table::options::{Limits, Options};
+use crate::data::table::recipe::{self, Recipe, position};
+use crate::error::table::{Misnamed, TableError, TableProblem, cut};
 use std::collections::{HashMap, HashSet};
 
 /// A column as the file describes it.
@@ -13,6 +15,8 @@ pub(crate) struct Column {
 }
 
 pub(crate) enum Kind {
+    /// Numbers or words: the first value decides.
+    Open,
     Number,
     /// The declared values.
     Nominal(Vec<String>),
@@ -24,34 +28,63 @@ pub(crate) enum Kind {
 pub(crate) struct Columns {
     pub(crate) list: Vec<Column>,
     pub(crate) named: bool,
+    /// Whether the first column has no name in a header that names others.
+    pub(crate) unnamed_first: bool,
 }
 
 /// What a caller requests from a file.
+#[derive(Clone, Copy)]
 pub(crate) enum Want<'a> {
-    /// Every column, one of them as the target.
-    All(&'a Target),
-    /// The columns that a fitted model needs.
-    Model { features: &'a [String], target: Option<&'a str> },
+    /// The columns that the options choose; their recipe is learned.
+    Learn,
+    /// The columns of a recipe, and a target of every row if `target` is set.
+    Apply { recipe: &'a Recipe, target: bool },
 }
 
 /// What one column's values are used for.
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     Unused,
     Target,
-    /// The feature's index in the row.
-    Number(usize),
-    /// The index in the row of each declared value; `None` for a value that the model does not know.
-    Nominal(HashMap<String, Option<usize>>),
+    /// The index among the columns that identify a row.
+    Id(usize),
+    /// The index among the recipe's columns.
+    Feature(usize),
+}
+
+/// How the values of a feature column are parsed.
+pub(crate) enum Cell {
+    /// The first value decides.
+    Open,
+    Number,
+    /// The levels' indices; `grows` if others are added.
+    Words {
+        codes: HashMap<Box<str>, usize>,
+        grows: bool,
+    },
+}
+
+impl Cell {
+    pub(crate) fn words(levels: &[String], grows: bool) -> Self {
+        let codes = levels.iter().enumerate().map(|(code, level)| (level.as_str().into(), code)).collect();
+        Self::Words { codes, grows }
+    }
 }
 
 /// The roles of all columns.
 pub(crate) struct Plan {
     pub(crate) roles: Vec<Role>,
-    pub(crate) columns: Vec<String>,
-    pub(crate) feature_names: Vec<String>,
+    pub(crate) names: Vec<String>,
+    pub(crate) cells: Vec<Cell>,
+    /// The recipe: complete if it is applied; while it is learned, the names alone.
+    pub(crate) recipe: Recipe,
+    pub(crate) learns: bool,
+    pub(crate) ids: Vec<String>,
     pub(crate) target_name: Option<String>,
     /// Whether a target column without any value counts as absent.
     pub(crate) target_optional: bool,
+    /// Whether the first column is the first feature, and may be row numbers by its name.
+    pub(crate) suspect: bool,
 }
 
 impl Column {
@@ -59,72 +92,67 @@ impl Column {
         Self { name, kind: Kind::Number, line: 1 }
     }
 
-    /// Return the name, or one name per declared value.
-    fn feature_names(&self) -> Vec<String> {
+    /// Check that the values can be features or, as numbers, the target.
+    fn check(&self, is_target: bool) -> Result<(), TableError> {
         match &self.kind {
-            Kind::Nominal(values) => values.iter().map(|value| self.feature_name(value)).collect(),
-            _ => vec![self.name.clone()],
+            Kind::Nominal(_) if is_target => {
+                Err(TableProblem::NominalTarget(self.name.clone()).at_line(self.line))
+            }
+            Kind::Other(kind) => {
+                let (column, kind) = (self.name.clone(), cut(kind));
+                Err(TableProblem::AttributeType { column, kind }.at_line(self.line))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn feature_name(&self, value: &str) -> String {
-        format!("{}={value}", self.name)
-    }
-
-    fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Number)
-    }
-
-    /// Return what the values are used for; `slots` are the indices in the row of the features by name.
-    fn role(&self, slots: &HashMap<&str, usize>, is_target: bool) -> Result<Role, TableError> {
-        Ok(match (&self.kind, slots.get(self.name.as_str())) {
-            (Kind::Number, Some(&slot)) => Role::Number(slot),
-            (Kind::Number, None) if is_target => Role::Target,
-            (Kind::Nominal(_), _) if is_target => {
-                return Err(TableProblem::NominalTarget(self.name.clone()).at_line(self.line));
-            }
-            (Kind::Nominal(values), _) => {
-                let prefix = self.feature_name("");
-                if !slots.keys().any(|name| name.starts_with(&prefix)) {
-                    return Ok(Role::Unused);
-                }
-                let place = |value: &String| slots.get(self.feature_name(value).as_str()).copied();
-                Role::Nominal(values.iter().map(|value| (value.clone(), place(value))).collect())
-            }
-            (Kind::Other(kind), slot) if is_target || slot.is_some() => {
-                let (column, kind) = (self.name.clone(), cut(kind));
-                return Err(TableProblem::AttributeType { column, kind }.at_line(self.line));
-            }
-            _ => Role::Unused,
-        })
+    fn cell(&self) -> Cell {
+        match &self.kind {
+            Kind::Open => Cell::Open,
+            Kind::Nominal(values) => Cell::words(values, false),
+            Kind::Number | Kind::Other(_) => Cell::Number,
+        }
     }
 }
 
+/// Names that programs give to a column of row numbers.
+const ROW_NUMBERS: [&str; 8] = ["unnamed: 0", "index", "row", "rows", "row.names", "rownames", "id", "idx"];
+
 impl Columns {
-    /// Columns of a file without names: `x0`, `x1`, ...
-    pub(crate) fn unnamed(count: usize) -> Self {
-        Self { list: (0..count).map(|i| Column::number(format!("x{i}"))).collect(), named: false }
+    pub(crate) fn named(list: Vec<Column>) -> Self {
+        Self { list, named: true, unnamed_first: false }
     }
 
-    pub(crate) fn plan(self, want: &Want<'_>) -> Result<Plan, TableError> {
+    /// Columns of numbers without names: `x0`, `x1`, ...
+    pub(crate) fn unnamed(count: usize) -> Self {
+        let list = (0..count).map(|i| Column::number(format!("x{i}"))).collect();
+        Self { list, named: false, unnamed_first: false }
+    }
+
+    pub(crate) fn plan(self, want: Want<'_>, options: &Options) -> Result<Plan, TableError> {
+        self.check_limits(&options.limits)?;
         self.refuse_duplicates()?;
         match want {
-            Want::All(target) => {
-                let target = self.resolve(target)?;
-                self.in_order(target, None)
-            }
-            Want::Model { features, target } => self.for_model(features, *target),
+            Want::Learn => self.learn(options),
+            Want::Apply { recipe, target } => self.apply(recipe, target, options),
         }
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), TableError> {
+        if self.list.len() as u64 > limits.columns {
+            return Err(TableProblem::Limit { name: "columns", limit: limits.columns }.into());
+        }
+        Ok(())
     }
 
     fn refuse_duplicates(&self) -> Result<(), TableProblem> {
         let mut seen = HashMap::new();
         for (i, column) in self.list.iter().enumerate() {
+            let levels: &[String] = if let Kind::Nominal(values) = &column.kind { values } else { &[] };
             // A numeric `a=b` and a nominal `a` with value `b` clash only after expansion.
-            for name in std::iter::once(column.name.clone()).chain(column.feature_names()) {
-                if let Some(first) = seen.insert(name.clone(), i)
-                    && first != i
-                {
+            let features = levels.iter().map(|level| format!("{}={level}", column.name));
+            for name in std::iter::once(column.name.clone()).chain(features) {
+                if let Some(first) = seen.insert(name.clone(), i) {
                     let (name, first, second) = (cut(&name), first + 1, i + 1);
                     return Err(TableProblem::DuplicateColumn { name, first, second });
                 }
@@ -133,19 +161,49 @@ impl Columns {
         Ok(())
     }
 
+    fn names(&self) -> Vec<String> {
+        self.list.iter().map(|column| column.name.clone()).collect()
+    }
+
     fn find(&self, name: &str) -> Option<usize> {
         self.list.iter().position(|column| column.name == name)
     }
 
-    fn resolve(&self, target: &Target) -> Result<Option<usize>, TableProblem> {
+    /// Return the columns that a list of names, indices and ranges means.
+    fn resolve(&self, wanted: &[String]) -> Result<Vec<usize>, TableProblem> {
+        let mut found = Vec::new();
+        for text in wanted {
+            let range = text.split_once('-').unwrap_or((text, text));
+            match (self.find(text), range.0.parse::<usize>(), range.1.parse::<usize>()) {
+                (Some(index), ..) => found.push(index),
+                (None, Ok(first), Ok(last)) if first <= last && last < self.list.len() => {
+                    found.extend(first..=last);
+                }
+                (None, Ok(first), Ok(last)) if first <= last => {
+                    return Err(TableProblem::ColumnIndex { index: last, columns: self.list.len() });
+                }
+                _ => {
+                    let columns = self.names();
+                    return Err(TableProblem::UnknownColumn {
+                        name: Misnamed::among(text, &columns).into(),
+                        columns,
+                    });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Return the target; the last is the last of those for which `usable` holds.
+    fn target(&self, target: &Target, usable: impl Fn(usize) -> bool) -> Result<Option<usize>, TableProblem> {
         let count = self.list.len();
         match target {
             Target::None => Ok(None),
-            Target::Last => Ok(count.checked_sub(1)),
-            Target::Name(name) => self.find(name).map(Some).ok_or_else(|| TableProblem::UnknownTarget {
-                name: name.clone(),
-                columns: self.list.iter().map(|column| column.name.clone()).collect(),
-            }),
+            Target::Last => Ok((0..count).rev().find(|&index| usable(index))),
+            Target::Name(name) => self
+                .find(name)
+                .map(Some)
+                .ok_or_else(|| TableProblem::UnknownTarget { name: name.clone(), columns: self.names() }),
             Target::Index(index) => match self.find(&index.to_string()) {
                 Some(named) => Ok(Some(named)),
                 None if *index < count => Ok(Some(*index)),
@@ -154,73 +212,218 @@ impl Columns {
         }
     }
 
-    /// Make every column but the target a feature, under its own name or the model's.
-    fn in_order(self, target: Option<usize>, model: Option<&[String]>) -> Result<Plan, TableError> {
-        let features = self.list.iter().enumerate().filter(|&(i, _)| target != Some(i));
-        let own: Vec<String> = features.flat_map(|(_, column)| column.feature_names()).collect();
-        let names = model.unwrap_or(&own).to_vec();
-        let plan = self.by_name(&own, names, target, model.is_some())?;
-        if own.is_empty() { Err(TableProblem::NoFeatures.into()) } else { Ok(plan) }
-    }
-
-    /// Match the columns to a model's features by the rule at [`super::read_features`].
-    fn for_model(self, wanted: &[String], target: Option<&str>) -> Result<Plan, TableError> {
-        if wanted.is_empty() {
+    /// Plan for the columns that the options choose.
+    fn learn(self, options: &Options) -> Result<Plan, TableError> {
+        let [chosen, ignored, ids, words] =
+            [&options.columns, &options.ignore, &options.ids, &options.words].map(|list| self.resolve(list));
+        let (chosen, ignored, ids, words) = (chosen?, ignored?, ids?, words?);
+        let target = self.target(&options.target, |i| !ignored.contains(&i) && !ids.contains(&i))?;
+        let [chosen, ignored]: [HashSet<usize>; 2] = [chosen, ignored].map(|list| list.into_iter().collect());
+        let mut recipe = Recipe { named: self.named, missing: options.missing, ..Recipe::default() };
+        let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
+        for (i, column) in self.list.iter().enumerate() {
+            roles.push(if target == Some(i) {
+                column.check(true)?;
+                recipe.target = Some(column.name.clone());
+                Role::Target
+            } else if let Some(id) = ids.iter().position(|&id| id == i) {
+                Role::Id(id)
+            } else if ignored.contains(&i) || (!chosen.is_empty() && !chosen.contains(&i)) {
+                recipe.ignored.push(column.name.clone());
+                Role::Unused
+            } else {
+                column.check(false)?;
+                let cell = if words.contains(&i) { Cell::words(&[], true) } else { column.cell() };
+                if let Cell::Words { codes, .. } = &cell
+                    && codes.len() as u64 > options.limits.levels
+                {
+                    return Err(self.too_many_levels(i, &options.limits).at_line(column.line));
+                }
+                cells.push(cell);
+                recipe.columns.push(recipe::Column::number(&column.name));
+                Role::Feature(cells.len() - 1)
+            });
+        }
+        if cells.is_empty() {
             return Err(TableProblem::NoFeatures.into());
         }
-        let found: usize = self.list.iter().map(|column| column.feature_names().len()).sum();
-        let target = target.and_then(|name| self.find(name)).filter(|&i| self.list[i].is_number());
-        let missing = self.missing(wanted);
-        let expected = wanted.len();
+        recipe.ids = ids.iter().map(|&i| self.list[i].name.clone()).collect();
+        let suspect = self.list.first().is_some_and(|column| {
+            !self.named || self.unnamed_first || ROW_NUMBERS.contains(&column.name.to_lowercase().as_str())
+        });
+        let suspect = suspect && roles.first() == Some(&Role::Feature(0));
+        Ok(Plan {
+            roles,
+            names: self.names(),
+            cells,
+            ids: recipe.ids.clone(),
+            target_name: recipe.target.clone(),
+            recipe,
+            learns: true,
+            target_optional: false,
+            suspect,
+        })
+    }
 
-        if missing.is_empty() && (self.named || (found == expected + 1 && target.is_some())) {
-            return self.by_name(wanted, wanted.to_vec(), target, true);
+    fn too_many_levels(&self, i: usize, limits: &Limits) -> TableProblem {
+        TableProblem::TooManyLevels { column: self.list[i].name.clone(), limit: limits.levels }
+    }
+
+    /// Match the columns to a recipe by the rule at [`super::read_features`].
+    fn apply(self, recipe: &Recipe, target: bool, options: &Options) -> Result<Plan, TableError> {
+        let [ignored, ids] = [&options.ignore, &options.ids].map(|list| self.resolve(list));
+        let (ignored, own_ids) = (ignored?, ids?);
+        let mut recipe = self.grouped(recipe);
+        if recipe.columns.is_empty() {
+            return Err(TableProblem::NoFeatures.into());
         }
-        if self.named && missing.len() < expected {
+        let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
+        let names = if options.by_position || (!self.named && !recipe.named) {
+            // Of a model without a target, one more column than features is taken for it.
+            recipe.target.get_or_insert_with(|| "\0target".to_owned());
+            self.by_position(&recipe, &ignored, &own_ids)?
+        } else if self.named && (recipe.named || has_all()) {
+            self.names()
+        } else {
+            return Err(TableProblem::Nameless { model: recipe.named }.into());
+        };
+        let id_names: Vec<String> = match own_ids.is_empty() {
+            // The recipe's may be absent.
+            true => recipe.ids.iter().filter(|&id| names.contains(id)).cloned().collect(),
+            false => own_ids.iter().map(|&i| self.list[i].name.clone()).collect(),
+        };
+        let wanted: HashMap<&str, usize> =
+            recipe.columns.iter().enumerate().map(|(j, column)| (column.name.as_str(), j)).collect();
+        if let Some(&i) = own_ids.iter().find(|&&i| wanted.contains_key(names[i].as_str())) {
+            return Err(TableProblem::FeatureAsId(self.list[i].name.clone()).into());
+        }
+        let mut roles = Vec::with_capacity(names.len());
+        let mut superfluous = Vec::new();
+        for (i, name) in names.iter().enumerate() {
+            roles.push(match wanted.get(name.as_str()) {
+                _ if ignored.contains(&i) => Role::Unused,
+                _ if own_ids.contains(&i) => Role::Id(own_ids.iter().position(|&id| id == i).unwrap_or(0)),
+                Some(&j) => {
+                    self.list[i].check(false)?;
+                    Role::Feature(j)
+                }
+                None if recipe.target.as_ref() == Some(name) => match self.list[i].kind {
+                    Kind::Nominal(_) | Kind::Other(_) => Role::Unused,
+                    _ => Role::Target,
+                },
+                None => match id_names.iter().position(|id| id == name) {
+                    Some(id) => Role::Id(id),
+                    None => {
+                        if !recipe.ignored.contains(name) && !recipe.ids.contains(name) {
+                            superfluous.push(name.as_str());
+                        }
+                        Role::Unused
+                    }
+                },
+            });
+        }
+        let absent = |j: &usize| !roles.contains(&Role::Feature(*j));
+        let missing: Vec<&str> =
+            (0..recipe.columns.len()).filter(absent).map(|j| recipe.columns[j].name.as_str()).collect();
+        if !missing.is_empty() {
+            // The file's names that are not matched yet.
+            let free: Vec<String> = superfluous.iter().map(|&name| name.to_owned()).collect();
+            let missing = missing.iter().map(|name| Misnamed::among(name, &free)).collect();
             return Err(TableProblem::MissingFeatures(missing).into());
         }
-        // Generated names only give a column's position in the training file.
-        let target = target.filter(|_| self.named);
-        let last = self.list.len().checked_sub(1).filter(|&i| self.list[i].is_number());
-        let target = match target {
-            None if found == expected => None,
-            _ if found == expected + 1 && target.or(last).is_some() => target.or(last),
-            _ => {
-                let found = found - usize::from(target.is_some());
-                return Err(TableProblem::Length { expected, found }.into());
+        if !superfluous.is_empty() {
+            let is_found = |name: &String| names.contains(name);
+            let all = recipe.columns.iter().map(|column| &column.name).chain(&recipe.target);
+            let all: Vec<String> = all.filter(|name| !is_found(name)).cloned().collect();
+            let superfluous = superfluous.iter().map(|name| Misnamed::among(name, &all)).collect();
+            return Err(TableProblem::SuperfluousColumns(superfluous).into());
+        }
+        let has_target = roles.contains(&Role::Target);
+        if target && !has_target && recipe.target.is_some() {
+            let name = recipe.target.clone().unwrap_or_default();
+            return Err(TableProblem::UnknownTarget { name, columns: self.names() }.into());
+        }
+        let cells = recipe.columns.iter().map(|column| match &column.levels {
+            Some(levels) => Cell::words(levels, false),
+            None => Cell::Number,
+        });
+        let target_at = roles.iter().position(|role| *role == Role::Target);
+        Ok(Plan {
+            cells: cells.collect(),
+            target_name: target_at.map(|i| self.list[i].name.clone()),
+            roles,
+            names: self.names(),
+            ids: id_names,
+            recipe,
+            learns: false,
+            target_optional: !target,
+            suspect: false,
+        })
+    }
+
+    /// Join features called `column=level` of a model that stores names alone, if the file has such a column.
+    fn grouped(&self, recipe: &Recipe) -> Recipe {
+        let mut joined = Recipe { columns: Vec::new(), ..recipe.clone() };
+        for column in &recipe.columns {
+            let mut splits = column.name.match_indices('=').map(|(at, _)| column.name.split_at(at));
+            let parts = splits.rfind(|(name, _)| self.find(name).is_some());
+            let Some((name, level)) =
+                parts.filter(|_| column.levels.is_none() && self.find(&column.name).is_none())
+            else {
+                joined.columns.push(column.clone());
+                continue;
+            };
+            let level = level[1..].to_owned();
+            match joined.columns.last_mut() {
+                Some(recipe::Column { name: last, levels: Some(levels), .. }) if last == name => {
+                    levels.push(level);
+                }
+                _ => {
+                    let levels = Some(vec![level]);
+                    joined.columns.push(recipe::Column { levels, ..recipe::Column::number(name) });
+                }
             }
-        };
-        self.in_order(target, Some(wanted))
+        }
+        joined
     }
 
-    fn missing(&self, wanted: &[String]) -> Vec<String> {
-        let (nominal, plain): (Vec<&Column>, Vec<&Column>) =
-            self.list.iter().partition(|column| matches!(column.kind, Kind::Nominal(_)));
-        let plain: HashSet<&str> = plain.iter().map(|column| column.name.as_str()).collect();
-        // A file without a row of some value may not declare that value.
-        let is_value_of = |name: &str, column: &Column| {
-            name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.starts_with('='))
-        };
-        let is_there =
-            |name: &str| plain.contains(name) || nominal.iter().any(|column| is_value_of(name, column));
-        wanted.iter().filter(|name| !is_there(name)).cloned().collect()
-    }
-
-    /// Make the columns called `own` the features, in this order, under other names.
-    fn by_name(
-        self,
-        own: &[String],
-        feature_names: Vec<String>,
-        target: Option<usize>,
-        target_optional: bool,
-    ) -> Result<Plan, TableError> {
-        let slots = own.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-        let roles = self.list.iter().enumerate();
-        let roles: Vec<Role> =
-            roles.map(|(i, column)| column.role(&slots, target == Some(i))).collect::<Result<_, _>>()?;
-        let columns: Vec<String> = self.list.into_iter().map(|column| column.name).collect();
-        let target = roles.iter().position(|role| matches!(role, Role::Target));
-        let target_name = target.map(|i| columns[i].clone());
-        Ok(Plan { roles, columns, feature_names, target_name, target_optional })
+    /// Return the recipe's name of each column, taken in the order of training: with or without the target.
+    fn by_position(
+        &self,
+        recipe: &Recipe,
+        ignored: &[usize],
+        ids: &[usize],
+    ) -> Result<Vec<String>, TableError> {
+        let features = recipe.columns.iter().map(|column| &column.name);
+        let others = recipe.ignored.iter().chain(&recipe.ids);
+        let mut order: Vec<&String> = features.clone().collect();
+        let is_numbered = |name: &&String| position(name).is_some();
+        if !recipe.named && features.clone().chain(others.clone()).all(|name| is_numbered(&name)) {
+            order.extend(others);
+            order.extend(recipe.target.iter().filter(is_numbered));
+            order.sort_by_key(|name| position(name));
+            order.extend(recipe.target.iter().filter(|name| !is_numbered(name)));
+        } else {
+            order.extend(&recipe.target);
+        }
+        // What the caller names besides has no place in the order.
+        let free: Vec<usize> =
+            (0..self.list.len()).filter(|i| !ignored.contains(i) && !ids.contains(i)).collect();
+        if free.len() + 1 == order.len() {
+            order.retain(|name| Some(*name) != recipe.target.as_ref());
+        } else if free.len() == recipe.columns.len() {
+            order = features.collect();
+        }
+        if free.len() != order.len() {
+            let (expected, found) = (recipe.columns.len(), free.len());
+            return Err(TableProblem::Length { expected, found }.into());
+        }
+        let mut names: Vec<String> = self.names();
+        // A name that is set aside must not be taken for one of the order.
+        names.iter_mut().for_each(|name| name.insert(0, '\0'));
+        for (i, name) in free.into_iter().zip(order) {
+            names[i].clone_from(name);
+        }
+        Ok(names)
     }
 }

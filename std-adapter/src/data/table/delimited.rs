@@ -1,91 +1,196 @@
-//! Text separated by commas, tabs or semicolons.
+//! Text separated by commas, tabs, semicolons, `|` or white space.
 //!
 //! The delimiter is whichever of `,` tab `;` is most frequent in the first line, outside quotes; in `.tsv` and `.tab`
-//! files a single tab suffices. The first row is a header if any field is text, that is, neither a number nor a
-//! missing-value marker; so column names that are all numbers are read as data. A trailing delimiter is ignored. An
-//! unnamed column in a header is called `x` followed by its index from 0.
+//! files a single tab suffices. A line without any of them is split at `|`, or, if the next line has as many fields, at
+//! white space. Lines that begin with `#` are comments. A trailing delimiter is ignored. An unnamed column in a header
+//! is called `x` followed by its index from 0; so is the first, if the header is one field short, as that of R is.
+//!
+//! | first row | taken for |
+//! | --- | --- |
+//! | numbers and gaps | a row; an error if they count up, or are years, and the next row does not |
+//! | a comment with as many fields and words | the header |
+//! | words over numbers, or words alone | the header |
+//! | words over words, and numbers over numbers | an error |
 
-use crate::data::table::columns::{Column, Columns, Want};
-use crate::data::table::input::{Input, Origin};
+use crate::data::table::columns::{Column, Columns, Kind, Want};
+use crate::data::table::input::{BUFFER, Input, Limited, Origin, Passed, Plainer, line_limit};
 use crate::data::table::rows::{Rows, is_missing};
 use crate::error::table::{TableError, TableProblem};
 use csv::{ByteRecord, ErrorKind, Terminator};
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 
 pub(crate) fn read<'a>(
     mut input: Input<'_>,
     origin: Origin<'a>,
-    want: &Want<'_>,
+    want: Want<'_>,
     preferred: u8,
 ) -> Result<Rows<'a>, TableError> {
-    let start = first_line(&mut input).map_err(|e| origin.failed(e))?;
-    let mut records = Records::new(start.as_slice().chain(input), delimiter(&start, preferred), origin);
+    let mut start = Start::read(&mut input).map_err(|e| origin.failed(e))?;
+    let options = origin.options;
+    let delimiter = options.separator.unwrap_or_else(|| start.delimiter(preferred, options.decimal_comma));
+    start.uncomment(delimiter);
+    let mut records = Records::new(start.text.as_slice().chain(input), delimiter, origin);
     if !records.advance()? {
         return Err(TableProblem::Empty.into());
     }
-    let columns = records.columns()?;
+    let (first, line) = (records.record.clone(), records.line);
+    let second = records.advance()?;
+    let columns = records.columns(&first, line, second.then_some(&records.record))?;
     let named = columns.named;
-    let mut rows = Rows::new(origin, columns.plan(want)?);
-    let mut more = !named || records.advance()?;
+    let mut rows = Rows::new(origin, columns.plan(want, options)?);
+    if !named {
+        records.put(&first, line, &mut rows)?;
+    }
+    let mut more = second;
     while more {
-        records.put(&mut rows)?;
+        records.put(&records.record, records.line, &mut rows)?;
         more = records.advance()?;
     }
     Ok(rows)
 }
 
-/// Return the file up to the end of its first non-blank line, or as much of it as detecting the delimiter can need.
-fn first_line(input: &mut Input<'_>) -> io::Result<Vec<u8>> {
-    let mut start = Vec::new();
-    let mut input = input.by_ref().take(1 << 20);
-    loop {
-        let before = start.len();
-        if input.read_until(b'\n', &mut start)? == 0 || !start[before..].trim_ascii().is_empty() {
-            return Ok(start);
+/// The file up to the end of its second line with content, or as much of it as detecting the delimiter can need.
+#[derive(Default)]
+struct Start {
+    text: Vec<u8>,
+    /// Where the last comment before the first line, the first line and the second begin and end.
+    comment: Option<(usize, usize)>,
+    lines: Vec<(usize, usize)>,
+}
+
+impl Start {
+    fn read(input: &mut Input<'_>) -> io::Result<Self> {
+        let mut start = Self::default();
+        let mut input = input.by_ref().take(1 << 20);
+        while start.lines.len() < 2 {
+            let begin = start.text.len();
+            if input.read_until(b'\n', &mut start.text)? == 0 {
+                break;
+            }
+            let end = start.text.len();
+            let line = &start.text[begin..end];
+            if line.starts_with(b"#") {
+                start.comment = if start.lines.is_empty() { Some((begin, end)) } else { start.comment };
+            } else if !line.trim_ascii().is_empty() {
+                start.lines.push((begin, end));
+            }
+        }
+        Ok(start)
+    }
+
+    fn line(&self, at: usize) -> Vec<u8> {
+        let (begin, end) = self.lines.get(at).copied().unwrap_or_default();
+        outside_quotes(&self.text[begin..end])
+    }
+
+    fn delimiter(&self, preferred: u8, decimal_comma: bool) -> u8 {
+        let (first, second) = (self.line(0), self.line(1));
+        let count = |delimiter: u8| first.iter().filter(|&&byte| byte == delimiter).count();
+        if preferred == b'\t' && count(b'\t') > 0 {
+            return b'\t';
+        }
+        // The last of equal ones wins.
+        let usual = [b';', b'\t', b','].into_iter().filter(|&byte| !(decimal_comma && byte == b','));
+        let usual = usual.max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',');
+        let words = |line: &[u8]| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        match (count(usual), count(b'|'), words(&first), words(&second)) {
+            (0, 1.., ..) => b'|',
+            // The header of R has one field less.
+            (0, 0, one @ 2.., two) if two == one || two == one + 1 => b' ',
+            (0, 0, one @ 1, 2) if number(&first).is_none() && one == 1 => b' ',
+            _ => usual,
+        }
+    }
+
+    /// Make a comment the header if it has words, and as many fields as the line of numbers after it.
+    fn uncomment(&mut self, delimiter: u8) {
+        let Some((begin, end)) = self.comment else { return };
+        let fields = |line: &[u8]| -> Vec<Vec<u8>> {
+            let line = outside_quotes(line.trim_ascii());
+            let fields = line.split(|&byte| byte == delimiter).map(<[u8]>::to_vec);
+            fields.filter(|field| delimiter != b' ' || !field.is_empty()).collect()
+        };
+        let (names, values) = (fields(&self.text[begin + 1..end]), fields(&self.line(0)));
+        let is_number = |field: &Vec<u8>| number(field).is_some();
+        if names.len() > 1
+            && names.len() == values.len()
+            && values.iter().all(is_number)
+            && !names.iter().any(is_number)
+        {
+            self.text[begin] = b' ';
         }
     }
 }
 
-fn delimiter(line: &[u8], preferred: u8) -> u8 {
+fn outside_quotes(line: &[u8]) -> Vec<u8> {
     let mut quoted = false;
     let mut outside = line.to_vec();
     outside.retain(|&byte| {
         quoted ^= byte == b'"';
         !quoted
     });
-    let count = |delimiter: u8| outside.iter().filter(|&&byte| byte == delimiter).count();
-    if preferred == b'\t' && count(b'\t') > 0 {
-        return b'\t';
+    outside
+}
+
+/// Parse a field that is not a word: a number, a truth value or, as NaN, a gap.
+fn number(field: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(field.trim_ascii()).ok()?;
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    match text.parse().or_else(|_| text.replacen(',', ".", 1).parse()) {
+        Ok(value) => Some(value),
+        Err(_) if is_missing(text) || is("true") || is("false") => Some(f64::NAN),
+        Err(_) => None,
     }
-    // The last of equal ones wins.
-    [b';', b'\t', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',')
+}
+
+/// Whether these numbers are more likely names: they count up from 0 or 1, or are years.
+fn look_like_names(fields: &[Option<f64>]) -> bool {
+    // The first may be nameless, above row numbers.
+    let nameless = fields.len() > 2 && fields[0].is_some_and(f64::is_nan);
+    let fields = &fields[usize::from(nameless)..];
+    let numbers: Vec<f64> = fields.iter().flatten().copied().collect();
+    let counts = numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    let counts = counts && (numbers.len() > 2 || nameless) && (numbers[0] == 0.0 || numbers[0] == 1.0);
+    let year = |number: &f64| number.fract() == 0.0 && (1800.0..2200.0).contains(number);
+    let rises = numbers.windows(2).all(|pair| pair[1] > pair[0]);
+    numbers.len() == fields.len() && numbers.len() > 1 && (counts || (rises && numbers.iter().all(year)))
 }
 
 /// Non-blank records and the lines on which they begin.
 struct Records<'a, R> {
-    reader: csv::Reader<io::Chain<R, &'static [u8]>>,
+    reader: csv::Reader<io::Chain<Limited<Plainer<R>>, &'static [u8]>>,
     record: ByteRecord,
     line: u64,
     origin: Origin<'a>,
+    /// Bytes read since the record began, and to the end of a buffer.
+    count: Rc<Cell<u64>>,
 }
 
 impl<'a, R: Read> Records<'a, R> {
     fn new(input: R, delimiter: u8, origin: Origin<'a>) -> Self {
+        let count = Rc::new(Cell::new(0));
+        let limit = Passed("line", origin.options.limits.line.saturating_add(2 * BUFFER as u64));
+        let input = Plainer::new(input, false, delimiter == b' ');
+        let input = Limited { inner: input, count: count.clone(), limit };
         // Terminating records at '\n' alone, and every file with one, makes the parser's line count exact: by default
         // it ends a line between '\r' and '\n'. The '\r' left in the last field is trimmed with the white space.
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
+            .comment(Some(b'#'))
             .terminator(Terminator::Any(b'\n'))
-            .buffer_capacity(crate::data::table::input::BUFFER)
+            .buffer_capacity(BUFFER)
             .from_reader(input.chain(b"\n".as_slice()));
-        Self { reader, record: ByteRecord::new(), line: 0, origin }
+        Self { reader, record: ByteRecord::new(), line: 0, origin, count }
     }
 
     /// Advance to the next non-blank record; return `false` at the end.
     fn advance(&mut self) -> Result<bool, TableError> {
         loop {
+            self.count.set(0);
             let read = self.reader.read_byte_record(&mut self.record);
             if !read.map_err(|error| self.failed(error))? {
                 return Ok(false);
@@ -102,47 +207,110 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(true)
     }
 
-    /// Return the number of fields, without an empty one after a trailing delimiter.
-    fn fields(&self) -> usize {
-        let count = self.record.len();
-        let last = count.checked_sub(1).and_then(|i| self.record.get(i));
-        if count > 1 && last.is_some_and(|field| field.trim_ascii().is_empty()) { count - 1 } else { count }
-    }
-
-    /// Return the columns, named if the record is a header.
-    fn columns(&self) -> Result<Columns, TableError> {
-        let count = self.fields();
-        let mut named = false;
-        let mut list = Vec::with_capacity(count);
-        for (i, field) in self.record.iter().take(count).enumerate() {
-            let name = std::str::from_utf8(field.trim_ascii())
-                .map_err(|_| TableProblem::NotUtf8.at_line(self.line))?;
-            named |= !is_missing(name) && name.parse::<f64>().is_err();
-            list.push(Column::number(if name.is_empty() { format!("x{i}") } else { name.to_owned() }));
+    /// Return the columns, named if the first record is a header.
+    fn columns(
+        &self,
+        first: &ByteRecord,
+        line: u64,
+        second: Option<&ByteRecord>,
+    ) -> Result<Columns, TableError> {
+        let count = fields(first);
+        if count as u64 > self.origin.options.limits.columns {
+            let limit = self.origin.options.limits.columns;
+            return Err(TableProblem::Limit { name: "columns", limit }.at_line(line));
         }
-        Ok(if named { Columns { list, named } } else { Columns::unnamed(count) })
+        let mut names = Vec::with_capacity(count);
+        for field in first.iter().take(count) {
+            let name = std::str::from_utf8(field.trim_ascii());
+            names.push(name.map_err(|_| TableProblem::NotUtf8.at_line(line))?);
+        }
+        let kind = |field: &[u8]| number(field);
+        let own: Vec<Option<f64>> = names.iter().map(|name| kind(name.as_bytes())).collect();
+        let below: Vec<Option<f64>> = second.into_iter().flat_map(|record| record.iter().map(kind)).collect();
+        let named = match self.origin.options.header {
+            Some(named) => named,
+            None if own.iter().all(Option::is_some) => {
+                let below = &below[..below.len().min(count)];
+                if second.is_some()
+                    && look_like_names(&own)
+                    && !(look_like_names(below) || counts_on(&own, below))
+                {
+                    return Err(TableProblem::Header.at_line(line));
+                }
+                false
+            }
+            None if own.len() <= below.len() && own.iter().any(Option::is_some) => {
+                let mut pairs = own.iter().zip(&below);
+                if pairs.all(|(own, below)| own.is_some() == below.is_some()) {
+                    return Err(TableProblem::Header.at_line(line));
+                }
+                true
+            }
+            None => true,
+        };
+        let open = |name: String| Column { name, kind: Kind::Open, line };
+        if !named {
+            let list = (0..count).map(|i| open(format!("x{i}"))).collect();
+            return Ok(Columns { list, ..Columns::unnamed(0) });
+        }
+        // Row names have no name in R.
+        let short = second.is_some_and(|second| {
+            let start = second.get(0).unwrap_or_default();
+            fields(second) == count + 1
+                && second.len() == count + 1
+                && (number(start).is_none() || start == b"1")
+        });
+        let all: Vec<&str> = short.then_some("").into_iter().chain(names).collect();
+        let name = |(i, name): (usize, &&str)| match *name {
+            "" if all.contains(&format!("x{i}").as_str()) => format!("unnamed {i}"),
+            "" => format!("x{i}"),
+            name => name.to_owned(),
+        };
+        let list = all.iter().enumerate().map(|column| open(name(column))).collect();
+        Ok(Columns { list, named, unnamed_first: all.first().is_some_and(|name| name.is_empty()) })
     }
 
-    fn put(&self, rows: &mut Rows<'_>) -> Result<(), TableError> {
+    fn put(&self, record: &ByteRecord, line: u64, rows: &mut Rows<'_>) -> Result<(), TableError> {
         let expected = rows.fields();
-        let found = self.record.len();
-        if found != expected && !(found == expected + 1 && self.fields() == expected) {
-            return Err(TableProblem::Ragged { expected, found }.at_line(self.line));
+        let found = record.len();
+        if found != expected && !(found == expected + 1 && fields(record) == expected) {
+            return Err(TableProblem::Ragged { expected, found }.at_line(line));
         }
         rows.begin()?;
-        for (column, field) in self.record.iter().take(expected).enumerate() {
-            rows.put(column, field, self.line)?;
+        for (column, field) in record.iter().take(expected).enumerate() {
+            rows.put(column, field, line)?;
         }
         Ok(())
     }
 
-    fn failed(&self, error: csv::Error) -> TableProblem {
-        self.origin.failed(match error.into_kind() {
+    fn failed(&self, error: csv::Error) -> TableError {
+        let line = self.line + 1;
+        let problem = self.origin.failed(match error.into_kind() {
             ErrorKind::Io(source) => source,
             // Records are bytes with any number of fields, so reading cannot fail in any other way.
             kind => io::Error::other(format!("{kind:?}")),
-        })
+        });
+        match problem {
+            TableProblem::Limit { name: "line", .. } => {
+                line_limit(self.origin.options.limits.line).at_line(line)
+            }
+            problem => problem.into(),
+        }
     }
+}
+
+/// Whether a row of numbers that count up is followed by the next.
+fn counts_on(own: &[Option<f64>], below: &[Option<f64>]) -> bool {
+    let step = |(own, below): (&Option<f64>, &Option<f64>)| Some(below.as_ref()? - own.as_ref()?);
+    let steps: Vec<Option<f64>> = own.iter().zip(below).map(step).collect();
+    steps.len() == own.len() && steps.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Return the number of fields, without an empty one after a trailing delimiter.
+fn fields(record: &ByteRecord) -> usize {
+    let count = record.len();
+    let last = count.checked_sub(1).and_then(|i| record.get(i));
+    if count > 1 && last.is_some_and(|field| field.trim_ascii().is_empty()) { count - 1 } else { count }
 }
 
 #[cfg(test)]
@@ -220,7 +388,7 @@ mod tests {
             wrong.starts_with("standard input, line 3, column 2 (\"b\"): \"some text\" is not a number"),
             "{wrong}"
         );
-        assert!(wrong.contains("ARFF only"), "{wrong}");
+        assert!(wrong.contains("begins with a number"), "{wrong}");
         let wrong = message("a.csv", format!("a,b\n1,{}\n", "z".repeat(500)), "last");
         assert!(wrong.contains(&format!("\"{}...\" is not", "z".repeat(40))), "{wrong}");
         for mark in ["", "?", "NA", " "] {

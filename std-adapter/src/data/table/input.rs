@@ -1,10 +1,13 @@
 //! What goes into a reader and what comes out: the target column, the input and its origin, and the table.
 
+use crate::data::table::options::Options;
+use crate::data::table::recipe::Recipe;
 use crate::error::table::TableProblem;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, BufReader, Read};
+use std::rc::Rc;
 use std::str::FromStr;
 
 /// Which column is the target.
@@ -113,27 +116,152 @@ impl Table {
     }
 }
 
+/// The rows of one file, how its columns became features, and what is worth telling.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The rows.
+    pub table: Table,
+    /// What the columns are to the features: with it, other files are read alike.
+    pub recipe: Recipe,
+    /// The names of the columns that identify a row.
+    pub id_names: Vec<String>,
+    /// Their fields as written, one row after the other.
+    pub ids: Vec<String>,
+    /// What is worth telling.
+    pub remarks: Remarks,
+}
+
+/// What a reader did that a user may not expect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// The number of gaps that were filled.
+    pub filled: u64,
+    /// The rows that were left out, from 0, in the file's order.
+    pub dropped: Vec<usize>,
+    /// The number of words that are none of the model's levels.
+    pub unknown: u64,
+    /// The first column, if it is a feature that counts the rows and its name says no more.
+    pub row_numbers: Option<String>,
+}
+
+impl Remarks {
+    /// Add those of a later block of rows.
+    pub fn add(&mut self, later: Self) {
+        self.filled += later.filled;
+        self.dropped.extend(later.dropped);
+        self.unknown += later.unknown;
+        self.row_numbers = later.row_numbers;
+    }
+}
+
 /// Large enough that call overhead does not matter.
 pub(crate) const BUFFER: usize = 1 << 17;
 
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
 /// Receives blocks of rows; returns false to stop.
-pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Table) -> bool>;
+pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Reading) -> bool>;
 
-/// Identifies the file in errors, attributes them, and passes blocks of rows on.
+/// How the file is read, where its rows go, and whose errors they are.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) gzip: bool,
+    pub(crate) options: &'a Options,
     pub(crate) receiver: Option<&'a Receiver<'a>>,
+    /// Whether the recipe alone is wanted, and no rows.
+    pub(crate) scan: bool,
+}
+
+/// A limit that input passed, by its name.
+#[derive(Debug)]
+pub(crate) struct Passed(pub(crate) &'static str, pub(crate) u64);
+
+impl Display for Passed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Passed {}
+
+/// Say that a line is too long.
+pub(crate) fn line_limit(limit: u64) -> TableProblem {
+    TableProblem::Limit { name: "line", limit }
 }
 
 impl Origin<'_> {
     pub(crate) fn failed(&self, source: io::Error) -> TableProblem {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        if let Some(&Passed(name, limit)) = source.get_ref().and_then(|error| error.downcast_ref()) {
+            return TableProblem::Limit { name, limit };
+        }
         match source.kind() {
             InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableProblem::Gzip(source),
             _ => TableProblem::Read(source),
+        }
+    }
+}
+
+/// Passes bytes on, up to a limit that begins anew whenever the count is set back.
+pub(crate) struct Limited<R> {
+    pub(crate) inner: R,
+    pub(crate) count: Rc<Cell<u64>>,
+    pub(crate) limit: Passed,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.set(self.count.get().saturating_add(read as u64));
+        let Passed(name, limit) = self.limit;
+        if self.count.get() > limit { Err(io::Error::other(Passed(name, limit))) } else { Ok(read) }
+    }
+}
+
+/// Passes text on with its line ends made `\n`, and runs of white space made one space, each if asked for.
+pub(crate) struct Plainer<R> {
+    inner: R,
+    carriage_returns: bool,
+    spaces: bool,
+    /// The last byte passed on, and whether it is within quotes.
+    last: u8,
+    quoted: bool,
+}
+
+impl<R> Plainer<R> {
+    pub(crate) fn new(inner: R, carriage_returns: bool, spaces: bool) -> Self {
+        Self { inner, carriage_returns, spaces, last: b'\n', quoted: false }
+    }
+}
+
+impl<R: Read> Read for Plainer<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.carriage_returns && !self.spaces {
+            return self.inner.read(buffer);
+        }
+        loop {
+            let read = self.inner.read(buffer)?;
+            let mut kept = 0;
+            for at in 0..read {
+                let mut byte = buffer[at];
+                self.quoted ^= byte == b'"';
+                if self.carriage_returns && byte == b'\r' {
+                    byte = b'\n';
+                }
+                if self.spaces && !self.quoted && matches!(byte, b' ' | b'\t' | b'\r') {
+                    byte = b' ';
+                    if matches!(self.last, b' ' | b'\n') {
+                        continue;
+                    }
+                }
+                self.last = byte;
+                buffer[kept] = byte;
+                kept += 1;
+            }
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
         }
     }
 }

@@ -1,14 +1,19 @@
-//! Tables: CSV, TSV, ARFF and NPY files as numbers.
+//! Tables: CSV, TSV, ARFF, NPY and LIBSVM files as numbers.
 
 pub(crate) mod arff;
 pub(crate) mod columns;
 pub(crate) mod delimited;
 pub(crate) mod input;
+pub(crate) mod libsvm;
 pub(crate) mod npy;
+pub(crate) mod options;
 pub(crate) mod reader;
+pub(crate) mod recipe;
 pub(crate) mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use input::{Table, Target};
+pub use input::{Reading, Remarks, Table, Target};
+pub use options::{Limits, Missing, Options, Unknown};
 pub use reader::{read, read_blocks, read_feature_blocks, read_features};
+pub use recipe::{Column, Recipe};

@@ -7,7 +7,7 @@
 use crate::data::table::columns::{Columns, Want};
 use crate::data::table::input::{Input, Origin};
 use crate::data::table::rows::Rows;
-use crate::error::table::{Place, TableError, TableProblem, cut};
+use crate::error::table::{TableError, TableProblem, cut};
 use std::io::Read;
 
 /// The first bytes of every array.
@@ -19,7 +19,7 @@ const LONGEST_HEADER: u64 = 10_000;
 pub(crate) fn read<'a>(
     mut input: Input<'_>,
     origin: Origin<'a>,
-    want: &Want<'_>,
+    want: Want<'_>,
 ) -> Result<Rows<'a>, TableError> {
     let header = Header::parse(&header_text(&mut input, origin)?)?;
     let Header { rows: count, columns, size, .. } = header;
@@ -40,22 +40,22 @@ pub(crate) fn read<'a>(
             let found = piece * columns + found;
             return Err(TableProblem::NpyTruncated { rows: count, columns, found }.into());
         }
+        let limit = origin.options.limits.columns;
+        if columns > limit {
+            return Err(TableProblem::Limit { name: "columns", limit }.into());
+        }
         // Both are at most the number of values present; an array without columns is refused below.
         let (height, columns) = (height as usize, columns as usize);
         let rows = match &mut rows {
             Some(rows) => rows,
             // Name the columns only now that they are known to exist.
-            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(want)?)),
+            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(want, origin.options)?)),
         };
         for row in 0..height {
             rows.begin()?;
             for column in 0..columns {
                 let value = header.value(&bytes[(column * height + row) * size..][..size]);
-                if !value.is_finite() {
-                    let place = Place::Entry(piece + row as u64 + 1, column as u64 + 1);
-                    return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
-                }
-                rows.put_value(column, value);
+                rows.put_value(column, value, piece + row as u64 + 1)?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Files of numbers: CSV, TSV, ARFF and NPY, plain or gzipped.
+//! Tables in files: CSV, TSV, ARFF, NPY and LIBSVM, plain or gzipped.
 //!
 //! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array in
 //! Fortran order is transposed, and takes twice that).
@@ -7,25 +7,34 @@
 //! | --- | --- | --- |
 //! | NPY | its first bytes | `x0`, `x1`, ... |
 //! | ARFF | `.arff`; other than in `.csv`, `.tsv` and `.tab` also a first line with `%` or `@relation` | declared |
-//! | delimited | anything else | first row, if it contains text; otherwise `x0`, `x1`, ... |
+//! | LIBSVM | `.libsvm`, `.svm`, or [`Options::libsvm`] | `f1`, `f2`, ... by the index, and `label` |
+//! | delimited | anything else | first row, if it contains words; otherwise `x0`, `x1`, ... |
 //!
-//! Gzip is detected by its first bytes. The path `-` is standard input.
+//! A column of words, which begins with a word, becomes one feature per level (see [`Recipe`]). Lines may end with a
+//! carriage return alone. Gzip is detected by its first bytes. The path `-` is standard input.
 
 use crate::data::table::columns::Want;
-use crate::data::table::input::{BUFFER, Origin, Receiver, Table, Target};
-use crate::data::table::{arff, delimited, npy};
+use crate::data::table::input::{
+    BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table, Target,
+};
+use crate::data::table::options::{Missing, Options};
+use crate::data::table::recipe::Recipe;
+use crate::data::table::{arff, delimited, libsvm, npy};
 use crate::error::table::{TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
+use std::rc::Rc;
 
-/// Read every column of a file, one of them as the target. [`Table`] has an example.
+/// Read every column of a file, one of them as the target. [`Table`] has an example; [`Options::read`] reads other
+/// columns, dialects and gaps.
 ///
-/// A nominal ARFF attribute becomes one column per declared value: 1 in rows that have it, otherwise 0.
+/// A column of words, or a nominal ARFF attribute, becomes one column per level: 1 in rows that have it, otherwise 0.
 pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
-    open(path, &Want::All(target), None)
+    let options = Options { target: target.clone(), ..Options::default() };
+    Ok(options.read(path)?.table)
 }
 
 /// Read a file as [`read`] does, but pass the rows to `receive` in blocks of some thousands: a file of any length
@@ -54,24 +63,24 @@ pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
 pub fn read_blocks<E: From<TableError>>(
     path: &Path,
     target: &Target,
-    receive: impl FnMut(Table) -> Result<(), E>,
+    mut receive: impl FnMut(Table) -> Result<(), E>,
 ) -> Result<(), E> {
-    open_blocks(path, &Want::All(target), receive)
+    let options = Options { target: target.clone(), ..Options::default() };
+    options.read_blocks(path, |block| receive(block.table))
 }
 
 /// Read the columns that a fitted model needs, in the model's order.
 ///
-/// 1. If the file names its columns and every feature name is among them, those columns are used, in any position.
-///    A numeric column called `target_name` becomes the target; the others are ignored, and may contain text.
-/// 2. If only some of the feature names are there, the file is rejected: matching the rest by position would be a
-///    guess.
-/// 3. Otherwise columns are matched by position: as many columns as features are the features; one more is the
-///    target, namely the column called `target_name`, or else the last. Any other number is rejected. In a file
-///    without names, the target has the position it had in the unnamed file on which the model was fitted.
+/// 1. If the file names its columns, each feature is the column of its name, in any position. A column called
+///    `target_name` becomes the target; it may be absent. A missing feature, and a column that is neither, is an error
+///    with the nearest name: names in another case are others.
+/// 2. If neither the file nor the model has names (a model without is one of `x0`, `x1`, ...), columns are matched by
+///    position: as many columns as features are the features; one more is the target, which has the position that it
+///    had in the file on which the model was fitted.
+/// 3. If only one of them has names, the file is rejected, unless [`Options::by_position`] is set.
 ///
-/// A target column with a missing value in every row counts as absent, as in files made for prediction. Nominal
-/// attributes count once per value; one that does not declare all values known to the model is accepted, and a
-/// row with a value unknown to the model is rejected.
+/// A target column with a missing value in every row counts as absent, as in files made for prediction. A row with a
+/// level unknown to the model is rejected. A model's [`Recipe`] knows more than names: [`Options::read_for`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,11 +88,12 @@ pub fn read_blocks<E: From<TableError>>(
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("new.csv");
-/// std::fs::write(&path, "street,area,rooms\nElm,70,3\n")?;
+/// std::fs::write(&path, "area,rooms\n70,3\n")?;
 ///
 /// let table = table::read_features(&path, &["rooms".into(), "area".into()], Some("price"))?;
 /// assert_eq!(table.row(0), [3.0, 70.0]);
 /// assert_eq!(table.target, None);
+/// assert!(table::read_features(&path, &["Rooms".into(), "area".into()], None).is_err());
 /// # Ok(()) }
 /// ```
 pub fn read_features(
@@ -91,7 +101,7 @@ pub fn read_features(
     feature_names: &[String],
     target_name: Option<&str>,
 ) -> Result<Table, TableError> {
-    open(path, &Want::Model { features: feature_names, target: target_name }, None)
+    Ok(Options::default().read_for(&Recipe::of_names(feature_names, target_name), path)?.table)
 }
 
 /// Read a file as [`read_features`] does, and pass the rows on as [`read_blocks`] does.
@@ -102,32 +112,115 @@ pub fn read_feature_blocks<E: From<TableError>>(
     path: &Path,
     feature_names: &[String],
     target_name: Option<&str>,
-    receive: impl FnMut(Table) -> Result<(), E>,
-) -> Result<(), E> {
-    open_blocks(path, &Want::Model { features: feature_names, target: target_name }, receive)
-}
-
-fn open_blocks<E: From<TableError>>(
-    path: &Path,
-    want: &Want<'_>,
     mut receive: impl FnMut(Table) -> Result<(), E>,
 ) -> Result<(), E> {
+    let recipe = Recipe::of_names(feature_names, target_name);
+    Options::default().read_blocks_for(&recipe, path, |block| receive(block.table))
+}
+
+impl Options {
+    /// Read the columns that are chosen, and learn their recipe.
+    ///
+    /// # Errors
+    /// [`TableError`] with the place of what cannot be read.
+    pub fn read(&self, path: &Path) -> Result<Reading, TableError> {
+        open(path, Want::Learn, self, None, false)
+    }
+
+    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands. Gaps to be
+    /// filled, and words, take two passes over the file: standard input is then rejected.
+    ///
+    /// # Errors
+    /// Those of reading, and those of `receive`, which stop it.
+    pub fn read_blocks<E: From<TableError>>(
+        &self,
+        path: &Path,
+        receive: impl FnMut(Reading) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fills = matches!(self.missing, Missing::Mean | Missing::Indicator);
+        if !fills && self.words.is_empty() {
+            let mut receive = receive;
+            match blocks(path, Want::Learn, self, &mut receive)? {
+                Ok(()) => return Ok(()),
+                Err(error) if !matches!(error.problem, TableProblem::TwoPasses) => return Err(error.into()),
+                Err(_) => return self.two_passes(path, receive),
+            }
+        }
+        self.two_passes(path, receive)
+    }
+
+    fn two_passes<E: From<TableError>>(
+        &self,
+        path: &Path,
+        mut receive: impl FnMut(Reading) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Neither standard input nor a pipe can be read twice.
+        if !path.is_file() {
+            return Err(TableError::new(path, TableProblem::TwoPasses).into());
+        }
+        let Reading { recipe: learned, remarks: Remarks { row_numbers, .. }, .. } =
+            open(path, Want::Learn, self, None, true)?;
+        // What the recipe settles is not chosen again.
+        let options = Self { ignore: Vec::new(), ids: Vec::new(), ..self.clone() };
+        let want = Want::Apply { recipe: &learned, target: true };
+        let mut receive = |mut block: Reading| {
+            block.remarks.row_numbers.clone_from(&row_numbers);
+            receive(block)
+        };
+        Ok(blocks(path, want, &options, &mut receive)??)
+    }
+
+    /// Read the columns of a model's recipe, by the rule at [`read_features`]. Columns that the recipe leaves out, or
+    /// that [`ignore`](Self::ignore) names, may be there.
+    ///
+    /// # Errors
+    /// [`TableError`] with the place of what cannot be read.
+    pub fn read_for(&self, recipe: &Recipe, path: &Path) -> Result<Reading, TableError> {
+        open(path, Want::Apply { recipe, target: false }, self, None, false)
+    }
+
+    /// Read a file as [`read_for`](Self::read_for) does, and pass the rows on as [`read_blocks`](Self::read_blocks) does,
+    /// in one pass.
+    ///
+    /// # Errors
+    /// Those of reading, and those of `receive`, which stop it.
+    pub fn read_blocks_for<E: From<TableError>>(
+        &self,
+        recipe: &Recipe,
+        path: &Path,
+        mut receive: impl FnMut(Reading) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Ok(blocks(path, Want::Apply { recipe, target: false }, self, &mut receive)??)
+    }
+}
+
+/// Pass blocks of rows on. The outer error is that of the receiver.
+fn blocks<E>(
+    path: &Path,
+    want: Want<'_>,
+    options: &Options,
+    receive: &mut impl FnMut(Reading) -> Result<(), E>,
+) -> Result<Result<(), TableError>, E> {
     let mut refused = None;
-    let mut take = |block: Table| receive(block).map_err(|error| refused = Some(error)).is_ok();
-    let last = open(path, want, Some(&RefCell::new(&mut take)));
-    match refused {
-        Some(error) => Err(error),
-        None => receive(last?),
+    let mut take = |block: Reading| receive(block).map_err(|error| refused = Some(error)).is_ok();
+    let last = open(path, want, options, Some(&RefCell::new(&mut take)), false);
+    match (refused, last) {
+        (Some(error), _) => Err(error),
+        (None, Ok(last)) => receive(last).map(Ok),
+        (None, Err(error)) => Ok(Err(error)),
     }
 }
 
 fn open<'a>(
     path: &'a Path,
-    want: &Want<'_>,
+    want: Want<'_>,
+    options: &'a Options,
     receiver: Option<&'a Receiver<'a>>,
-) -> Result<Table, TableError> {
+    scan: bool,
+) -> Result<Reading, TableError> {
+    let origin = Origin { gzip: false, options, receiver, scan };
     if path.as_os_str() == "-" {
-        return read_from(io::stdin(), path, want, receiver);
+        return read_from(io::stdin(), path, want, origin);
     }
     let failed = |source| TableError::new(path, TableProblem::Open(source));
     let file = File::open(path).map_err(failed)?;
@@ -135,33 +228,37 @@ fn open<'a>(
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(TableError::new(path, TableProblem::Directory));
     }
-    read_from(file, path, want, receiver)
+    read_from(file, path, want, origin)
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Bytes by which the format is detected.
+const HEAD: u64 = 1 << 16;
+
 pub(crate) fn read_from<'a>(
     input: impl Read + 'a,
     path: &'a Path,
-    want: &Want<'_>,
-    receiver: Option<&'a Receiver<'a>>,
-) -> Result<Table, TableError> {
-    unzipped(Box::new(input), path, want, receiver).map_err(|error| TableError { path: path.into(), ..error })
+    want: Want<'_>,
+    origin: Origin<'a>,
+) -> Result<Reading, TableError> {
+    unzipped(Box::new(input), path, want, origin).map_err(|error| TableError { path: path.into(), ..error })
 }
 
 fn unzipped<'a>(
     input: Box<dyn Read + 'a>,
     path: &Path,
-    want: &Want<'_>,
-    receiver: Option<&'a Receiver<'a>>,
-) -> Result<Table, TableError> {
-    let origin = Origin { gzip: false, receiver };
+    want: Want<'_>,
+    origin: Origin<'a>,
+) -> Result<Reading, TableError> {
     let (head, input) = peek(input).map_err(|e| origin.failed(e))?;
     if !head.starts_with(b"\x1F\x8B") {
         return read_plain(&head, input, path, origin, want);
     }
-    let origin = Origin { gzip: true, receiver };
+    let origin = Origin { gzip: true, ..origin };
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, input));
+    let limit = Passed("decompressed", origin.options.limits.decompressed);
+    let decoder = Limited { inner: decoder, count: Rc::new(Cell::new(0)), limit };
     let (head, input) = peek(Box::new(decoder)).map_err(|e| origin.failed(e))?;
     read_plain(&head, input, path, origin, want)
 }
@@ -169,7 +266,7 @@ fn unzipped<'a>(
 /// Return the first bytes, and a reader that still begins with them.
 fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::new();
-    input.by_ref().take(512).read_to_end(&mut head)?;
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(input))))
 }
 
@@ -178,13 +275,18 @@ fn read_plain(
     input: Box<dyn Read + '_>,
     path: &Path,
     origin: Origin<'_>,
-    want: &Want<'_>,
-) -> Result<Table, TableError> {
+    want: Want<'_>,
+) -> Result<Reading, TableError> {
     if head.is_empty() {
         return Err(TableProblem::Empty.into());
     }
     let (name, extension) = name_and_extension(path);
     let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    let ends_lines = |byte: u8| text.strip_suffix(b"\r").unwrap_or(text).contains(&byte);
+    let input: Box<dyn Read + '_> = match !is_npy(head) && ends_lines(b'\r') && !ends_lines(b'\n') {
+        true => Box::new(Plainer::new(input, true, false)),
+        false => input,
+    };
     let mut input = BufReader::with_capacity(BUFFER, input);
     if text.len() < head.len() {
         input.read_exact(&mut [0; BYTE_ORDER_MARK.len()]).map_err(|e| origin.failed(e))?;
@@ -193,15 +295,21 @@ fn read_plain(
         return Err(TableProblem::Format(found).into());
     }
     let rows = match extension.as_str() {
-        _ if head.starts_with(npy::MAGIC) => npy::read(input, origin, want)?,
+        _ if is_npy(head) => npy::read(input, origin, want)?,
         "npy" => npy::read(input, origin, want)?,
         "arff" => arff::read(input, origin, want)?,
+        "libsvm" | "svm" => libsvm::read(input, origin, want)?,
+        _ if origin.options.libsvm => libsvm::read(input, origin, want)?,
         "csv" => delimited::read(input, origin, want, b',')?,
         "tsv" | "tab" => delimited::read(input, origin, want, b'\t')?,
         _ if looks_like_arff(text) => arff::read(input, origin, want)?,
         _ => delimited::read(input, origin, want, b',')?,
     };
     rows.finish(name)
+}
+
+fn is_npy(head: &[u8]) -> bool {
+    head.starts_with(npy::MAGIC)
 }
 
 fn looks_like_arff(text: &[u8]) -> bool {

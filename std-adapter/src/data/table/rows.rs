@@ -1,8 +1,14 @@
 //! Parsing fields of text into rows of values, one field at a time.
+//!
+//! A row has one value per column of the recipe: a number, the index of a level, or NaN for a gap. What the columns
+//! become is settled once all rows were seen, or by the model, and then they are expanded to features.
 
-use crate::data::table::columns::{Plan, Role};
-use crate::data::table::input::{Origin, Table};
+use crate::data::table::columns::{Cell, Plan, Role};
+use crate::data::table::input::{Origin, Reading, Remarks, Table};
+use crate::data::table::options::{Missing, Unknown};
 use crate::error::table::{Place, TableError, TableProblem, cut};
+use std::collections::HashMap;
+use std::mem;
 
 /// Values in a block of rows passed on.
 const BLOCK: usize = 1 << 19;
@@ -10,29 +16,58 @@ const BLOCK: usize = 1 << 19;
 /// The rows read so far, or since the last block was passed on.
 pub(crate) struct Rows<'a> {
     origin: Origin<'a>,
+    plan: Plan,
+    /// One value per column of the recipe.
+    raw: Vec<f64>,
+    target: Vec<f64>,
+    ids: Vec<String>,
+    /// Rows kept and rows begun.
+    count: usize,
+    begun: usize,
+    /// Lengths of `raw` and `target` at which the current row begins.
+    start: (usize, usize),
+    /// Whether the current row is left out.
+    dropped: bool,
     /// Whether a row passed on had a target.
     had_target: bool,
-    plan: Plan,
-    features: Vec<f64>,
-    target: Vec<f64>,
-    count: usize,
-    /// The index in `features` at which the current row begins.
-    start: usize,
     /// The first line with a missing target, its column and its marker, where a missing target is allowed.
     no_target: Option<(u64, usize, String)>,
+    /// The same of the current row.
+    no_target_here: Option<(u64, usize, String)>,
+    /// What was learned of each column.
+    tallies: Vec<Tally>,
+    remarks: Remarks,
+    /// The first value of the first column, while the values count rows.
+    counting: Option<f64>,
+}
+
+/// Sums over the known values of a column.
+#[derive(Clone, Default)]
+struct Tally {
+    known: u64,
+    gaps: u64,
+    mean: f64,
+    levels: Vec<u64>,
 }
 
 impl<'a> Rows<'a> {
     pub(crate) fn new(origin: Origin<'a>, plan: Plan) -> Self {
         Self {
             origin,
-            had_target: false,
-            plan,
-            features: Vec::new(),
+            raw: Vec::new(),
             target: Vec::new(),
+            ids: Vec::new(),
             count: 0,
-            start: 0,
+            begun: 0,
+            start: (0, 0),
+            dropped: false,
+            had_target: false,
             no_target: None,
+            no_target_here: None,
+            tallies: vec![Tally::default(); plan.cells.len()],
+            remarks: Remarks::default(),
+            counting: plan.suspect.then_some(f64::NAN),
+            plan,
         }
     }
 
@@ -43,94 +78,315 @@ impl<'a> Rows<'a> {
 
     /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
-        if let Some(receiver) = self.origin.receiver
-            && self.features.len() + self.target.len() >= BLOCK
-        {
-            let block = self.block(String::new())?;
-            self.had_target |= block.target.is_some();
-            if !(receiver.borrow_mut())(block) {
-                return Err(TableProblem::Stopped.into());
+        self.settle();
+        if self.raw.len() + self.target.len() >= BLOCK {
+            if self.origin.scan {
+                self.tally();
+                self.raw.clear();
+                self.target.clear();
+                self.ids.clear();
+            } else if let Some(receiver) = self.origin.receiver {
+                let block = self.block(String::new())?;
+                self.had_target |= block.table.target.is_some();
+                if !(receiver.borrow_mut())(block) {
+                    return Err(TableProblem::Stopped.into());
+                }
             }
         }
-        self.start = self.features.len();
-        self.features.resize(self.start + self.plan.feature_names.len(), 0.0);
-        self.count += 1;
+        self.start = (self.raw.len(), self.target.len());
+        self.raw.resize(self.start.0 + self.plan.cells.len(), 0.0);
+        self.ids.resize(self.ids.len() + self.plan.ids.len(), String::new());
+        self.begun += 1;
         Ok(())
+    }
+
+    /// Keep the current row or leave it out.
+    fn settle(&mut self) {
+        if self.begun == 0 {
+            return;
+        }
+        let no_target = self.no_target_here.take();
+        if mem::take(&mut self.dropped) {
+            self.raw.truncate(self.start.0);
+            self.target.truncate(self.start.1);
+            self.ids.truncate(self.ids.len() - self.plan.ids.len());
+            self.remarks.dropped.push(self.begun - 1);
+            return;
+        }
+        if let (Some(first), Some(&value)) = (self.counting, self.raw.get(self.start.0)) {
+            let first = if self.count == 0 { value } else { first };
+            self.counting =
+                (value == first + self.count as f64 && (0.0..2.0).contains(&first)).then_some(first);
+        }
+        self.no_target = self.no_target.take().or(no_target);
+        self.count += 1;
+    }
+
+    fn missing(&self) -> Missing {
+        self.plan.recipe.missing
+    }
+
+    /// Note a gap in a feature: NaN takes its place, or the row is left out.
+    fn gap(&mut self, feature: usize) {
+        if self.missing() == Missing::Drop {
+            self.dropped = true;
+        } else {
+            self.remarks.filled += 1;
+            self.raw[self.start.0 + feature] = f64::NAN;
+        }
     }
 
     /// Parse one field of the row.
     pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
-        match &self.plan.roles[column] {
+        match self.plan.roles[column] {
             Role::Unused => {}
             Role::Target => match self.number(column, field, line) {
                 Ok(value) => self.target.push(value),
-                Err(TableError { problem: TableProblem::Missing(text), .. }) if self.plan.target_optional => {
-                    self.no_target.get_or_insert((line, column, text));
-                }
+                Err(error) => self.no_target(column, error, line)?,
+            },
+            Role::Id(id) => {
+                let at = self.ids.len() - self.plan.ids.len() + id;
+                self.ids[at] = text(field, line)?.to_owned();
+            }
+            Role::Feature(feature) => match self.value(feature, column, field, line) {
+                Ok(value) => self.raw[self.start.0 + feature] = value,
+                Err(error) if is_gap(&error.problem) && self.missing() != Missing::Error => self.gap(feature),
                 Err(error) => return Err(error),
             },
-            &Role::Number(slot) => self.features[self.start + slot] = self.number(column, field, line)?,
-            Role::Nominal(places) => {
-                let text = self.text(field, line)?;
-                let problem = match places.get(text) {
-                    Some(Some(slot)) => {
-                        self.features[self.start + slot] = 1.0;
-                        return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Note a row without a target.
+    fn no_target(&mut self, column: usize, error: TableError, line: u64) -> Result<(), TableError> {
+        match error.problem {
+            TableProblem::Missing(marker) if self.plan.target_optional => {
+                self.no_target_here = Some((line, column, marker));
+            }
+            _ if is_gap(&error.problem) && !self.plan.target_optional && self.missing() != Missing::Error => {
+                self.dropped = true;
+            }
+            _ => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Store a value that needs no parsing. NaN is a gap.
+    pub(crate) fn put_value(&mut self, column: usize, value: f64, row: u64) -> Result<(), TableError> {
+        let is_gap = value.is_nan() && self.missing() != Missing::Error;
+        match self.plan.roles[column] {
+            Role::Unused => {}
+            Role::Feature(feature) if is_gap => self.gap(feature),
+            Role::Feature(feature) if matches!(self.plan.cells[feature], Cell::Words { .. }) => {
+                return self.put(column, value.to_string().as_bytes(), row);
+            }
+            Role::Target if is_gap && !self.plan.target_optional => self.dropped = true,
+            Role::Id(id) => {
+                let at = self.ids.len() - self.plan.ids.len() + id;
+                self.ids[at] = value.to_string();
+            }
+            _ if !value.is_finite() => {
+                let place = Place::Entry(row, column as u64 + 1);
+                return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
+            }
+            Role::Target => self.target.push(value),
+            Role::Feature(feature) => self.raw[self.start.0 + feature] = value,
+        }
+        Ok(())
+    }
+
+    /// Return the rows not passed on: all, without a receiver.
+    pub(crate) fn finish(mut self, name: String) -> Result<Reading, TableError> {
+        self.settle();
+        if self.count == 0 {
+            let dropped = self.remarks.dropped.len();
+            return Err(
+                if dropped > 0 { TableProblem::AllDropped(dropped) } else { TableProblem::NoRows }.into()
+            );
+        }
+        self.block(name)
+    }
+
+    /// Add the rows to what is known of the columns.
+    fn tally(&mut self) {
+        for row in self.raw.chunks_exact(self.tallies.len().max(1)) {
+            for ((value, tally), cell) in row.iter().zip(&mut self.tallies).zip(&self.plan.cells) {
+                if value.is_nan() {
+                    tally.gaps += 1;
+                    continue;
+                }
+                tally.known += 1;
+                if let Cell::Words { .. } = cell {
+                    let code = *value as usize;
+                    tally.levels.resize(tally.levels.len().max(code + 1), 0);
+                    tally.levels[code] += 1;
+                } else {
+                    let known = tally.known as f64;
+                    tally.mean += value / known - tally.mean / known;
+                }
+            }
+        }
+    }
+
+    /// Complete the recipe by what was learned. Levels are sorted, so that the order of rows does not matter.
+    fn learn(&mut self) -> Result<(), TableError> {
+        let fills = matches!(self.missing(), Missing::Mean | Missing::Indicator);
+        if fills || self.origin.scan {
+            self.tally();
+        }
+        let Plan { cells, recipe, .. } = &mut self.plan;
+        let width = cells.len();
+        for (at, ((column, cell), tally)) in
+            recipe.columns.iter_mut().zip(cells).zip(&self.tallies).enumerate()
+        {
+            let mut order = Vec::new();
+            match cell {
+                Cell::Open => return Err(TableProblem::EmptyColumn(column.name.clone()).into()),
+                Cell::Number => {}
+                Cell::Words { codes, grows } => {
+                    let mut levels: Vec<(Box<str>, usize)> = mem::take(codes).into_iter().collect();
+                    if *grows {
+                        levels.sort_unstable();
+                    } else {
+                        levels.sort_unstable_by_key(|level| level.1);
                     }
-                    Some(None) => TableProblem::UnseenValue,
-                    None if is_missing(text) => TableProblem::Missing,
-                    None => TableProblem::UndeclaredValue,
+                    order = levels.iter().map(|level| level.1).collect();
+                    column.levels = Some(levels.into_iter().map(|level| level.0.into()).collect());
+                    let mut place = vec![0.0; order.len()];
+                    order.iter().enumerate().for_each(|(new, &old)| place[old] = new as f64);
+                    for value in self.raw.iter_mut().skip(at).step_by(width).filter(|value| !value.is_nan()) {
+                        *value = place[*value as usize];
+                    }
+                }
+            }
+            if fills {
+                if tally.known == 0 {
+                    return Err(TableProblem::EmptyColumn(column.name.clone()).into());
+                }
+                let share =
+                    |&code: &usize| tally.levels.get(code).copied().unwrap_or(0) as f64 / tally.known as f64;
+                column.fill = match &column.levels {
+                    Some(_) => order.iter().map(share).collect(),
+                    None => vec![tally.mean],
                 };
-                return Err(self.refused(column, text, line, problem));
+                column.indicator = recipe.missing == Missing::Indicator && tally.gaps > 0;
+            }
+        }
+        self.plan.learns = false;
+        self.check_names()?;
+        for (cell, column) in self.plan.cells.iter_mut().zip(&self.plan.recipe.columns) {
+            if let Some(levels) = &column.levels {
+                *cell = Cell::words(levels, false);
             }
         }
         Ok(())
     }
 
-    /// Store a value that needs no parsing.
-    pub(crate) fn put_value(&mut self, column: usize, value: f64) {
-        match &self.plan.roles[column] {
-            Role::Target => self.target.push(value),
-            Role::Number(slot) => self.features[self.start + slot] = value,
-            Role::Unused | Role::Nominal(_) => {}
+    /// Refuse features that have one name after expansion, and too many.
+    fn check_names(&self) -> Result<(), TableError> {
+        let limit = self.origin.options.limits.columns;
+        if self.plan.recipe.width() as u64 > limit {
+            return Err(TableProblem::Limit { name: "columns", limit }.into());
         }
-    }
-
-    /// Return the rows not passed on: all, without a receiver.
-    pub(crate) fn finish(mut self, name: String) -> Result<Table, TableError> {
-        if self.count == 0 {
-            return Err(TableProblem::NoRows.into());
+        let mut seen = HashMap::new();
+        let place = |j| self.plan.roles.iter().position(|role| *role == Role::Feature(j)).unwrap_or(j) + 1;
+        for (j, column) in self.plan.recipe.columns.iter().enumerate() {
+            for name in column.feature_names() {
+                if let Some(first) = seen.insert(name.clone(), j) {
+                    let (name, first, second) = (cut(&name), place(first), place(j));
+                    return Err(TableProblem::DuplicateColumn { name, first, second }.into());
+                }
+            }
         }
-        self.block(name)
+        Ok(())
     }
 
     /// Take the rows out.
-    fn block(&mut self, name: String) -> Result<Table, TableError> {
-        if let Some((line, column, text)) = &self.no_target
+    fn block(&mut self, name: String) -> Result<Reading, TableError> {
+        if let Some((line, column, marker)) = &self.no_target
             && (self.had_target || !self.target.is_empty())
         {
-            return Err(self.refused(*column, text, *line, TableProblem::Missing));
+            return Err(self.refused(*column, marker, *line, TableProblem::Missing));
+        }
+        if self.plan.learns {
+            self.learn()?;
         }
         let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
-        Ok(Table {
-            name,
-            dim: self.plan.feature_names.len(),
-            feature_names: self.plan.feature_names.clone(),
-            features: std::mem::take(&mut self.features),
-            target: has_target.then_some(std::mem::take(&mut self.target)),
-            target_name: self.plan.target_name.clone().filter(|_| has_target),
+        let recipe = &self.plan.recipe;
+        let mut remarks = mem::take(&mut self.remarks);
+        remarks.row_numbers = (self.counting.is_some() && self.count > 2).then(|| self.plan.names[0].clone());
+        Ok(Reading {
+            table: Table {
+                name,
+                dim: recipe.width(),
+                feature_names: recipe.feature_names(),
+                features: recipe.expand(mem::take(&mut self.raw)),
+                target: has_target.then_some(mem::take(&mut self.target)),
+                target_name: self.plan.target_name.clone().filter(|_| has_target),
+            },
+            recipe: recipe.clone(),
+            id_names: self.plan.ids.clone(),
+            ids: mem::take(&mut self.ids),
+            remarks,
         })
     }
 
-    fn text<'f>(&self, field: &'f [u8], line: u64) -> Result<&'f str, TableError> {
-        std::str::from_utf8(field.trim_ascii()).map_err(|_| TableProblem::NotUtf8.at_line(line))
+    /// Parse the value of a feature: a number or the index of a level.
+    fn value(&mut self, feature: usize, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
+        match &self.plan.cells[feature] {
+            Cell::Number => return self.number(column, field, line),
+            Cell::Open => {
+                let number = self.number(column, field, line);
+                match number.as_ref().err().map(|error| &error.problem) {
+                    Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
+                        return Err(TableProblem::TwoPasses.into());
+                    }
+                    Some(TableProblem::NotANumber(_)) => self.plan.cells[feature] = Cell::words(&[], true),
+                    problem => {
+                        if problem.is_none_or(|problem| !is_gap(problem)) {
+                            self.plan.cells[feature] = Cell::Number;
+                        }
+                        return number;
+                    }
+                }
+            }
+            Cell::Words { .. } => {}
+        }
+        let word = text(field, line)?;
+        let Cell::Words { codes, grows } = &mut self.plan.cells[feature] else { return Ok(f64::NAN) };
+        let (known, limit) = (codes.len(), self.origin.options.limits.levels);
+        let problem = match codes.get(word) {
+            Some(&code) => return Ok(code as f64),
+            None if is_missing(word) => TableProblem::Missing,
+            None if *grows && (known as u64) < limit => {
+                codes.insert(word.into(), known);
+                return Ok(known as f64);
+            }
+            None if *grows => {
+                let name = self.plan.recipe.columns[feature].name.clone();
+                return Err(TableProblem::TooManyLevels { column: name, limit }.at_line(line));
+            }
+            None if self.plan.learns => TableProblem::UndeclaredValue,
+            None if self.origin.options.unknown == Unknown::Zero => {
+                self.remarks.unknown += 1;
+                return Ok(known as f64);
+            }
+            None => TableProblem::UnseenValue,
+        };
+        Err(self.refused(column, word, line, problem))
     }
 
     fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
-        let text = self.text(field, line)?;
-        let problem = match text.parse::<f64>() {
+        let text = text(field, line)?;
+        let parsed = match self.origin.options.decimal_comma && text.contains(',') {
+            true => text.replacen(',', ".", 1).parse::<f64>(),
+            false => text.parse(),
+        };
+        let problem = match parsed {
             Ok(value) if value.is_finite() => return Ok(value),
             Ok(_) => TableProblem::NotFinite,
+            Err(_) if text.eq_ignore_ascii_case("true") => return Ok(1.0),
+            Err(_) if text.eq_ignore_ascii_case("false") => return Ok(0.0),
             Err(_) if is_missing(text) => TableProblem::Missing,
             Err(_) => TableProblem::NotANumber,
         };
@@ -145,12 +401,26 @@ impl<'a> Rows<'a> {
         line: u64,
         problem: fn(String) -> TableProblem,
     ) -> TableError {
-        let place = Place::Field(line, column + 1, cut(&self.plan.columns[column]).into());
+        let place = Place::Field(line, column + 1, cut(&self.plan.names[column]).into());
         TableError { place, ..problem(cut(text)).into() }
     }
 }
 
+fn text(field: &[u8], line: u64) -> Result<&str, TableError> {
+    std::str::from_utf8(field.trim_ascii()).map_err(|_| TableProblem::NotUtf8.at_line(line))
+}
+
 /// Whether a field is a usual marker of a missing value.
 pub(crate) fn is_missing(text: &str) -> bool {
-    matches!(text, "" | "?" | "NA")
+    const MARKERS: [&str; 4] = ["?", "NA", "NaN", "null"];
+    text.is_empty() || MARKERS.iter().any(|marker| text.eq_ignore_ascii_case(marker))
+}
+
+/// Whether a value could not be read because there is none.
+fn is_gap(problem: &TableProblem) -> bool {
+    match problem {
+        TableProblem::Missing(_) => true,
+        TableProblem::NotFinite(text) => is_missing(text),
+        _ => false,
+    }
 }

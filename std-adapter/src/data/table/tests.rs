@@ -1,8 +1,10 @@
 //! Tests for every format: opening and detection, the choice of the target, and matching a model's features.
 
 use crate::data::table::columns::Want;
-use crate::data::table::input::{Table, Target};
+use crate::data::table::input::{Origin, Reading, Table, Target};
+use crate::data::table::options::Options;
 use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
+use crate::data::table::recipe::Recipe;
 use crate::error::table::{TableError, TableProblem};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,7 +15,24 @@ use std::path::{Path, PathBuf};
 /// Read bytes as a file of this name.
 pub(crate) fn table(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> Result<Table, TableError> {
     let Ok(target) = target.parse::<Target>();
-    read_from(bytes.as_ref(), Path::new(name), &Want::All(&target), None)
+    Ok(reading(name, bytes, &Options { target, ..Options::default() })?.table)
+}
+
+/// Read bytes as a file of this name, in another way.
+pub(crate) fn reading(name: &str, bytes: impl AsRef<[u8]>, options: &Options) -> Result<Reading, TableError> {
+    let origin = Origin { gzip: false, options, receiver: None, scan: false };
+    read_from(bytes.as_ref(), Path::new(name), Want::Learn, origin)
+}
+
+/// Read bytes as a file of this name for a recipe.
+fn applied(
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+    recipe: &Recipe,
+    options: &Options,
+) -> Result<Reading, TableError> {
+    let origin = Origin { gzip: false, options, receiver: None, scan: false };
+    read_from(bytes.as_ref(), Path::new(name), Want::Apply { recipe, target: false }, origin)
 }
 
 /// Return the message with which reading fails.
@@ -29,7 +48,7 @@ pub(crate) fn array(dictionary: &str, data: &[u8]) -> Vec<u8> {
 
 fn features(name: &str, bytes: &[u8], wanted: &[&str], target: Option<&str>) -> Result<Table, TableError> {
     let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
-    read_from(bytes, Path::new(name), &Want::Model { features: &wanted, target }, None)
+    Ok(applied(name, bytes, &Recipe::of_names(&wanted, target), &Options::default())?.table)
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -67,12 +86,14 @@ fn reading_that_fails_half_way() {
         }
     }
     // Longer than what is read to detect the format.
-    let csv = [CSV, &b"7,8,9\n".repeat(200)].concat();
-    let arff = [ARFF, &b"M,1,2\n".repeat(200)].concat();
-    let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 2), }", &[0; 1600]);
+    let csv = [CSV, &b"7,8,9\n".repeat(20_000)].concat();
+    let arff = [ARFF, &b"M,1,2\n".repeat(20_000)].concat();
+    let npy = array("{'descr': '<f8', 'fortran_order': False, 'shape': (20000, 2), }", &[0; 160_000]);
     for (name, start) in [("a.csv", csv), ("a.arff", arff), ("a.npy", npy)] {
         let input = start.chain(Broken);
-        let error = read_from(input, Path::new(name), &Want::All(&Target::Last), None).expect_err("broken");
+        let options = Options::default();
+        let origin = Origin { gzip: false, options: &options, receiver: None, scan: false };
+        let error = read_from(input, Path::new(name), Want::Learn, origin).expect_err("broken");
         assert!(matches!(error.problem, TableProblem::Read(_)), "{error}");
         assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
     }
@@ -193,53 +214,67 @@ fn targets_are_parsed_and_shown() {
 }
 
 #[test]
-fn a_model_finds_its_features_by_name() {
-    let csv = b"id,c,y,a\nx7,3,9,1\nx8,4,8,2\n";
+fn a_header_is_believed() {
+    let csv = b"c,y,a\n3,9,1\n4,8,2\n";
     let found = features("a.csv", csv, &["a", "c"], Some("y")).expect("by name");
     assert_eq!((found.row(0), found.row(1)), ([1.0, 3.0].as_slice(), [2.0, 4.0].as_slice()));
     assert_eq!((found.target, found.target_name.as_deref()), (Some(vec![9.0, 8.0]), Some("y")));
-    assert_eq!(features("a.csv", csv, &["a", "c"], Some("z")).expect("no target").target, None);
-    assert_eq!(features("a.csv", csv, &["a", "c"], None).expect("no target").target, None);
 
-    let text = features("a.csv", csv, &["a", "b"], Some("y")).expect_err("b").to_string();
-    assert_eq!(text, "a.csv: the model's features \"b\" are not in the file; add or rename these columns");
-    // As wide as the model, but with half of its names: matching by position would be a guess.
-    assert!(matches!(
-        features("a.csv", b"a,d\n1,2\n", &["a", "b"], None),
-        Err(TableError { problem: TableProblem::MissingFeatures(_), .. })
-    ));
+    let text = |bytes: &[u8], wanted: &[&str], target| {
+        features("a.csv", bytes, wanted, target).expect_err("another header").to_string()
+    };
+    let missing = "a.csv: the model's features \"b\" are not in the file; add or rename these columns";
+    assert_eq!(text(csv, &["a", "b"], Some("y")), missing);
+    assert!(text(b"a,B\n1,2\n", &["a", "b"], None).contains("\"b\" (nearest: \"B\") are not in the file"));
+    let wanted = ["temperature", "a"];
+    assert!(text(b"temprature,a\n1,2\n", &wanted, None).contains("(nearest: \"temprature\")"));
+    let others = text(csv, &["a", "c"], Some("z"));
+    assert!(
+        others.starts_with("a.csv: the columns \"y\" are not the model's; remove, rename or ignore"),
+        "{others}"
+    );
+    assert!(
+        text(b"a,c,Y\n1,2,3\n", &["a", "c"], Some("y"))
+            .contains("\"Y\" (nearest: \"y\") are not the model's")
+    );
+    assert!(text(b"u,v\n1,2\n", &["p", "q"], None).contains("the model's features \"p\", \"q\" are not"));
+    for (bytes, wanted, part) in [
+        (&b"1,2\n"[..], ["p", "q"], "the model's columns have names, and the file's have none"),
+        (&b"u,v\n1,2\n"[..], ["x0", "x1"], "the model was fitted to columns without"),
+    ] {
+        assert!(text(bytes, &wanted, None).contains(part), "{}", text(bytes, &wanted, None));
+        let recipe = Recipe::of_names(&wanted.map(str::to_owned), None);
+        let options = Options { by_position: true, ..Options::default() };
+        assert_eq!(applied("a.csv", bytes, &recipe, &options).expect("asked for").table.row(0), [1.0, 2.0]);
+    }
+    let options = Options { ignore: vec!["y".into()], ids: vec!["0".into()], ..Options::default() };
+    let found = applied("a.csv", csv, &Recipe::of_names(&["a".into()], None), &options).expect("set aside");
+    assert_eq!(
+        (found.table.features, found.table.target, found.ids),
+        (vec![1.0, 2.0], None, vec!["3".into(), "4".into()])
+    );
 }
 
 #[test]
-fn a_model_finds_its_features_by_position() {
+fn without_names_columns_are_matched_by_position() {
     let row = |name, bytes: &[u8], wanted: &[&str], target| {
         features(name, bytes, wanted, target).map(|t| (t.row(0).to_vec(), t.target))
     };
-    let named = ["p", "q"];
-    assert_eq!(row("a.csv", b"1,2\n", &named, Some("y")).expect("as many"), (vec![1.0, 2.0], None));
-    assert_eq!(
-        row("a.csv", b"1,2,3\n", &named, Some("y")).expect("one more"),
-        (vec![1.0, 2.0], Some(vec![3.0]))
-    );
-    assert_eq!(row("a.csv", b"u,v\n1,2\n", &named, None).expect("other names"), (vec![1.0, 2.0], None));
-    assert_eq!(
-        row("a.csv", b"y,u,v\n3,1,2\n", &named, Some("y")).expect("y first"),
-        (vec![1.0, 2.0], Some(vec![3.0]))
-    );
-    assert_eq!(row("a.npy", &npy(), &named, None).expect("an array"), (vec![1.0, 2.0], None));
-    assert_eq!(row("a.npy", &npy(), &["p"], None).expect("an array"), (vec![1.0], Some(vec![2.0, 4.0])));
-    // The model was fitted on a file without names whose target came first.
+    assert_eq!(row("a.npy", &npy(), &["x0", "x1"], None).expect("an array"), (vec![1.0, 2.0], None));
+    assert_eq!(row("a.npy", &npy(), &["x0"], None).expect("an array"), (vec![1.0], Some(vec![2.0, 4.0])));
+    assert_eq!(row("a.csv", b"1,2,3\n", &["x0", "x1"], Some("y")).expect("one more").1, Some(vec![3.0]));
+    // The target came first in training.
     let unnamed = ["x1", "x2"];
     assert_eq!(
         row("a.csv", b"3,1,2\n", &unnamed, Some("x0")).expect("same"),
         (vec![1.0, 2.0], Some(vec![3.0]))
     );
     assert_eq!(row("a.csv", b"1,2\n", &unnamed, Some("x0")).expect("no target"), (vec![1.0, 2.0], None));
-
-    let text = row("a.csv", b"1,2,3,4\n", &named, Some("y")).expect_err("too wide").to_string();
-    assert!(text.starts_with("a.csv: the model needs 2 feature columns, and the file has 4;"), "{text}");
-    let text = row("a.csv", b"y,u\n1,2\n", &named, Some("y")).expect_err("too narrow").to_string();
-    assert!(text.starts_with("a.csv: the model needs 2 feature columns, and the file has 1;"), "{text}");
+    for (bytes, found) in [(&b"1,2,3,4\n"[..], 4), (b"1\n", 1)] {
+        let text = row("a.csv", bytes, &unnamed, Some("x0")).expect_err("another width").to_string();
+        let expected = format!("a.csv: the model needs 2 feature columns, and the file has {found};");
+        assert!(text.starts_with(&expected), "{text}");
+    }
     let result = features("a.csv", b"1\n", &[], None);
     assert!(matches!(result, Err(TableError { problem: TableProblem::NoFeatures, .. })));
 }
@@ -262,17 +297,16 @@ fn a_model_is_matched_to_nominal_attributes() {
         ([1.0, 0.0, 0.0, 1.5].as_slice(), [0.0, 1.0, 0.0, 2.5].as_slice())
     );
     assert_eq!(found.target, Some(vec![2.0, 3.0]));
-    let text = features("a.arff", ARFF, &["size", "kind=M"], None).expect_err("an unseen value").to_string();
+    let text =
+        features("a.arff", ARFF, &["size", "kind=M"], Some("y")).expect_err("an unseen value").to_string();
     assert!(
         text.starts_with(
             "a.arff, line 8, column 1 (\"kind\"): the model was fitted without the value \"F x\""
         ),
         "{text}"
     );
-    assert_eq!(features("a.arff", ARFF, &["size"], None).expect("nominal ignored").row(1), [2.5]);
-    let text = features("a.arff", ARFF, &["p", "q"], None).expect_err("dim").to_string();
-    assert!(text.contains("needs 2 feature columns, and the file has 4"), "{text}");
-    assert_eq!(features("a.arff", ARFF, &["p", "q", "r"], None).expect("position").row(0), [1.0, 0.0, 1.5]);
+    let text = features("a.arff", ARFF, &["size"], Some("y")).expect_err("one more").to_string();
+    assert!(text.contains("the columns \"kind\" are not the model's"), "{text}");
 }
 
 #[test]

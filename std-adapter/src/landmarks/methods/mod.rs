@@ -202,13 +202,13 @@ pub static METHODS: &[Method] = {
         Method::new("reglev", "Rows by ridge leverage score, exact", &[], |_| Box::new(RidgeLeverage)),
         Method::new(
             "applev",
-            "As lev, with scores from a sample of columns (--columns)",
+            "As lev, with scores from a sample of columns (--score-columns)",
             &[Rank, Columns],
             |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
         ),
         Method::new(
             "appreglev",
-            "As reglev, with scores from a sample of columns (--columns)",
+            "As reglev, with scores from a sample of columns (--score-columns)",
             &[Columns],
             |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
         ),

@@ -1,0 +1,201 @@
+//! Options for how a table is read.
+
+use crate::choice::{Choice, one_of};
+use crate::output::note;
+use clap::{ArgAction, Args};
+use dpp_nystrom::data::table::{Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
+
+/// The dialect of a text, and limits.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Format of the table")]
+pub(crate) struct Dialect {
+    /// Whether the first row names the columns
+    #[arg(long, value_parser = one_of(&HEADERS), default_value = "auto")]
+    header: Header,
+    /// What separates fields: , ; | tab or space, for any run of white space [default: detected]
+    #[arg(long, value_parser = separator, value_name = "CHARACTER")]
+    separator: Option<u8>,
+    /// The decimal point: . or ,
+    #[arg(long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
+    decimal: bool,
+    /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
+    #[arg(long)]
+    libsvm: bool,
+    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), or bytes that a compressed file
+    /// expands to (decompressed) [default: line=16777216, columns=100000, levels=256, decompressed=17179869184]
+    #[arg(long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
+    limits: Vec<(String, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Header {
+    Yes,
+    No,
+    Auto,
+}
+
+const HEADERS: [Choice<Header>; 3] =
+    [("yes", "", Header::Yes), ("no", "", Header::No), ("auto", "", Header::Auto)];
+
+const POINTS: [Choice<bool>; 2] = [(".", "", false), (",", "", true)];
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text {
+        "," | "comma" => Ok(b','),
+        ";" | "semicolon" => Ok(b';'),
+        "|" => Ok(b'|'),
+        "tab" | "\t" | "\\t" => Ok(b'\t'),
+        "space" | " " => Ok(b' '),
+        _ => Err(format!("invalid value {text:?}: expected , ; | tab or space")),
+    }
+}
+
+fn limit(text: &str) -> Result<(String, u64), String> {
+    let parsed = text.split_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
+    parsed.filter(|(name, value)| *value > 0 && Limits::default().set(name, *value)).ok_or_else(|| {
+        format!("invalid value {text:?}: expected line=N, columns=N, levels=N or decompressed=N")
+    })
+}
+
+impl Dialect {
+    fn options(&self) -> Options {
+        let Self { header, separator, decimal, libsvm, limits } = self;
+        let mut options = Options {
+            header: match header {
+                Header::Yes => Some(true),
+                Header::No => Some(false),
+                Header::Auto => None,
+            },
+            separator: *separator,
+            decimal_comma: *decimal,
+            libsvm: *libsvm,
+            ..Options::default()
+        };
+        for (name, value) in limits {
+            options.limits.set(name, *value);
+        }
+        options
+    }
+}
+
+/// Which columns are learned from, and what is done with gaps.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Columns of the table")]
+pub(crate) struct ColumnArguments {
+    /// The target column, which is not a feature: a name, an index from 0, last, or none
+    #[arg(long, value_name = "COLUMN", default_value = "last")]
+    pub(crate) target: Target,
+    /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Columns that are not used
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Columns that identify a row: no features, and predict writes them beside the predictions
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ids: Vec<String>,
+    /// Columns to take as words, one feature per word, even if they begin with a number
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    words: Vec<String>,
+    /// What to do with missing values (an empty field, ?, NA, NaN, null) of features: refuse them, leave out the row, or take
+    /// the mean of the column (of words, the share of each), with indicator beside a feature that tells where they are
+    #[arg(long, value_parser = one_of(&MISSING), default_value = "error")]
+    missing: Missing,
+}
+
+const MISSING: [Choice<Missing>; 4] = [
+    ("error", "", Missing::Error),
+    ("drop", "", Missing::Drop),
+    ("mean", "", Missing::Mean),
+    ("indicator", "", Missing::Indicator),
+];
+
+/// Which columns are learned from, in which dialect.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TableArguments {
+    #[command(flatten)]
+    pub(crate) columns: ColumnArguments,
+    #[command(flatten)]
+    dialect: Dialect,
+}
+
+impl TableArguments {
+    pub(crate) fn options(&self) -> Options {
+        let ColumnArguments { target, columns, ignore, ids, words, missing } = self.columns.clone();
+        Options { target, columns, ignore, ids, words, missing, ..self.dialect.options() }
+    }
+
+    /// Whether an option other than the target is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.options() != Options { target: self.columns.target.clone(), ..Options::default() }
+    }
+}
+
+/// How the columns of a file are matched to a model's.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MatchArguments {
+    #[command(flatten)]
+    columns: MatchColumns,
+    #[command(flatten)]
+    dialect: Dialect,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Columns of the table")]
+struct MatchColumns {
+    /// Columns that the model does not know: names, indices from 0, or ranges such as 3-7
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Columns that identify a row [default: those of fit --ids]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ids: Vec<String>,
+    /// What to do with a word that the model was trained without: refuse it, or set all its column's features to 0
+    #[arg(long, value_parser = one_of(&UNKNOWN), default_value = "error")]
+    unknown: Unknown,
+    /// Take the columns in their order, whatever their names
+    #[arg(long)]
+    by_position: bool,
+}
+
+const UNKNOWN: [Choice<Unknown>; 2] = [("error", "", Unknown::Error), ("zero", "", Unknown::Zero)];
+
+impl MatchArguments {
+    pub(crate) fn options(&self) -> Options {
+        let MatchColumns { ignore, ids, unknown, by_position } = self.columns.clone();
+        Options { ignore, ids, unknown, by_position, ..self.dialect.options() }
+    }
+}
+
+/// Tell what a user may not expect of the rows that were read.
+pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
+    let Remarks { filled, dropped, unknown, row_numbers } = remarks;
+    let what = match recipe.missing {
+        Missing::Error | Missing::Drop => "gaps",
+        Missing::Mean | Missing::Indicator => "gaps in the target",
+    };
+    if *filled > 0 {
+        note(&format!("{filled} gaps were filled with means of the training rows"));
+    }
+    if !dropped.is_empty() {
+        note(&format!("{} rows have {what} and were left out", dropped.len()));
+    }
+    if *unknown > 0 {
+        note(&format!("{unknown} words are unknown to the model: the features of their columns are 0"));
+    }
+    if let Some(column) = row_numbers {
+        note(&format!(
+            "warning: the first column {column:?} counts the rows and is a feature; leave it out with --ignore {}",
+            if column.contains([' ', ',']) { "0" } else { column }
+        ));
+    }
+}
+
+/// Tell which columns were taken as words.
+pub(crate) fn tell_words(recipe: &Recipe) {
+    let words =
+        recipe.columns.iter().filter_map(|column| Some((&column.name, column.levels.as_ref()?.len())));
+    let words: Vec<String> = words.map(|(name, levels)| format!("{name:?} ({levels} levels)")).collect();
+    if !words.is_empty() {
+        note(&format!("words, one feature per level: {}", words.join(", ")));
+    }
+}

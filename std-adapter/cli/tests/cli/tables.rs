@@ -1,0 +1,481 @@
+//! Small files as programs write them, each with the table it is read as, or with the option that its error names.
+
+use crate::command::{Folder, column};
+use crate::sample::Sample;
+use dpp_nystrom::data::store::Store;
+use dpp_nystrom::data::table::{Missing, Options, Table};
+use dpp_nystrom::model::Model;
+use flate2::{Compression, write::GzEncoder};
+use std::io::Write;
+
+/// A file: its name, its bytes, and the options that read it.
+type File = (&'static str, &'static str, &'static str);
+
+/// Features, target and rows, the target last.
+type Rows = (&'static str, &'static [&'static [f64]]);
+
+const AB: &[&[f64]] = &[&[1.0, 2.5, 3.0], &[4.0, 5.5, 6.0]];
+
+const READ: [(&str, File, Rows); 36] = [
+    ("pandas", ("a.csv", "a,b,y\n1,2.5,3\n4,5.5,6\n", ""), ("a b y", AB)),
+    ("pandas with its index", ("a.csv", ",a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore x0"), ("a b y", AB)),
+    ("pandas read back", ("a.csv", "Unnamed: 0,a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore 0"), ("a b y", AB)),
+    ("pandas, numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n4,5.5,6\n", "--header yes"), ("0 1 2", AB)),
+    (
+        "a table of years",
+        ("a.csv", "2019,2020,2021\n1,2.5,3\n4,5.5,6\n", "--header yes"),
+        ("2019 2020 2021", AB),
+    ),
+    ("numpy.savetxt", ("a.txt", "1.0e+00 2.5e+00 3.0e+00\n4.0e+00 5.5e+00 6.0e+00\n", ""), ("x0 x1 x2", AB)),
+    ("numpy.savetxt with a header", ("a.txt", "# a b y\n1 2.5 3\n4 5.5 6\n", ""), ("a b y", AB)),
+    ("numpy.savetxt, a header of commas", ("a.csv", "# a,b,y\n1,2.5,3\n4,5.5,6\n", ""), ("a b y", AB)),
+    ("comments", ("a.csv", "# made by hand\na,b,y\n# day 1\n1,2.5,3\n# day 2\n4,5.5,6\n", ""), ("a b y", AB)),
+    (
+        "R write.csv",
+        ("a.csv", "\"\",\"a\",\"b\",\"y\"\n\"1\",1,2.5,3\n\"2\",4,5.5,6\n", "--ignore 0"),
+        ("a b y", AB),
+    ),
+    ("R write.csv without row names", ("a.csv", "\"a\",\"b\",\"y\"\n1,2.5,3\n4,5.5,6\n", ""), ("a b y", AB)),
+    (
+        "R write.table",
+        ("a.txt", "\"a\" \"b\" \"y\"\n\"1\" 1 2.5 3\n\"2\" 4 5.5 6\n", "--ignore 0"),
+        ("a b y", AB),
+    ),
+    ("R row names of words", ("a.txt", "a b y\nMazda 1 2.5 3\nFiat 4 5.5 6\n", "--ids 0"), ("a b y", AB)),
+    ("R write.csv2", ("a.csv", "\"a\";\"b\";\"y\"\n1;2,5;3\n4;5,5;6\n", "--decimal ,"), ("a b y", AB)),
+    ("Excel, European", ("a.csv", "\u{FEFF}a;b;y\r\n1;2,5;3\r\n4;5,5;6\r\n", "--decimal ,"), ("a b y", AB)),
+    ("Excel, UTF-8", ("a.csv", "\u{FEFF}a,b,y\r\n1,2.5,3\r\n4,5.5,6\r\n", ""), ("a b y", AB)),
+    (
+        "Excel, trailing commas",
+        ("a.csv", "a,b,y,\r\n1,2.5,3,\r\n4,5.5,6,\r\n,,,\r\n", "--missing drop"),
+        ("a b y", AB),
+    ),
+    ("Excel for the Macintosh", ("a.csv", "a,b,y\r1,2.5,3\r4,5.5,6\r", ""), ("a b y", AB)),
+    ("a spreadsheet's tabs", ("a.tsv", "a\tb, in m\ty\n1\t2.5\t3\n4\t5.5\t6\n", ""), ("a|b, in m|y", AB)),
+    ("sqlite .mode csv", ("a.csv", "1,2.5,3\r\n4,5.5,6\r\n", ""), ("x0 x1 x2", AB)),
+    ("sqlite .mode csv with headers", ("a.csv", "a,b,y\r\n1,2.5,3\r\n4,5.5,6\r\n", ""), ("a b y", AB)),
+    ("sqlite .mode list", ("a.txt", "a|b|y\n1|2.5|3\n4|5.5|6\n", ""), ("a b y", AB)),
+    ("psql", ("a.txt", "a|b|y\n1|2.5|3\n4|5.5|6\n", "--separator |"), ("a b y", AB)),
+    ("columns of spaces", ("a.dat", "  a     b  y\n  1   2.5  3\n  4   5.5  6\n", ""), ("a b y", AB)),
+    (
+        "quoted numbers",
+        ("a.csv", "\"a\",\"b\",\"y\"\n\"1\",\"2.5\",\"3\"\n\"4\",\"5.5\",\"6\"\n", ""),
+        ("a b y", AB),
+    ),
+    ("a name with a line end", ("a.csv", "\"a\nb\",c,y\n1,2.5,3\n4,5.5,6\n", ""), ("a\nb|c|y", AB)),
+    ("LIBSVM", ("a.libsvm", "3 1:1 2:2.5 # first\n6 1:4 2:5.5\n", ""), ("f1 f2 label", AB)),
+    (
+        "LIBSVM from 0, sparse",
+        ("a.svm", "3 0:1\n-1 2:2\n", ""),
+        ("f0 f1 f2 label", &[&[1.0, 0.0, 0.0, 3.0], &[0.0, 0.0, 2.0, -1.0]]),
+    ),
+    ("LIBSVM of another ending", ("a.txt", "3 1:1 2:2.5\n6 1:4 2:5.5\n", "--libsvm"), ("f1 f2 label", AB)),
+    (
+        "truth values",
+        ("a.csv", "a,b,y\nTrue,FALSE,1\nfalse,true,2\n", ""),
+        ("a b y", &[&[1.0, 0.0, 1.0], &[0.0, 1.0, 2.0]]),
+    ),
+    (
+        "words",
+        ("a.csv", "kind,a,y\nred,1,2\nblue,3,4\nred,5,6\n", ""),
+        ("kind=blue kind=red a y", &[&[0.0, 1.0, 1.0, 2.0], &[1.0, 0.0, 3.0, 4.0], &[0.0, 1.0, 5.0, 6.0]]),
+    ),
+    (
+        "codes that are words",
+        ("a.csv", "zip,a,y\n007,1,2\n12A,3,4\n", "--words zip"),
+        ("zip=007 zip=12A a y", &[&[1.0, 0.0, 1.0, 2.0], &[0.0, 1.0, 3.0, 4.0]]),
+    ),
+    (
+        "gaps of all kinds",
+        ("a.csv", "a,b,y\n1,8,1\n?,NA,2\n3,,3\n,NaN,4\nnull,10,5\n", "--missing indicator"),
+        (
+            "a|a missing|b|b missing|y",
+            &[
+                &[1.0, 0.0, 8.0, 0.0, 1.0],
+                &[2.0, 1.0, 9.0, 1.0, 2.0],
+                &[3.0, 0.0, 9.0, 1.0, 3.0],
+                &[2.0, 1.0, 9.0, 1.0, 4.0],
+                &[2.0, 1.0, 10.0, 0.0, 5.0],
+            ],
+        ),
+    ),
+    (
+        "gaps among words",
+        ("a.csv", "kind,a,y\nred,1,2\n,3,4\nblue,nan,5\nred,5,6\n", "--missing mean"),
+        (
+            "kind=blue kind=red a y",
+            &[
+                &[0.0, 1.0, 1.0, 2.0],
+                &[1.0 / 3.0, 2.0 / 3.0, 3.0, 4.0],
+                &[1.0, 0.0, 3.0, 5.0],
+                &[0.0, 1.0, 5.0, 6.0],
+            ],
+        ),
+    ),
+    (
+        "ARFF",
+        (
+            "a.arff",
+            "% UCI\n@relation r\n@attribute kind {q,p}\n@attribute a real\n@attribute y real\n@data\np,1,2\n?,3,4\nq,5,?\n",
+            "--missing drop",
+        ),
+        ("kind=q kind=p a y", &[&[0.0, 1.0, 1.0, 2.0]]),
+    ),
+    (
+        "chosen columns",
+        (
+            "a.csv",
+            "id,a,b,c,note,y,z\nr1,1,9,2.5,x,3,7\nr2,4,9,5.5,,6,7\n",
+            "--columns 1,c --ids id --target y",
+        ),
+        ("a c y", AB),
+    ),
+];
+
+/// Files that are refused, and what the message names.
+const REFUSED: [(&str, File, &[&str]); 22] = [
+    ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes or --header no"]),
+    ("numbered columns and an index", ("a.csv", ",0,1\n0,2.5,3\n1,2,5\n", ""), &["line 1", "--header yes"]),
+    ("years", ("a.csv", "2019,2020\n1,2.5\n", ""), &["line 1", "--header yes or --header no"]),
+    ("words over words", ("a.csv", "red,1,2\nblue,3,4\n", ""), &["line 1", "--header yes or --header no"]),
+    (
+        "decimal commas",
+        ("a.csv", "a;b;y\n1;2;3\n4;2,5;3\n", ""),
+        &["line 3, column 2", "\"2,5\" is not a number", "--decimal ,"],
+    ),
+    (
+        "LIBSVM by another name",
+        ("a.txt", "3 1:1 2:2.5\n6 1:4 2:1:2\n", "--libsvm"),
+        &["line 2", "\"2:1:2\"", "label index:value"],
+    ),
+    ("LIBSVM out of order", ("a.svm", "3 2:1 1:2.5\n", ""), &["line 1", "\"1:2.5\"", "ascending"]),
+    (
+        "a word among numbers",
+        ("a.csv", "a,b,y\n1,2,3\n4,low,5\n", ""),
+        &["line 3, column 2 (\"b\")", "--words, --ignore"],
+    ),
+    (
+        "a gap",
+        ("a.csv", "a,b,y\n1,2,3\n4,,5\n", ""),
+        &["line 3, column 2 (\"b\")", "--missing drop, mean or indicator"],
+    ),
+    ("NaN", ("a.csv", "a,b,y\n1,2,3\n4,NaN,5\n", ""), &["line 3, column 2 (\"b\")", "--missing drop"]),
+    (
+        "gaps in every row",
+        ("a.csv", "a,b,y\n1,,3\n,4,5\n", "--missing drop"),
+        &["all 2 rows have gaps", "--missing mean"],
+    ),
+    (
+        "a column of gaps",
+        ("a.csv", "a,b,y\n1,,3\n2,,5\n", "--missing mean"),
+        &["\"b\" has no value in any row", "--ignore"],
+    ),
+    (
+        "an unknown column",
+        ("a.csv", "alpha,b,y\n1,2,3\n", "--ignore Alpha"),
+        &["no column is called \"Alpha\" (nearest: \"alpha\")"],
+    ),
+    (
+        "a column past the last",
+        ("a.csv", "a,b,y\n1,2,3\n", "--columns 1-3"),
+        &["there is no column 3", "counted from 0"],
+    ),
+    ("another separator", ("a.csv", "a b,y\n1,2\n3,4,5\n", ""), &["line 3", "--separator"]),
+    (
+        "too many words",
+        ("a.csv", "a,kind,y\n1,p,1\n2,q,2\n3,r,3\n", "--limit levels=2"),
+        &["line 4", "\"kind\" has more than 2", "--ignore", "--limit levels=N"],
+    ),
+    (
+        "too many columns",
+        ("a.csv", "a,b,y\n1,2,3\n", "--limit columns=2"),
+        &["columns = 2", "--limit columns=N"],
+    ),
+    (
+        "too long a line",
+        ("a.arff", "@relation r\n@attribute a real\n@attribute y real\n@data\n1,2\n", "--limit line=12"),
+        &["line 2", "line = 12", "--limit line=N"],
+    ),
+    (
+        "a date in ARFF",
+        ("a.arff", "@relation r\n@attribute a date\n@attribute y real\n@data\n1,2\n", ""),
+        &["\"a\" has type \"date\"", "--ignore"],
+    ),
+    (
+        "a target of words",
+        ("a.csv", "a,y\n1,low\n2,high\n", ""),
+        &["line 2, column 2 (\"y\")", "is not a number"],
+    ),
+    ("an unclosed quote", ("a.csv", "a,y\n1,\"2\n3,4\n", ""), &["line 2, column 2 (\"y\")"]),
+    ("one column", ("a.csv", "a\n1\n2\n", ""), &["no feature column is left", "--target"]),
+];
+
+/// The library's options for those of the command.
+fn options(arguments: &str) -> Options {
+    let mut options = Options::default();
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let list = |text: &str| text.split(',').map(str::to_owned).collect();
+    for pair in words.chunks(2) {
+        let value = pair.get(1).copied().unwrap_or_default();
+        match pair[0] {
+            "--ignore" => options.ignore = list(value),
+            "--columns" => options.columns = list(value),
+            "--ids" => options.ids = list(value),
+            "--words" => options.words = list(value),
+            "--target" => options.target = value.parse().unwrap(),
+            "--header" => options.header = Some(value == "yes"),
+            "--separator" => options.separator = Some(value.as_bytes()[0]),
+            "--decimal" => options.decimal_comma = true,
+            "--libsvm" => options.libsvm = true,
+            "--missing" => {
+                options.missing = match value {
+                    "drop" => Missing::Drop,
+                    "mean" => Missing::Mean,
+                    _ => Missing::Indicator,
+                }
+            }
+            other => panic!("{other}"),
+        }
+    }
+    options
+}
+
+#[track_caller]
+fn same(what: &str, table: &Table, (names, rows): Rows, tolerance: f64) {
+    let found: Vec<&str> = table.feature_names.iter().chain(&table.target_name).map(String::as_str).collect();
+    let by = if names.contains('|') { '|' } else { ' ' };
+    assert_eq!(found, names.split(by).collect::<Vec<_>>(), "{what}");
+    assert_eq!(table.rows(), rows.len(), "{what}");
+    for (at, row) in rows.iter().enumerate() {
+        let found = table.row(at).iter().chain(table.target.iter().map(|target| &target[at]));
+        let near = |(found, expected): (&f64, &f64)| (found - expected).abs() <= tolerance;
+        assert!(
+            found.clone().count() == row.len() && found.zip(*row).all(near),
+            "{what}: {:?}",
+            table.row(at)
+        );
+    }
+}
+
+#[test]
+fn files_of_many_programs_are_read() {
+    let folder = Folder::new();
+    for (what, (name, bytes, arguments), expected) in READ {
+        folder.write(name, bytes);
+        let read =
+            options(arguments).read(&folder.path(name)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        same(what, &read.table, expected, 1e-12);
+        // The program, and the rows of a stream, agree.
+        folder.run(&format!("convert {name} --out {name}.rows {arguments}")).good();
+        let store = Store::open(&folder.path(&format!("{name}.rows"))).unwrap();
+        let rows = store.table_of(&(0..store.len()).collect::<Vec<_>>()).unwrap();
+        same(what, &rows, expected, 1e-9);
+        // What was learned reads the same file alike.
+        let again = Options { separator: options(arguments).separator, ..options(arguments) };
+        let again = Options { ignore: Vec::new(), columns: Vec::new(), ids: Vec::new(), ..again };
+        let again = again.read_for(&read.recipe, &folder.path(name));
+        if !what.starts_with("ARFF") {
+            assert_eq!(again.unwrap_or_else(|error| panic!("{what}: {error}")).table, read.table, "{what}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_refused_name_the_option_that_reads_them() {
+    let folder = Folder::new();
+    for (what, (name, bytes, arguments), parts) in REFUSED {
+        println!("{what}");
+        folder.write(name, bytes);
+        folder
+            .run(&format!("select {name} --landmarks 1 --sigma 1 {arguments}"))
+            .refused(&[&[name], parts].concat());
+        folder.run(&format!("convert {name} --out a.rows {arguments}")).refused(&[&[name], parts].concat());
+    }
+}
+
+/// Rows with a column of words, gaps, ids and row numbers.
+fn everyday() -> String {
+    let sample = Sample::new(120, 2);
+    let kinds = ["oak", "elm", "fir"];
+    let mut text = ",tree,a,id,b,y\n".to_owned();
+    for (at, (row, target)) in sample.features.iter().zip(&sample.target).enumerate() {
+        let a = if at % 11 == 3 { "NA".to_owned() } else { row[0].to_string() };
+        let target = target + [0.0, 2.0, -1.0][at % 3];
+        text += &format!("{at},{},{a},\"row \"\"{at}\"\", or so\",{},{target}\n", kinds[at % 3], row[1]);
+    }
+    text
+}
+
+#[test]
+fn a_model_remembers_its_columns() {
+    let folder = Folder::with("a.csv", everyday());
+    let fit = folder
+        .run("fit --metric one a.csv --landmarks 20 --ignore 0 --ids id --missing indicator --model m")
+        .good();
+    assert!(
+        fit.err.contains("11 gaps were filled with means") && fit.err.contains("\"tree\" (3 levels)"),
+        "{}",
+        fit.err
+    );
+    let model = Model::load(folder.path("m")).unwrap();
+    assert_eq!(model.feature_names, ["tree=elm", "tree=fir", "tree=oak", "a", "a missing", "b"]);
+    let run = folder.run("predict m a.csv").good();
+    assert!(run.err.contains("11 gaps were filled"), "{}", run.err);
+    let rows: Vec<&str> = run.out.lines().collect();
+    assert_eq!((rows[0], rows.len()), ("id,y", 121));
+    assert!(rows[4].starts_with("\"row \"\"3\"\", or so\","), "{}", rows[4]);
+
+    // Another order of columns, and no target, give the same bits; ids may be absent.
+    let fields = |line: &str| {
+        let record =
+            csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes()).into_records().next();
+        record.unwrap().unwrap().iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let lines: Vec<Vec<String>> = everyday().lines().map(fields).collect();
+    let ordered = |order: &[usize]| -> String {
+        let line = |fields: &Vec<String>| {
+            order.iter().map(|&at| fields[at].as_str()).collect::<Vec<_>>().join("\t") + "\n"
+        };
+        lines.iter().map(line).collect()
+    };
+    folder.write("b.tsv", ordered(&[4, 2, 1]));
+    let again = folder.run("predict m b.tsv").good().out;
+    let bare = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.rsplit(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(bare(&again), bare(&run.out));
+    let named = folder.run("predict m a.csv --ids 0,id").good().out;
+    assert!(named.starts_with("x0,id,y\n0,\"row \"\"0\"\", or so\","), "{named}");
+    folder.run("predict m b.tsv --ids b").refused(&["\"b\" is a feature of the model"]);
+
+    // A word that was not learned.
+    folder.write("c.tsv", ordered(&[4, 2, 1]).replace("oak", "ash"));
+    folder.run("predict m c.tsv").refused(&[
+        "c.tsv, line 2, column 3 (\"tree\")",
+        "without the value \"ash\"",
+        "--unknown zero",
+    ]);
+    let zero = folder.run("predict m c.tsv --unknown zero").good();
+    assert!(zero.err.contains("40 words are unknown to the model"), "{}", zero.err);
+    assert_ne!(bare(&zero.out), bare(&run.out));
+
+    // The same model from a row store, up to the rounding of its statistics.
+    folder.run("convert a.csv --out a.rows --ignore 0 --ids id --missing indicator").good();
+    let plain = "--landmarks 20 --method uniform --sigma 2 --ridge 1e-3";
+    folder.run(&format!("fit --metric one a.rows {plain} --model s")).good();
+    folder
+        .run(&format!("fit --metric one a.csv {plain} --ignore 0 --ids id --missing indicator --model u"))
+        .good();
+    let run = folder.run("predict u a.csv").good();
+    folder
+        .run("fit --metric one a.rows --landmarks 20 --model t --ignore 0")
+        .refused(&["give these options to convert"]);
+    let stored = Model::load(folder.path("s")).unwrap();
+    assert_eq!(stored.recipe, model.recipe);
+    let store = folder.run("predict s a.csv").good().out;
+    let off: f64 = column(&bare(&store).join("\n"))
+        .1
+        .iter()
+        .zip(column(&bare(&run.out).join("\n")).1)
+        .map(|(one, other)| (one - other).abs())
+        .fold(0.0, f64::max);
+    assert!(off < 1e-6, "{off}");
+
+    // What is read once cannot be learned in two passes; what is read whole can.
+    let text = everyday();
+    folder
+        .run_with_input("convert - --out p.rows --ignore 0,id", text.as_bytes())
+        .refused(&["two passes", "standard input"]);
+    folder
+        .run_with_input(
+            "fit --metric one - --landmarks 20 --ignore 0,id --missing mean --model p",
+            text.as_bytes(),
+        )
+        .good();
+}
+
+#[test]
+fn rows_with_gaps_are_left_out_and_counted() {
+    let folder = Folder::with("a.csv", everyday());
+    let run = folder
+        .run("fit --metric one a.csv --landmarks 20 --ignore 0 --ids id --missing drop --json --model m")
+        .good();
+    assert!(run.err.contains("11 rows have gaps and were left out"), "{}", run.err);
+    let report = run.json();
+    assert_eq!(crate::command::number(&report, "rows"), 109.0);
+    // Landmarks are rows of the file.
+    let landmarks = crate::command::row_numbers(&report, "landmarks");
+    assert!(landmarks.iter().all(|row| row % 11 != 3), "{landmarks:?}");
+    let given = |rows: &str| {
+        folder.write("given.csv", format!("row\n{rows}"));
+        folder.run(
+            "fit --metric one a.csv --given given.csv --ignore 0 --ids id --missing drop --model g --json",
+        )
+    };
+    assert_eq!(crate::command::row_numbers(&given("119\n0\n").good().json(), "landmarks"), [119, 0]);
+    given("3\n").refused(&["3 is not among the rows used"]);
+    let run = folder.run("predict m a.csv").good();
+    assert_eq!(run.out.lines().count(), 110);
+    assert!(run.err.contains("11 rows have gaps and were left out"), "{}", run.err);
+    // A model that was trained without gaps refuses them.
+    folder.run("fit --metric one a.csv --landmarks 20 --ignore 0,a --ids id --model n").good();
+    folder.write("b.csv", everyday().replace(",elm,", ",,"));
+    folder
+        .run("predict n b.csv")
+        .refused(&["b.csv, line 3, column 2 (\"tree\"): the value is missing", "--missing"]);
+}
+
+#[test]
+fn row_numbers_are_named() {
+    let folder = Folder::with("a.csv", everyday());
+    for command in [
+        "fit --metric one a.csv --landmarks 5 --model m",
+        "convert a.csv --out a.rows",
+        "select a.csv --landmarks 5",
+    ] {
+        let warned = "warning: the first column \"x0\" counts the rows and is a feature; leave it out with --ignore x0";
+        let run = folder.run(&format!("{command} --missing mean --ignore id")).good();
+        assert!(run.err.contains(warned), "{}", run.err);
+        let run = folder.run(&format!("{command} --missing mean --ignore id,x0")).good();
+        assert!(!run.err.contains("counts the rows"), "{}", run.err);
+    }
+}
+
+#[test]
+fn what_a_file_expands_to_is_limited() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"a,y\n").unwrap();
+    encoder.write_all(&b"1,2\n2,3\n".repeat(500_000)).unwrap();
+    let folder = Folder::with("a.csv.gz", encoder.finish().unwrap());
+    folder.run("select a.csv.gz --landmarks 1 --limit decompressed=1000000").refused(&[
+        "a.csv.gz",
+        "decompressed = 1000000",
+        "--limit decompressed=N",
+    ]);
+    // A line, and a record whose quote is not closed.
+    for start in ["", "1,\""] {
+        folder.write("long.csv", format!("a,y\n1,2\n{start}{}\n3,4\n", "7".repeat(2_000_000)));
+        folder.run("select long.csv --landmarks 1 --limit line=100000").refused(&[
+            "line 3",
+            "line = 100000",
+            "--limit line=N",
+        ]);
+    }
+    folder
+        .run("select long.csv --landmarks 1 --limit rows=5")
+        .misused(&["line=N, columns=N, levels=N or decompressed=N"]);
+}
+
+/// Comments of exported files name which input is which level.
+#[test]
+fn exports_name_levels() {
+    let folder = Folder::with("a.csv", everyday().replace("elm", "elm */ \\ \u{202e}"));
+    folder.run("fit --metric one a.csv --landmarks 5 --ignore 0,id --missing mean --model m").good();
+    for form in ["c", "rust"] {
+        folder.run(&format!("export m --to {form} --out m.txt")).good();
+        let text = folder.text("m.txt");
+        for (at, name) in ["tree=elm _/ _ _", "tree=fir", "tree=oak", "a", "b"].iter().enumerate() {
+            assert!(text.contains(&format!("{at:>5}  {name}\n")), "{form} {name}: {text}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How a table is read: which columns, what is done with gaps, the dialect of the text, and limits.
+
+use crate::data::table::input::Target;
+use serde::{Deserialize, Serialize};
+
+/// How a table is read. The default reads every column, the last one as the target, refuses gaps, and detects the
+/// dialect.
+///
+/// A column is given by its name, by its index from 0, or by a range of indices, both ends included: `3-7`. A column
+/// of that name takes precedence.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use dpp_nystrom::data::table::{Missing, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "id;rooms;heating;price\na7;3;gas;210\na8;;oil;300\na9;5;gas;350\n")?;
+///
+/// let options = Options { ids: vec!["id".into()], missing: Missing::Mean, ..Options::default() };
+/// let read = options.read(&path)?;
+/// assert_eq!(read.table.feature_names, ["rooms", "heating=gas", "heating=oil"]);
+/// assert_eq!(read.table.row(1), [4.0, 0.0, 1.0]);
+/// assert_eq!(read.ids, ["a7", "a8", "a9"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The target.
+    pub target: Target,
+    /// The features; empty for all columns that are not otherwise used.
+    pub columns: Vec<String>,
+    /// Columns that are not used. They may contain anything.
+    pub ignore: Vec<String>,
+    /// Columns that identify a row. They may contain anything, and are not features.
+    pub ids: Vec<String>,
+    /// Columns of words, even if they begin with a number.
+    pub words: Vec<String>,
+    /// What is done with missing values of features.
+    pub missing: Missing,
+    /// What a model does with a word that is none of its levels.
+    pub unknown: Unknown,
+    /// Take a model's columns in their order, whether or not the file or the model names them.
+    pub by_position: bool,
+    /// Whether the first row has the names of the columns; none: detected.
+    pub header: Option<bool>,
+    /// What separates fields, a space for any run of white space; none: detected.
+    pub separator: Option<u8>,
+    /// Whether a comma is the decimal point.
+    pub decimal_comma: bool,
+    /// Whether the rows are `label index:value ...`; otherwise the file's ending decides.
+    pub libsvm: bool,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// What is done with a missing value of a feature: an empty field, `?`, `NA`, `NaN` or `null` in any case, or NaN in an
+/// array. With all but `Error`, rows of which the target is missing are left out of training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missing {
+    /// It is an error.
+    #[default]
+    Error,
+    /// The row is left out.
+    Drop,
+    /// The training rows' mean takes its place; for words, the share of each level.
+    Mean,
+    /// As [`Mean`](Self::Mean), with a further feature, 1 where the value is missing and else 0, for each column with
+    /// gaps in training.
+    Indicator,
+}
+
+/// What a model does with a word that was in none of its training rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// It is an error.
+    #[default]
+    Error,
+    /// The features of all levels are 0.
+    Zero,
+}
+
+/// Limits of what a file may make the reader hold. Each can be raised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a line, or of a record whose quotes span lines.
+    pub line: u64,
+    /// Columns, and features they expand to.
+    pub columns: u64,
+    /// Levels of one column of words.
+    pub levels: u64,
+    /// Bytes that a compressed file expands to.
+    pub decompressed: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: 1 << 24, columns: 100_000, levels: 256, decompressed: 1 << 34 }
+    }
+}
+
+impl Limits {
+    /// Set a limit by its name; false for another name.
+    pub fn set(&mut self, name: &str, value: u64) -> bool {
+        let limit = match name {
+            "line" => &mut self.line,
+            "columns" => &mut self.columns,
+            "levels" => &mut self.levels,
+            "decompressed" => &mut self.decompressed,
+            _ => return false,
+        };
+        *limit = value;
+        true
+    }
+}
