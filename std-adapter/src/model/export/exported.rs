@@ -137,13 +137,19 @@ impl Exported {
     pub fn rank(&self) -> Option<usize> {
         match self {
             Self::Single(model) => model.scaling.rank(),
-            Self::Bits16(_) | Self::Bits8(_) => None,
+            Self::Bits16(model) => model.map.as_ref().map(|map| map.rank),
+            Self::Bits8(model) => model.map.as_ref().map(|map| map.rank),
         }
     }
 
     /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the rank of the map.
     pub fn width(&self) -> usize {
         self.rank().unwrap_or(self.features())
+    }
+
+    /// Return the number of levels of room that a quantised model needs.
+    pub(crate) fn room(&self) -> usize {
+        self.features() + self.rank().unwrap_or(0)
     }
 
     fn shape(&self) -> [usize; 2] {
@@ -158,10 +164,11 @@ impl Exported {
     /// header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
         let [c, d] = self.shape();
+        let map = d * self.rank().unwrap_or(0);
         match self {
             Self::Single(model) => 4 * (d + model.scaling.lend().numbers().len() + c * self.width() + c),
-            Self::Bits16(_) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
-            Self::Bits8(_) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
+            Self::Bits16(_) => 4 * (3 * d + c) + 2 * (map + c * self.width()) + size_of_val(&POWERS),
+            Self::Bits8(_) => 4 * (3 * d + c) + 2 * map + c * self.width() + size_of_val(&POWERS),
         }
     }
 
@@ -170,7 +177,7 @@ impl Exported {
     pub fn ram_bytes(&self) -> usize {
         match self {
             Self::Single(_) => 4 * self.width(),
-            Self::Bits16(_) | Self::Bits8(_) => 2 * self.width(),
+            Self::Bits16(_) | Self::Bits8(_) => 2 * self.room(),
         }
     }
 }
