@@ -121,7 +121,7 @@ pub use model::{
 };
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
-pub use quantised::{FALL, Level, POWERS, QuantisedModel, QuantisedOutputs, QuantisedParts};
+pub use quantised::{FALL, Level, POWERS, QuantisedMap, QuantisedModel, QuantisedOutputs, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};

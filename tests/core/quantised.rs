@@ -1,7 +1,7 @@
 //! Quantised models compared with the same formulas in `f64`: the stated error on models and rows of every shape, the ends
 //! of all ranges, and all inputs that are refused.
 
-use dpp_nystrom_core::{Error, FALL, POWERS, QuantisedModel, QuantisedParts};
+use dpp_nystrom_core::{Error, FALL, POWERS, QuantisedMap, QuantisedModel, QuantisedParts};
 
 /// Pseudo-random numbers: SplitMix64.
 struct Noise(u64);
@@ -30,6 +30,8 @@ struct Owned {
     centres: Vec<i32>,
     factors: Vec<i32>,
     exponents: Vec<i32>,
+    /// Rows and shift.
+    map: Option<(Vec<i16>, u32)>,
     wide: Vec<i16>,
     narrow: Vec<i8>,
     weights: Vec<i32>,
@@ -50,6 +52,7 @@ impl Owned {
             centres: (0..dim).map(|_| noise.below(1 << 30) as i32 - (1 << 29)).collect(),
             factors: (0..dim).map(|_| (1 << 16) + noise.below(1 << 18) as i32).collect(),
             exponents: (0..dim).map(|_| noise.below(40) as i32 - 10).collect(),
+            map: None,
             wide: (0..dim * count).map(|_| noise.below(1 << 15) as i32 as i16 - (1 << 14)).collect(),
             narrow: (0..dim * count).map(|_| noise.bits() as i8).collect(),
             weights: (0..count).map(|_| noise.between(-(most as f64), most as f64) as i32).collect(),
@@ -65,6 +68,11 @@ impl Owned {
             centres: &self.centres,
             factors: &self.factors,
             exponents: &self.exponents,
+            map: self.map.as_ref().map(|(rows, shift)| QuantisedMap {
+                rank: rows.len() / self.centres.len(),
+                rows,
+                shift: *shift,
+            }),
             landmarks,
             weights: &self.weights,
             limit: self.limit,
@@ -95,9 +103,16 @@ impl Owned {
 
     /// Return `Σ w 2^-u`, in units of weights.
     fn exact(&self, landmarks: &[f64], raw: &[f64]) -> f64 {
-        let levels: Vec<f64> = raw.iter().enumerate().map(|(i, &value)| self.level(i, value)).collect();
+        let mut levels: Vec<f64> = raw.iter().enumerate().map(|(i, &value)| self.level(i, value)).collect();
+        if let Some((rows, shift)) = &self.map {
+            let scale = f64::from(*shift).exp2();
+            let sum =
+                |row: &[i16]| row.iter().zip(&levels).map(|(&m, level)| f64::from(m) * level).sum::<f64>();
+            let level = |row| (sum(row) / scale + 0.5).floor().clamp(-16_384.0, 16_383.0);
+            levels = rows.chunks(raw.len()).map(level).collect();
+        }
         let rate = f64::from(self.multiplier) * (f64::from(self.shift) - 58.0).exp2();
-        let terms = landmarks.chunks(raw.len()).zip(&self.weights).map(|(landmark, &weight)| {
+        let terms = landmarks.chunks(levels.len()).zip(&self.weights).map(|(landmark, &weight)| {
             let distance: f64 = landmark.iter().zip(&levels).map(|(x, y)| (x - y) * (x - y)).sum();
             if distance < f64::from(self.limit) { f64::from(weight) * (-distance * rate).exp2() } else { 0.0 }
         });
@@ -160,6 +175,102 @@ fn the_error_is_the_stated_one() {
     }
     // The bound is sharp, and enough rows were tested.
     assert!(worst > 0.3 && seen > 2_000, "{worst} {seen}");
+}
+
+/// A random model of `dim` features with a map of this rank, whose rows are as large as they may be or far smaller.
+fn with_map(noise: &mut Noise, dim: usize, rank: usize, reach: f64) -> Owned {
+    let most = if noise.below(2) == 0 { 65_536 / dim as u64 } else { 1_000 / dim as u64 }.min(32_767);
+    let rows = (0..dim * rank).map(|_| (noise.below(2 * most + 1) as i64 - most as i64) as i16).collect();
+    let features = Owned::random(noise, dim, 1, reach);
+    let coordinates = Owned::random(noise, rank, 9, reach);
+    let Owned { centres, factors, exponents, .. } = features;
+    Owned { centres, factors, exponents, map: Some((rows, noise.below(18) as u32)), ..coordinates }
+}
+
+#[test]
+fn a_map_of_levels_is_exact() {
+    let mut noise = Noise(7);
+    let (mut worst, mut seen) = (0.0_f64, 0);
+    for dim in [1, 2, 3, 8, 40] {
+        for rank in [1, 2, 5].into_iter().filter(|rank| *rank <= dim) {
+            for reach in [70_000.0, 20_000.0, 2_000.0] {
+                for _ in 0..10 {
+                    let owned = with_map(&mut noise, dim, rank, reach);
+                    let (wide, narrow) = (owned.wide().unwrap(), owned.narrow().unwrap());
+                    assert_eq!((wide.features(), wide.width(), wide.room()), (dim, rank, dim + rank));
+                    let landmarks: [Vec<f64>; 2] = [
+                        owned.wide.iter().map(|&value| f64::from(value)).collect(),
+                        owned.narrow.iter().map(|&value| f64::from(value) * f64::from(owned.step)).collect(),
+                    ];
+                    for at in 0..8 {
+                        let raw: Vec<f32> = (0..dim)
+                            .map(|i| match at {
+                                0 => f32::MAX,
+                                1 => f32::MIN,
+                                _ => {
+                                    let level = noise.between(-20_000.0, 20_000.0);
+                                    let away = level * (32_f64.exp2() / f64::from(owned.factors[i]));
+                                    let unit = f64::from(owned.exponents[i]).exp2();
+                                    ((f64::from(owned.centres[i]) + away) / unit) as f32
+                                }
+                            })
+                            .collect();
+                        let double: Vec<f64> = raw.iter().copied().map(f64::from).collect();
+                        let mut room = vec![0; dim + rank];
+                        let found = [wide.predict(&raw, &mut room), narrow.predict(&raw, &mut room)];
+                        for (found, landmarks) in found.into_iter().zip(&landmarks) {
+                            let exact = owned.exact(landmarks, &double);
+                            let (off, bound) =
+                                ((f64::from(found.unwrap()) - exact).abs(), owned.bound(exact));
+                            assert!(off <= bound, "{dim} {rank} {reach}: {off} over {bound}");
+                            worst = worst.max(off / bound);
+                            seen += usize::from(exact != 0.0);
+                        }
+                    }
+                    let short = Error::Capacity { needed: dim + rank, have: dim + rank - 1 };
+                    let mut room = vec![0; dim + rank - 1];
+                    assert_eq!(wide.predict(&vec![0.0; dim], &mut room).unwrap_err(), short);
+                }
+            }
+        }
+    }
+    assert!(worst > 0.1 && seen > 2_000, "{worst} {seen}");
+}
+
+/// The largest sums of a map fit.
+#[test]
+fn the_ends_of_a_map_do_not_overflow() {
+    for (rows, shift) in [(vec![-32_768, -32_768], 16), (vec![32_767, 32_767], 30), (vec![32_767, 32_767], 0)]
+    {
+        let mut owned = Owned::random(&mut Noise(8), 2, 1, 70_000.0);
+        (owned.centres, owned.exponents, owned.factors) = (vec![0; 2], vec![0; 2], vec![1 << 30; 2]);
+        (owned.wide, owned.map) = (vec![16_383], Some((rows, shift)));
+        let model = owned.wide().unwrap();
+        for ends in [[f32::MAX; 2], [f32::MIN; 2], [f32::MIN, f32::MAX]] {
+            let exact = owned.exact(&[16_383.0], &ends.map(f64::from));
+            let found = f64::from(model.predict(&ends, &mut [0; 3]).unwrap());
+            assert!((found - exact).abs() <= owned.bound(exact), "{found} {exact}");
+        }
+    }
+}
+
+#[test]
+fn maps_that_do_not_fit_are_refused() {
+    let sound = with_map(&mut Noise(9), 3, 2, 9_000.0);
+    let refused = |map: (Vec<i16>, u32)| {
+        let changed = Owned { map: Some(map), ..sound.clone() };
+        assert_eq!(changed.wide().err(), changed.narrow().err());
+        changed.wide().unwrap_err()
+    };
+    assert_eq!(refused((vec![], 1)), Error::Empty);
+    assert_eq!(refused((vec![1; 12], 1)), Error::Length { expected: 3, found: 4 });
+    assert_eq!(refused((vec![1; 7], 1)), Error::Length { expected: 6, found: 7 });
+    assert_eq!(refused((vec![1; 9], 1)), Error::Length { expected: 27, found: 18 });
+    assert_eq!(refused((vec![1; 6], 31)), Error::Quantisation);
+    let full = vec![0, 0, 0, 32_767, -32_768, 1];
+    assert!(Owned { map: Some((full.clone(), 30)), ..sound.clone() }.wide().is_ok());
+    assert_eq!(refused((vec![0, 0, 0, 32_767, -32_768, 2], 30)), Error::Quantisation);
+    assert_eq!(refused((vec![-32_768, -32_768, -1, 0, 0, 0], 30)), Error::Quantisation);
 }
 
 /// A distance of more than 32 bits must not wrap around to a small one.

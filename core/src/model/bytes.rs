@@ -13,7 +13,8 @@
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
 //! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
-//! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4 |
+//! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4; with a map: rank r, |
+//! | | its shift, centres d, factors d, exponents d, weights c, map r d, zeros, landmarks c r, zeros |
 //!
 //! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table, their content.
 //!
@@ -79,17 +80,26 @@ impl<'a> Content<'a> {
     fn skip_arrays(&mut self, kind: Kind) -> Result<(), Error> {
         let (d, c) = (self.dim, self.landmarks);
         let numbers = self.numbers(c)?;
-        self.take::<u32>(d)?;
-        self.take::<u32>(self.scales()?)?;
-        match kind {
-            Kind::Single => self.take::<u32>(numbers).map(drop)?,
-            Kind::Bits16 | Kind::Bits8 => self.take::<u32>(d).map(drop)?,
+        if kind == Kind::Single {
+            self.take::<u32>(d)?;
+            self.take::<u32>(self.scales()?)?;
+            self.take::<u32>(numbers)?;
+            return self.take::<u32>(c).map(drop);
+        }
+        if self.rank.is_some() {
+            self.take::<u32>(1)?;
+        }
+        for _ in 0..3 {
+            self.take::<u32>(d)?;
         }
         self.take::<u32>(c)?;
-        match kind {
-            Kind::Single => Ok(()),
-            Kind::Bits16 => self.take::<u16>(numbers).map(drop),
-            Kind::Bits8 => self.take::<u8>(numbers).map(drop),
+        if self.rank.is_some() {
+            self.take::<u16>(self.numbers(d)?)?;
+        }
+        if kind == Kind::Bits16 {
+            self.take::<u16>(numbers).map(drop)
+        } else {
+            self.take::<u8>(numbers).map(drop)
         }
     }
 
@@ -233,14 +243,11 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
-    // The map of a quantised model would need an array of its own.
-    let (rank, rest) = match (version, kind) {
-        (MAPPED, Kind::Single) => {
-            let (&rank, rest) = rest.split_first().ok_or(BytesProblem::Malformed)?;
-            (Some(rank as usize), rest)
-        }
-        (MAPPED, _) => return Err(BytesProblem::Malformed),
-        _ => (None, rest),
+    let (rank, rest) = if version == MAPPED {
+        let (&rank, rest) = rest.split_first().ok_or(BytesProblem::Malformed)?;
+        (Some(rank as usize), rest)
+    } else {
+        (None, rest)
     };
     Ok(Content {
         rank,

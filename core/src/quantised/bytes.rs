@@ -1,6 +1,6 @@
 //! A quantised model from bytes, in the format of [`crate::Model::from_bytes`].
 
-use super::{QuantisedModel, QuantisedOutputs, QuantisedParts};
+use super::{QuantisedMap, QuantisedModel, QuantisedOutputs, QuantisedParts};
 use crate::error::{BytesProblem, Error};
 use crate::model::{Content, Extras, Kind, open};
 use bytemuck::AnyBitPattern;
@@ -67,13 +67,18 @@ fn malformed(_: Error) -> Error {
 
 fn parts<L: AnyBitPattern>(mut content: Content<'_>) -> Result<(QuantisedParts<'_, L>, Extras<'_>), Error> {
     let (d, c) = (content.dim, content.landmarks);
-    let numbers = content.numbers(c)?;
+    let (entries, numbers) = (content.numbers(d)?, content.numbers(c)?);
     let [limit, multiplier, shift, step] = content.numbers;
+    let map_shift = if content.rank.is_some() { content.take(1)?.first().copied() } else { None };
     let parts = QuantisedParts {
         centres: content.take(d)?,
         factors: content.take(d)?,
         exponents: content.take(d)?,
         weights: content.take(c)?,
+        map: match content.rank.zip(map_shift) {
+            Some((rank, shift)) => Some(QuantisedMap { rank, rows: content.take(entries)?, shift }),
+            None => None,
+        },
         landmarks: content.take(numbers)?,
         limit,
         multiplier,

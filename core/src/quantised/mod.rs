@@ -9,7 +9,14 @@
 //! weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the sum, a
 //! multiplication and an addition.
 //!
+//! With a learned map ([`QuantisedMap`]) the levels `p_i` of the features, whose step is that of standard deviations, become
+//! those of the coordinates, `q_k = (Σ_i m_ki p_i + 2^(s-1)) / 2^s`, rounded down and clamped, and landmarks have one of each
+//! coordinate.
+//!
 //! # No overflow, for any input
+//!
+//! The magnitudes of a row of the map sum to at most 2^16 and levels are at most 2^14, so that its sum is at most 2^30, and with
+//! `s <= 30` fits 32 bits after rounding too.
 //!
 //! Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of four are
 //! added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as zero. A smaller
@@ -28,7 +35,7 @@ mod exponential;
 mod input;
 mod outputs;
 
-use crate::error::Error;
+use crate::error::{Error, Known};
 use crate::memory::{check_length, rows_of};
 use crate::model::{Assessment, check_landmarks};
 use crate::scalar::Scalar;
@@ -65,6 +72,60 @@ mod sealed {
     impl Sealed for i8 {}
 }
 
+/// A linear map of levels: `q_k = (Σ_i m_ki p_i + 2^(shift-1)) / 2^shift`, rounded down and clamped to levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct QuantisedMap<'a> {
+    /// The number of coordinates r, at most that of features.
+    pub rank: usize,
+    /// Its rows, one for each coordinate: a number for each feature.
+    pub rows: &'a [i16],
+    /// The shift, at most 30.
+    pub shift: u32,
+}
+
+impl QuantisedMap<'_> {
+    /// Check it for a number of features.
+    const fn check(&self, features: usize) -> Result<(), Error> {
+        if self.rank == 0 {
+            return Err(Error::Empty);
+        }
+        if self.rank > features {
+            return Err(Error::Length { expected: features, found: self.rank });
+        }
+        let expected = features.saturating_mul(self.rank);
+        if self.rows.len() != expected {
+            return Err(Error::Length { expected, found: self.rows.len() });
+        }
+        let mut rest = self.rows;
+        while let Some((mut row, others)) = rest.split_at_checked(features) {
+            let mut size = 0_u64;
+            while let Some((&entry, entries)) = row.split_first() {
+                size = size.saturating_add(entry.unsigned_abs() as u64);
+                row = entries;
+            }
+            if size > MOST_OF_ROW {
+                return Err(Error::Quantisation);
+            }
+            rest = others;
+        }
+        if self.shift <= 30 { Ok(()) } else { Err(Error::Quantisation) }
+    }
+
+    /// Return the level of the coordinate of a row of the map.
+    #[inline]
+    fn level(&self, row: &[i16], levels: &[i16]) -> i16 {
+        let mut sum = (1_i32 << (self.shift & 31)) >> 1;
+        for (&entry, &level) in row.iter().zip(levels) {
+            sum = sum.wrapping_add(i32::from(entry).wrapping_mul(i32::from(level)));
+        }
+        (sum >> (self.shift & 31)).clamp(-LEVELS, LEVELS - 1) as i16
+    }
+}
+
+/// What the magnitudes of a row of a map sum to at most.
+const MOST_OF_ROW: u64 = 1 << 16;
+
 /// The parts of a [`QuantisedModel`].
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -75,7 +136,9 @@ pub struct QuantisedParts<'a, L> {
     pub factors: &'a [i32],
     /// `e`: the power of two that a raw feature is multiplied by.
     pub exponents: &'a [i32],
-    /// The landmarks' levels, one row of features after the other.
+    /// The map of the features' levels, if there is one.
+    pub map: Option<QuantisedMap<'a>>,
+    /// The landmarks' levels, one landmark after the other: one for each feature, or coordinate of the map.
     pub landmarks: &'a [L],
     /// A weight for each landmark.
     pub weights: &'a [i32],
@@ -103,6 +166,7 @@ pub struct QuantisedParts<'a, L> {
 ///     centres: &[20 << 24],
 ///     factors: &[1 << 20],
 ///     exponents: &[24],
+///     map: None,
 ///     landmarks: &[4_096],
 ///     weights: &[1 << 30],
 ///     limit: 720_900_000,
@@ -135,7 +199,8 @@ impl<'a> QuantisedModel<'a, i16> {
     /// # Errors
     /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there is a centre, a factor and an exponent
     /// for each feature and as many landmarks as weights, [`Error::Quantisation`] for parts with which sums could overflow:
-    /// landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors below 0.
+    /// landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors below 0,
+    /// a map whose rows sum to more than 2^16.
     pub const fn new(parts: QuantisedParts<'a, i16>) -> Result<Self, Error> {
         let mut rest = parts.landmarks;
         while let Some((&landmark, others)) = rest.split_first() {
@@ -173,7 +238,16 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         if exponents.len() != features {
             return Err(Error::Length { expected: features, found: exponents.len() });
         }
-        if let Err(error) = check_landmarks(features, parts.landmarks.len(), weights.len()) {
+        if let Some(map) = parts.map
+            && let Err(error) = map.check(features)
+        {
+            return Err(error);
+        }
+        let width = match parts.map {
+            Some(map) => map.rank,
+            None => features,
+        };
+        if let Err(error) = check_landmarks(width, parts.landmarks.len(), weights.len()) {
             return Err(error);
         }
         let (mut centres, mut factors) = (centres, factors);
@@ -200,8 +274,24 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         self.parts.centres.len()
     }
 
-    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the row's levels: one per
-    /// feature.
+    /// Return the number of levels of a landmark: that of features, or the rank of the map.
+    pub const fn width(&self) -> usize {
+        match self.parts.map {
+            Some(map) => map.rank,
+            None => self.features(),
+        }
+    }
+
+    /// Return how many levels a call needs as room: one for each feature, and one more for each coordinate of a map.
+    pub const fn room(&self) -> usize {
+        match self.parts.map {
+            Some(map) => self.features().saturating_add(map.rank),
+            None => self.features(),
+        }
+    }
+
+    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the row's levels:
+    /// [`room`](Self::room) of them.
     ///
     /// Integer arithmetic, except for one conversion, one multiplication and one addition at the end.
     ///
@@ -250,7 +340,7 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         self.parts.target_mean + self.parts.target_scale * sum as f32
     }
 
-    /// Write a raw row's levels to the first places of `room`, and return them.
+    /// Write a raw row's levels to `room`, and return those that landmarks have.
     #[inline]
     fn levels<'r, X: Copy>(
         &self,
@@ -260,8 +350,9 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     ) -> Result<&'r [i16], Error> {
         check_length(self.features(), raw.len())?;
         let have = room.len();
-        let levels = room.get_mut(..raw.len()).ok_or(Error::Capacity { needed: raw.len(), have })?;
-        let QuantisedParts { centres, factors, exponents, .. } = self.parts;
+        let room = room.get_mut(..self.room()).ok_or(Error::Capacity { needed: self.room(), have })?;
+        let (levels, coordinates) = room.split_at_mut_checked(raw.len()).known()?;
+        let QuantisedParts { centres, factors, exponents, map, .. } = self.parts;
         let scales = centres.iter().zip(factors).zip(exponents);
         for (column, ((slot, &value), ((&centre, &factor), &exponent))) in
             levels.iter_mut().zip(raw).zip(scales).enumerate()
@@ -269,7 +360,11 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
             let fixed = fixed(value, exponent).ok_or(Error::NotFinite { row: 0, column })?;
             *slot = level(fixed, centre, factor);
         }
-        Ok(levels)
+        let Some(map) = map else { return Ok(levels) };
+        for (slot, row) in coordinates.iter_mut().zip(rows_of(map.rows, raw.len())) {
+            *slot = map.level(row, levels);
+        }
+        Ok(coordinates)
     }
 
     /// Return `Σ_a w_a k(q_a, q)`, in units of 2^-31.

@@ -50,8 +50,8 @@ impl<'a, L: Level> QuantisedOutputs<'a, L> {
         self.further.count() + 1
     }
 
-    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch for the row's levels, one per
-    /// feature, and `sums` for a sum per output.
+    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch for the row's levels
+    /// ([`QuantisedModel::room`]), and `sums` for a sum per output.
     ///
     /// # Errors
     /// Those of [`QuantisedModel::predict`], and [`Error::Length`] unless `out` and `sums` have a number per output.

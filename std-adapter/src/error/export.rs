@@ -23,8 +23,10 @@ pub enum ExportProblem {
         /// The kernel.
         kernel: String,
     },
-    /// A map, which quantised models do not have.
-    #[error("cannot quantise a learned map: export in single precision, or fit with --metric scales")]
+    /// A map with entries too large for integers.
+    #[error(
+        "cannot quantise the learned map: its entries are too large for its landmarks and bandwidth; export in single precision"
+    )]
     Map,
     /// A feature whose standard deviation is too small relative to its mean.
     #[error(

@@ -86,15 +86,18 @@ fn headers_predict_the_same_bits() {
 
 #[test]
 fn quantised_headers_predict_the_same_bits() {
-    let (folder, model, rows) = folder("gaussian", "f64");
-    for (bits, name) in [(Bits::Sixteen, "i16"), (Bits::Eight, "i8")] {
+    let models = [folder("gaussian", "f64"), mapped("gaussian")];
+    let bits = [(Bits::Sixteen, "i16"), (Bits::Eight, "i8")];
+    for ((folder, model, rows), (bits, name)) in
+        models.iter().flat_map(|model| bits.map(|(bits, name)| (model, (bits, name))))
+    {
         folder.run(&format!("export m --to c --quantise {name} --out m.h")).good();
-        let exported = Exported::of(&model, Some(bits)).unwrap();
-        let mut raw = raw(&rows);
+        let exported = Exported::of(model, Some(bits)).unwrap();
+        let mut raw = raw(rows);
         for extreme in [f32::MAX, f32::MIN, f32::MIN_POSITIVE, 1e-45, -0.0] {
             raw.push(vec![extreme; 3]);
         }
-        let Some(found) = predictions(&folder, "m", &raw) else { return };
+        let Some(found) = predictions(folder, "m", &raw) else { return };
         for (row, found) in raw.iter().zip(found) {
             assert_eq!(found.to_bits(), exported.predict_row(row).unwrap().to_bits(), "{name} {row:?}");
         }
@@ -114,8 +117,9 @@ fn headers_with_novelty_have_the_cores_distances() {
         noise: 1.0,
         triangle: Vec::new(),
     };
-    let models = [None, Some(Bits::Sixteen), Some(Bits::Eight)].map(|bits| (folder("gaussian", "f64"), bits));
-    for ((folder, mut model, rows), bits) in models.into_iter().chain([(mapped("gaussian"), None)]) {
+    let kinds = [None, Some(Bits::Sixteen), Some(Bits::Eight)];
+    let models = kinds.map(|bits| [(folder("gaussian", "f64"), bits), (mapped("gaussian"), bits)]);
+    for ((folder, mut model, rows), bits) in models.into_iter().flatten() {
         model.confidence = Some(confidence.clone());
         let raw = raw(&rows);
         let with = With { novelty: true, variance: false };
@@ -127,11 +131,9 @@ fn headers_with_novelty_have_the_cores_distances() {
         let assess = |row: &[f32]| match bits {
             None => Assessor::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0.0; row.len()]),
             Some(Bits::Sixteen) => {
-                QuantisedModel::<i16>::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0; row.len()])
+                QuantisedModel::<i16>::from_bytes(&flash.0).unwrap().assess(row, &mut [0; 5])
             }
-            Some(Bits::Eight) => {
-                QuantisedModel::<i8>::from_bytes(&flash.0).unwrap().assess(row, &mut vec![0; row.len()])
-            }
+            Some(Bits::Eight) => QuantisedModel::<i8>::from_bytes(&flash.0).unwrap().assess(row, &mut [0; 5]),
         };
         let header = String::from_utf8(bundle.write(Form::C, &Name::new("m")).unwrap()).unwrap();
         // What is called under the name that the program calls.
@@ -174,7 +176,8 @@ fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
 fn the_sizes_of_a_header_are_those_of_its_compiler() {
     let installed = Command::new("arm-none-eabi-gcc").arg("--version").output().is_ok();
     let models = ["", "--quantise i16", "--quantise i8"].map(|options| (folder("gaussian", "f32"), options));
-    for ((folder, ..), options) in models.into_iter().chain([(mapped("gaussian"), "")]) {
+    let more = ["", "--quantise i16", "--quantise i8"].map(|options| (mapped("gaussian"), options));
+    for ((folder, ..), options) in models.into_iter().chain(more) {
         let report = folder.run(&format!("export m --to c --out m.h --json {options}")).good().json();
         let header = folder.text("m.h");
         let constants = number(&report, "flash_bytes");

@@ -58,7 +58,10 @@ impl Exported {
         sections: &[Section],
     ) -> Result<Vec<u8>, Error> {
         let words = [&model.centres, &model.factors, &model.exponents, &model.weights];
-        let mut arrays: Vec<u8> = words.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+        let mut arrays: Vec<u8> = model.map.iter().flat_map(|map| map.shift.to_le_bytes()).collect();
+        arrays.extend(words.into_iter().flatten().flat_map(|value| value.to_le_bytes()));
+        arrays.extend(model.map.iter().flat_map(|map| &map.rows).flat_map(|entry| entry.to_le_bytes()));
+        arrays.resize(arrays.len().next_multiple_of(4), 0);
         arrays.extend(model.landmarks.iter().flat_map(|&value| bytes(value)));
         arrays.resize(arrays.len().next_multiple_of(4), 0);
         let kernel = [0, model.limit, model.multiplier, model.shift, model.step as u32];

@@ -26,6 +26,9 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
     ] {
         write_array(&mut text, "int32_t", name, array, values, "");
     }
+    if let Some(map) = &quantised.map {
+        write_array(&mut text, "int16_t", name, "map", &map.rows, "");
+    }
     write_array(&mut text, &format!("int{bits}_t"), name, "landmarks", &quantised.landmarks, "");
     let weights: Vec<i32> = all_weights(bundle).into_iter().map(|word| word as i32).collect();
     write_array(&mut text, "int32_t", name, "weights", &weights, "");
@@ -39,7 +42,16 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
         if one { body } else { body.replace(plain, several) }
     });
     let nearest = if limits { NEAREST } else { "" };
-    let body = predict(&[LEVELS, &body, nearest].concat(), bundle.outputs(), "int64_t", "0")
+    let mut body = [LEVELS, &body, nearest].concat();
+    body = match &quantised.map {
+        None => body.replace("NAME_WIDTH", "NAME_FEATURES"),
+        Some(map) => [(OF_FEATURES, OF_BOTH), (TO_LEVELS, TO_RAW), (FIRST, &[MAP, FIRST].concat())]
+            .into_iter()
+            .fold(body, |body, (plain, mapped)| body.replace(plain, mapped))
+            .replace("MAP_SHIFT", &map.shift.to_string())
+            .replace("MAP_HALF", &((1 << map.shift) >> 1).to_string()),
+    };
+    let body = predict(&body, bundle.outputs(), "int64_t", "0")
         .replace("STEP", &quantised.step.to_string())
         .replace("KIND", &format!("int{bits}_t"))
         .replace("LIMIT", &format!("{}u", quantised.limit))
@@ -54,6 +66,22 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
     let floats = if one && !limits { "" } else { FLOATS };
     text + &named(&[EXACT, floats, &body, &after(bundle), END].concat(), name)
 }
+
+// What is different with a map.
+const OF_FEATURES: &str = "    int16_t levels[NAME_FEATURES];\n";
+const OF_BOTH: &str = "    int16_t raw[NAME_FEATURES], levels[NAME_WIDTH];\n";
+const TO_LEVELS: &str = "        levels[i] = (int16_t)(level";
+const TO_RAW: &str = "        raw[i] = (int16_t)(level";
+const FIRST: &str = "    for (a = 0; a < NAME_LANDMARKS; a++) {\n";
+const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
+        int32_t total = INT32_C(MAP_HALF);
+        for (i = 0; i < NAME_FEATURES; i++) {
+            total += (int32_t)name_map[a * NAME_FEATURES + i] * raw[i];
+        }
+        total >>= MAP_SHIFT;
+        levels[a] = (int16_t)(total < -16384 ? -16384 : total > 16383 ? 16383 : total);
+    }
+";
 
 // What is different for several outputs.
 const REFUSE: &str = "            number.bits = UINT32_C(0x7fc00000);\n            return number.value;\n";
@@ -144,12 +172,12 @@ NAME_EXACT static inline SIGNATURE
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
         uint64_t distance = 0;
-        for (i = 0; i < NAME_FEATURES; i++) {
+        for (i = 0; i < NAME_WIDTH; i++) {
             const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
             distance += (uint32_t)(difference * difference);
         }
         sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);
-        landmark += NAME_FEATURES;
+        landmark += NAME_WIDTH;
     }
     scaled = SCALE * (float)sum;
     return MEAN + scaled;
@@ -180,12 +208,12 @@ NAME_EXACT static inline float name_nearest(const float *x)
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
         uint64_t distance = 0;
-        for (i = 0; i < NAME_FEATURES; i++) {
+        for (i = 0; i < NAME_WIDTH; i++) {
             const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
             distance += (uint32_t)(difference * difference);
         }
         least = distance < least ? distance : least;
-        landmark += NAME_FEATURES;
+        landmark += NAME_WIDTH;
     }
     return sqrtf((float)least);
 }

@@ -96,11 +96,11 @@ impl DeviceModel {
                 each_row(table, room, |raw, room| assessor.assess(raw, room), |assessment| assessment.value)
             }
             Lent::Bits16(model) => {
-                let room = vec![0; model.features()];
+                let room = vec![0; model.room()];
                 each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
             }
             Lent::Bits8(model) => {
-                let room = vec![0; model.features()];
+                let room = vec![0; model.room()];
                 each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
             }
         }
@@ -118,14 +118,13 @@ impl Lent<'_> {
     pub(crate) fn predict_row(&self, raw: &[f32]) -> Result<f32, CoreError> {
         match self {
             Self::Single(model) => model.predict(raw, &mut vec![0.0; model.width()]),
-            Self::Bits16(model) => model.predict(raw, &mut vec![0; raw.len()]),
-            Self::Bits8(model) => model.predict(raw, &mut vec![0; raw.len()]),
+            Self::Bits16(model) => model.predict(raw, &mut vec![0; model.room()]),
+            Self::Bits8(model) => model.predict(raw, &mut vec![0; model.room()]),
         }
     }
 
     /// Predict each row of a table, rounded to single precision first.
     pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let dim = table.dim;
         let predictions = match self {
             Self::Single(model) => each_row(
                 table,
@@ -134,10 +133,10 @@ impl Lent<'_> {
                 |&value| value,
             ),
             Self::Bits16(model) => {
-                each_row(table, vec![0; dim], |raw, room| model.predict(raw, room), |&value| value)
+                each_row(table, vec![0; model.room()], |raw, room| model.predict(raw, room), |&value| value)
             }
             Self::Bits8(model) => {
-                each_row(table, vec![0; dim], |raw, room| model.predict(raw, room), |&value| value)
+                each_row(table, vec![0; model.room()], |raw, room| model.predict(raw, room), |&value| value)
             }
         }?;
         Ok(predictions.into_iter().map(f64::from).collect())

@@ -137,13 +137,19 @@ impl Exported {
     pub fn rank(&self) -> Option<usize> {
         match self {
             Self::Single(model) => model.scaling.rank(),
-            Self::Bits16(_) | Self::Bits8(_) => None,
+            Self::Bits16(model) => model.map.as_ref().map(|map| map.rank),
+            Self::Bits8(model) => model.map.as_ref().map(|map| map.rank),
         }
     }
 
     /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the rank of the map.
     pub fn width(&self) -> usize {
         self.rank().unwrap_or(self.features())
+    }
+
+    /// Return the number of levels of room that a quantised model needs.
+    pub(crate) fn room(&self) -> usize {
+        self.features() + self.rank().unwrap_or(0)
     }
 
     fn shape(&self) -> [usize; 2] {
@@ -170,18 +176,18 @@ impl Exported {
     pub fn ram_bytes(&self) -> usize {
         match self {
             Self::Single(_) => 4 * self.width(),
-            Self::Bits16(_) | Self::Bits8(_) => 2 * self.width(),
+            Self::Bits16(_) | Self::Bits8(_) => 2 * self.room(),
         }
     }
 }
 
 /// Return the bytes of constant data of c landmarks and d features, with a map of this rank if there is one.
 pub(crate) fn constants(quantise: Option<Bits>, [c, d]: [usize; 2], rank: Option<usize>) -> usize {
-    let width = rank.unwrap_or(d);
+    let (width, map) = (rank.unwrap_or(d), d * rank.unwrap_or(0));
     match quantise {
         None => 4 * (d + d * rank.unwrap_or(1) + c * width + c),
-        Some(Bits::Sixteen) => 4 * (3 * d + c) + 2 * c * d + size_of_val(&POWERS),
-        Some(Bits::Eight) => 4 * (3 * d + c) + c * d + size_of_val(&POWERS),
+        Some(Bits::Sixteen) => 4 * (3 * d + c) + 2 * (map + c * width) + size_of_val(&POWERS),
+        Some(Bits::Eight) => 4 * (3 * d + c) + 2 * map + c * width + size_of_val(&POWERS),
     }
 }
 

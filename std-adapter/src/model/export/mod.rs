@@ -18,5 +18,5 @@ pub use device::DeviceModel;
 pub use exported::{Bits, Cost, Exported, landmark_rows};
 pub use form::Form;
 pub use name::Name;
-pub use quantised::{Quantised, Stored};
+pub use quantised::{IntegerMap, Quantised, Stored};
 pub use single::{Scaling, Single};

@@ -7,8 +7,12 @@
 //!
 //! One step δ is used for all features, so that distances are preserved: the largest coordinate of a landmark plus
 //! [`MARGIN`] bandwidths is 2^14 - 1 levels. A row beyond that is clamped, where every landmark's kernel is negligible.
+//!
+//! With a learned map these are the levels of its coordinates. Those of the features, from which an integer map leads to them, end at
+//! [`SPAN`] standard deviations, and the entries of the map have as many bits as its sums allow.
 
 use crate::approximation::features::independent_points;
+use crate::data::map::Map;
 use crate::error::{Error, export::ExportProblem};
 use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
@@ -21,6 +25,8 @@ use std::f64::consts::LOG2_E;
 const LEVELS: f64 = 16_383.0;
 /// Bandwidths beyond the largest coordinate; the kernel is `exp(-8)` there.
 const MARGIN: f64 = 4.0;
+/// Standard deviations of the features' levels before a map.
+const SPAN: f64 = 32.0;
 /// Maximum size of a level, in bandwidths.
 const COARSEST: f64 = 1.0 / 32.0;
 /// Bound on fixed-point features and their centres.
@@ -35,6 +41,7 @@ pub struct Quantised<L> {
     pub centres: Vec<i32>,
     pub factors: Vec<i32>,
     pub exponents: Vec<i32>,
+    pub map: Option<IntegerMap>,
     pub landmarks: Vec<L>,
     pub weights: Vec<i32>,
     pub limit: u32,
@@ -43,6 +50,40 @@ pub struct Quantised<L> {
     pub step: i32,
     pub target_mean: f32,
     pub target_scale: f32,
+}
+
+/// A [`core::QuantisedMap`] on the heap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct IntegerMap {
+    pub rank: usize,
+    pub rows: Vec<i16>,
+    pub shift: u32,
+}
+
+impl IntegerMap {
+    /// Round a map from levels of `from` standard deviations to levels of `to`.
+    fn of(map: &Map, deviations: &[f64], from: f64, to: f64) -> Result<Self, Error> {
+        // A constant feature has the level 0.
+        let varies = deviations.iter().map(|&deviation| if deviation > 0.0 { from / to } else { 0.0 });
+        let entries: Vec<f64> =
+            map.values.iter().zip(varies.cycle()).map(|(entry, scale)| entry * scale).collect();
+        let size = |row: &[f64]| row.iter().map(|entry| entry.abs()).sum::<f64>();
+        let most = entries.chunks(deviations.len()).map(size).fold(0.0, f64::max);
+        let largest = entries.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        // Each entry may round up by a half.
+        let sums = f64::from(1_u32 << 16) - deviations.len() as f64;
+        let shift = (sums / most).log2().min((f64::from(i16::MAX) / largest).log2()).floor().min(30.0);
+        if !(shift >= 0.0) {
+            return Err(ExportProblem::Map.into());
+        }
+        let round = |entry: &f64| (entry * shift.exp2()).round() as i16;
+        Ok(Self { rank: map.rank, rows: entries.iter().map(round).collect(), shift: shift as u32 })
+    }
+
+    fn lend(&self) -> core::QuantisedMap<'_> {
+        core::QuantisedMap { rank: self.rank, rows: &self.rows, shift: self.shift }
+    }
 }
 
 /// The integer type of a landmark: its conversion and formatting.
@@ -89,14 +130,11 @@ impl Stored for i8 {
 impl<L: Stored> Quantised<L> {
     /// Quantise a model.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
-        if model.scaler.map.is_some() {
-            return Err(ExportProblem::Map.into());
-        }
         if model.kernel.kind != KernelKind::Gaussian {
             let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
             return Err(ExportProblem::Kernel { kernel }.into());
         }
-        let dim = model.feature_names.len();
+        let (dim, width) = (model.feature_names.len(), model.scaler.width());
         let Coefficients { landmarks, weights } = model.coefficients.to_f64();
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));
         let step = (reach + MARGIN * model.kernel.sigma) / LEVELS;
@@ -108,11 +146,16 @@ impl<L: Stored> Quantised<L> {
             landmarks.iter().map(|value| L::nearest(value / (f64::from(unit) * step))).collect();
         let moved: Vec<f64> = stored.iter().map(|value| f64::from(value.level(unit)) * step).collect();
         let (kept, weights) = weights_of_moved(model, &landmarks, &weights, &moved)?;
-        let kept_rows = kept.iter().flat_map(|&row| &stored[row * dim..(row + 1) * dim]);
+        let kept_rows = kept.iter().flat_map(|&row| &stored[row * width..(row + 1) * width]);
         let landmarks: Vec<L> = kept_rows.copied().collect();
 
+        let deviations = &model.scaler.deviations;
+        let (of_features, map) = match &model.scaler.map {
+            Some(map) => (SPAN / LEVELS, Some(IntegerMap::of(map, deviations, SPAN / LEVELS, step)?)),
+            None => (step, None),
+        };
         let features: Vec<[i32; 3]> =
-            (0..dim).map(|feature| fixed_feature(model, feature, step)).collect::<Result<_, _>>()?;
+            (0..dim).map(|feature| fixed_feature(model, feature, of_features)).collect::<Result<_, _>>()?;
         let part = |at: usize| features.iter().map(|feature| feature[at]).collect();
         let level = step / model.kernel.sigma;
         let rate = level * level * LOG2_E / 2.0;
@@ -125,6 +168,7 @@ impl<L: Stored> Quantised<L> {
             centres: part(0),
             factors: part(1),
             exponents: part(2),
+            map,
             landmarks,
             weights,
             limit,
@@ -151,6 +195,7 @@ impl<L: Stored> Quantised<L> {
             centres: &self.centres,
             factors: &self.factors,
             exponents: &self.exponents,
+            map: self.map.as_ref().map(IntegerMap::lend),
             landmarks: &self.landmarks,
             weights: &self.weights,
             limit: self.limit,
@@ -207,7 +252,7 @@ fn weights_of_moved(
     weights: &[f64],
     moved: &[f64],
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
-    let dim = model.feature_names.len();
+    let dim = model.scaler.width();
     let kernel = model.kernel.build::<f64>()?;
     let home = Points::new(moved, dim, kernel)?;
     let mut memory = Heap::new(weights.len())?;

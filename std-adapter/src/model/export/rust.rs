@@ -23,9 +23,16 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
         "\n/// The number of features of a row.\npub const {big}_FEATURES: usize = {};\n\n{}\
          /// The model{}: `{first}.predict(&row, &mut [{zero}; {big}_{width}])`.\n",
         exported.features(),
-        exported.rank().map_or(String::new(), |rank| format!(
-            "/// The number of coordinates of a mapped row.\npub const {big}_WIDTH: usize = {rank};\n\n"
-        )),
+        match exported.rank() {
+            None => String::new(),
+            Some(rank) if width == "WIDTH" => format!(
+                "/// The number of coordinates of a mapped row.\npub const {big}_WIDTH: usize = {rank};\n\n"
+            ),
+            Some(_) => format!(
+                "/// The number of levels of room.\npub const {big}_ROOM: usize = {};\n\n",
+                exported.room()
+            ),
+        },
         if bundle.further.is_empty() { "" } else { " of the first output" },
     );
     let kind = match exported {
@@ -40,16 +47,20 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
     text
 }
 
-/// Return the end of the name of the constant that is the length of a standardised row.
+/// Return the end of the name of the constant that is the room of a call.
 fn width(exported: &Exported) -> &'static str {
-    if exported.rank().is_some() { "WIDTH" } else { "FEATURES" }
+    match exported {
+        _ if exported.rank().is_none() => "FEATURES",
+        Exported::Single(_) => "WIDTH",
+        Exported::Bits16(_) | Exported::Bits8(_) => "ROOM",
+    }
 }
 
 /// Write the static of all outputs, after that of the first. `kind` are the type parameters of a model.
 fn write_further(text: &mut String, bundle: &Bundle<'_>, big: &str, kind: &str) {
     let integers = !matches!(bundle.first, Exported::Single(_));
     let (path, room) = if integers {
-        ("::dpp_nystrom_core::QuantisedOutputs", "&mut [0; {big}_FEATURES], &mut [0; {big}_OUTPUTS]")
+        ("::dpp_nystrom_core::QuantisedOutputs", "&mut [0; {big}_{width}], &mut [0; {big}_OUTPUTS]")
     } else {
         ("::dpp_nystrom_core::Outputs", "&mut [0.0; {big}_{width}]")
     };
@@ -194,6 +205,10 @@ fn write_quantised<L: Stored + Debug>(
     first: &str,
 ) -> String {
     let bits = L::BITS;
+    let map = model.map.as_ref().map_or("None".to_owned(), |map| {
+        let (path, rank, shift) = ("::dpp_nystrom_core::QuantisedMap", map.rank, map.shift);
+        format!("Some({path} {{ rank: {rank}, rows: &{big}_MAP, shift: {shift} }})")
+    });
     let _ = write!(
         text,
         "#[allow(clippy::approx_constant)]\n\
@@ -202,6 +217,7 @@ fn write_quantised<L: Stored + Debug>(
          \x20       centres: &{big}_CENTRES,\n\
          \x20       factors: &{big}_FACTORS,\n\
          \x20       exponents: &{big}_EXPONENTS,\n\
+         \x20       map: {map},\n\
          \x20       landmarks: &{big}_LANDMARKS,\n\
          \x20       weights: &{big}_WEIGHTS,\n\
          \x20       limit: {},\n\
@@ -225,6 +241,9 @@ fn write_quantised<L: Stored + Debug>(
         ("WEIGHTS", &model.weights),
     ] {
         write_array(text, big, array, "i32", values);
+    }
+    if let Some(map) = &model.map {
+        write_array(text, big, "MAP", "i16", &map.rows);
     }
     write_array(text, big, "LANDMARKS", &format!("i{bits}"), &model.landmarks);
     format!("i{bits}")

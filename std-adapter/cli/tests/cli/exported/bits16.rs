@@ -18,6 +18,7 @@ pub static BITS16: ::dpp_nystrom_core::QuantisedModel<'static, i16> = {
         centres: &BITS16_CENTRES,
         factors: &BITS16_FACTORS,
         exponents: &BITS16_EXPONENTS,
+        map: None,
         landmarks: &BITS16_LANDMARKS,
         weights: &BITS16_WEIGHTS,
         limit: 401489724,

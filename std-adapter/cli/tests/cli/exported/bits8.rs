@@ -18,6 +18,7 @@ pub static BITS8: ::dpp_nystrom_core::QuantisedModel<'static, i8> = {
         centres: &BITS8_CENTRES,
         factors: &BITS8_FACTORS,
         exponents: &BITS8_EXPONENTS,
+        map: None,
         landmarks: &BITS8_LANDMARKS,
         weights: &BITS8_WEIGHTS,
         limit: 401489724,
