@@ -1,6 +1,6 @@
 //! A data set as users have it: raw rows in memory, a file, a row store, or a kernel matrix.
 
-use crate::data::table::input::{Table, Target};
+use crate::data::table::{input::Table, target::Target};
 use crate::data::{
     prepared::Prepared, scaler::Scaler, source::RowSource, store::open::Store, table::reader::read,
 };
@@ -319,7 +319,7 @@ impl Source<'_> {
 #[cfg(test)]
 mod tests {
     use super::Dataset;
-    use crate::data::{store::write::convert, table::input::Target};
+    use crate::data::{store::write::convert, table::target::Target};
     use crate::error::Error;
     use crate::kernel::precision::Precision;
     use crate::observer::NoObserver;

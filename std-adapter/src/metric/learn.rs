@@ -204,7 +204,7 @@ pub(crate) fn learn_metric(
     };
     let mut transform = last.point.transform;
     if metric != Metric::One && landmarks > MOST_LANDMARKS {
-        transform = search.multiplied(&all, transform, landmarks.min(drawn / 4).max(few))?;
+        transform = search.multiplied(&all, &transform, landmarks.min(drawn / 4).max(few))?;
     }
     search.advance()?;
     observer.end();
@@ -351,7 +351,7 @@ impl Search<'_> {
     fn multiplied(
         &self,
         problem: &Problem<'_>,
-        transform: Transform,
+        transform: &Transform,
         count: usize,
     ) -> Result<Transform, Error> {
         let ridges: Vec<f64> = ridge_grid().collect();

@@ -82,10 +82,16 @@ pub fn flash_bytes(
         (KernelKind::Polynomial { .. }, None) => 304,
         (KernelKind::Gaussian, None) => 480,
         (KernelKind::Laplace, None) => 496,
-        (KernelKind::Matern32 | KernelKind::Matern52, None) => 520,
-        (_, Some(_)) => 456,
+        (KernelKind::Matern32 | KernelKind::Matern52, None) => 528,
+        (_, Some(_)) => {
+            if rank.is_some() {
+                536
+            } else {
+                456
+            }
+        }
     };
-    code + if rank.is_some() { 64 } else { 0 } + constants(quantise, [landmarks, features], rank)
+    code + constants(quantise, [landmarks, features], rank)
 }
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.

@@ -2,7 +2,8 @@
 
 use crate::atomic_file::{Pending, replace_with};
 use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
-use crate::data::table::input::{Remarks, Table, Target};
+use crate::data::table::input::{Remarks, Table};
+use crate::data::table::target::Target;
 use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler};
 use crate::error::Error;
@@ -272,7 +273,7 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::convert;
-    use crate::data::table::input::Target;
+    use crate::data::table::target::Target;
     use crate::error::Error;
     use crate::kernel::precision::Precision;
     use crate::observer::Observer;

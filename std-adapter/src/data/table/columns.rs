@@ -1,8 +1,8 @@
 //! The role of each column of a file.
 
-use crate::data::table::input::Target;
 use crate::data::table::options::{Limits, Options};
 use crate::data::table::recipe::{self, Recipe, position};
+use crate::data::table::target::Target;
 use crate::error::table::{Misnamed, TableError, TableProblem, cut};
 use std::collections::{HashMap, HashSet};
 

@@ -10,10 +10,12 @@ pub(crate) mod options;
 pub(crate) mod reader;
 pub(crate) mod recipe;
 pub(crate) mod rows;
+pub(crate) mod target;
 #[cfg(test)]
 mod tests;
 
-pub use input::{Reading, Remarks, Table, Target};
+pub use input::{Reading, Remarks, Table};
 pub use options::{Limits, Missing, Options, Unknown};
 pub use reader::{read, read_blocks, read_feature_blocks, read_features};
 pub use recipe::{Column, Recipe};
+pub use target::Target;

@@ -1,6 +1,6 @@
 //! How a table is read: which columns, what is done with gaps, the dialect of the text, and limits.
 
-use crate::data::table::input::Target;
+use crate::data::table::target::Target;
 use serde::{Deserialize, Serialize};
 
 /// How a table is read. The default reads every column, the last one as the target, refuses gaps, and detects the

@@ -15,10 +15,11 @@
 
 use crate::data::table::columns::Want;
 use crate::data::table::input::{
-    BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table, Target,
+    BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table,
 };
 use crate::data::table::options::{Missing, Options};
 use crate::data::table::recipe::Recipe;
+use crate::data::table::target::Target;
 use crate::data::table::{arff, delimited, libsvm, npy};
 use crate::error::table::{TableError, TableProblem};
 use flate2::read::MultiGzDecoder;

@@ -1,10 +1,11 @@
 //! Tests for every format: opening and detection, the choice of the target, and matching a model's features.
 
 use crate::data::table::columns::Want;
-use crate::data::table::input::{Origin, Reading, Table, Target};
+use crate::data::table::input::{Origin, Reading, Table};
 use crate::data::table::options::Options;
 use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
 use crate::data::table::recipe::Recipe;
+use crate::data::table::target::Target;
 use crate::error::table::{TableError, TableProblem};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,7 +1,7 @@
 //! Tests of the sampling distributions against independent formulas, on matrices small enough to enumerate.
 
 use crate::approximation::{Gram, LandmarkSet, SPECTRUM_ROWS};
-use crate::data::table::input::{Table, Target};
+use crate::data::table::{input::Table, target::Target};
 use crate::data::{Prepared, table::reader::read};
 use crate::error::Error;
 use crate::kernel::{KernelKind, KernelSpec, Precision, Sigma};
