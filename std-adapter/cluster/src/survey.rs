@@ -164,6 +164,7 @@ impl Survey {
                 deviation: first(&self.target_scaler.deviations),
             }),
             numbers: None,
+            recipe: None,
         }
     }
 }

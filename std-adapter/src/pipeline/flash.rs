@@ -96,13 +96,13 @@ pub fn flash_bytes(
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
 ///
-/// Up to [`ROWS`] rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
-/// fit in single precision, models are fitted to the others; the best [`QUANTISED`] of these metrics also in 16 and 8 bits, where more
+/// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
+/// fit in single precision, models are fitted to the others; the best two of these metrics also in 16 and 8 bits, where more
 /// landmarks fit; and the best of all with landmarks that are free to move. That with the least error on the rows held out, as the
 /// exported model predicts them, is fitted to all rows.
 ///
 /// # Errors
-/// [`Error::Flash`] if not one landmark fits; [`Error::Folds`] for fewer than [`FEWEST`] rows; those of [`fit`].
+/// [`Error::Flash`] if not one landmark fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,
