@@ -80,14 +80,14 @@ pub fn flash_bytes(
     let code = match (kernel, quantise) {
         (KernelKind::Linear, None) => 288,
         (KernelKind::Polynomial { .. }, None) => 304,
-        (KernelKind::Gaussian, None) => 480,
-        (KernelKind::Laplace, None) => 496,
-        (KernelKind::Matern32 | KernelKind::Matern52, None) => 528,
+        (KernelKind::Gaussian, None) => 488,
+        (KernelKind::Laplace, None) => 500,
+        (KernelKind::Matern32 | KernelKind::Matern52, None) => 540,
         (_, Some(_)) => {
             if rank.is_some() {
-                536
+                608
             } else {
-                456
+                532
             }
         }
     };

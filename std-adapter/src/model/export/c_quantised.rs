@@ -92,7 +92,7 @@ const SUMMED_SEVERAL: &str = "        const int64_t kernel = (int64_t)name_kerne
             sums[i] += (int64_t)name_weights[i * NAME_LANDMARKS + a] * kernel;
         }
 ";
-const RESULT: &str = "    scaled = SCALE * (float)sum;\n    return MEAN + scaled;\n";
+const RESULT: &str = "    scaled = SCALE * name_rounded(sum);\n    return MEAN + scaled;\n";
 
 const LEVELS: &str = "
 /* 2^e x as an integer, rounded and cut to 30 bits: the bits of a number are taken apart. Right shifts of negative
@@ -121,6 +121,21 @@ static inline int32_t name_fixed(float x, int32_t exponent)
         size <<= shift;
     }
     return number.bits >> 31 == 1u ? -(int32_t)size : (int32_t)size;
+}
+
+/* (float)sum, rounded alike. The conversion from 64 bits is a function of the compiler's library, as large as a prediction. */
+static inline float name_rounded(int64_t sum)
+{
+    uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
+    float value, scale = 1.0f;
+
+    /* At least 26 bits are left, of which the last stands for all below it. */
+    while (size >> 32 != 0) {
+        size = (size >> 6) | ((size & 63u) != 0);
+        scale *= 64.0f;
+    }
+    value = (float)(uint32_t)size * scale;
+    return sum < 0 ? -value : value;
 }
 
 static inline uint32_t name_upper(uint32_t a, uint32_t b)
@@ -179,7 +194,7 @@ NAME_EXACT static inline SIGNATURE
         sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);
         landmark += NAME_WIDTH;
     }
-    scaled = SCALE * (float)sum;
+    scaled = SCALE * name_rounded(sum);
     return MEAN + scaled;
 }
 ";
