@@ -56,7 +56,7 @@ def program(features, call, number="float", before=""):
 
 
 def numbers(name, values):
-    return f"static const float {name}[] = {{ {', '.join(f'{value:.9g}f' for value in values)} }};\n"
+    return f"static const float {name}[] = {{ {', '.join(f'{value:.9e}f' for value in values)} }};\n"
 
 
 class Line:
@@ -66,7 +66,7 @@ class Line:
     def source(self, folder, mean, scale):
         weights = self.model.coef_ * scale
         before = numbers("weights", weights) + (
-            f"static float line(const float *x)\n{{\n    float sum = {self.model.intercept_ - weights @ mean:.9g}f;\n"
+            f"static float line(const float *x)\n{{\n    float sum = {self.model.intercept_ - weights @ mean:.9e}f;\n"
             f"    for (int i = 0; i < {len(weights)}; i++)\n        sum += weights[i] * x[i];\n    return sum;\n}}\n"
         )
         return program(len(weights), "line(row)", before=before)
@@ -102,7 +102,7 @@ class Network:
             hidden = len(self.model.intercepts_[0])
             before = numbers("inner", first.T.ravel()) + numbers("bias", self.model.intercepts_[0])
             before += numbers("outer", self.model.coefs_[1].ravel()) + (
-                f"static float network(const float *x)\n{{\n    float sum = {self.model.intercepts_[1][0]:.9g}f;\n"
+                f"static float network(const float *x)\n{{\n    float sum = {self.model.intercepts_[1][0]:.9e}f;\n"
                 f"    const float *w = inner;\n    for (int j = 0; j < {hidden}; j++) {{\n        float unit = bias[j];\n"
                 f"        for (int i = 0; i < {len(mean)}; i++)\n            unit += *w++ * x[i];\n"
                 "        if (unit > 0)\n            sum += outer[j] * unit;\n    }\n    return sum;\n}\n"

@@ -5,25 +5,28 @@ use crate::output::note;
 use clap::{ArgAction, Args};
 use dpp_nystrom::data::table::{Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
 
+/// Where `--help` lists these. (A heading for the whole struct would also be that of what follows it.)
+const FORMAT: &str = "Format of the table";
+const COLUMNS: &str = "Columns of the table";
+
 /// The dialect of a text, and limits.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Format of the table")]
 pub(crate) struct Dialect {
     /// Whether the first row names the columns
-    #[arg(long, value_parser = one_of(&HEADERS), default_value = "auto")]
+    #[arg(help_heading = FORMAT, long, value_parser = one_of(&HEADERS), default_value = "auto")]
     header: Header,
     /// What separates fields: , ; | tab or space, for any run of white space [default: detected]
-    #[arg(long, value_parser = separator, value_name = "CHARACTER")]
+    #[arg(help_heading = FORMAT, long, value_parser = separator, value_name = "CHARACTER")]
     separator: Option<u8>,
     /// The decimal point: . or ,
-    #[arg(long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
+    #[arg(help_heading = FORMAT, long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
     decimal: bool,
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
-    #[arg(long)]
+    #[arg(help_heading = FORMAT, long)]
     libsvm: bool,
     /// Raise a limit: bytes of a line (line), columns, words of a column (levels), or bytes that a compressed file
     /// expands to (decompressed) [default: line=16777216, columns=100000, levels=256, decompressed=17179869184]
-    #[arg(long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
+    #[arg(help_heading = FORMAT, long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
     limits: Vec<(String, u64)>,
 }
 
@@ -80,26 +83,25 @@ impl Dialect {
 
 /// Which columns are learned from, and what is done with gaps.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Columns of the table")]
 pub(crate) struct ColumnArguments {
     /// The target column, which is not a feature: a name, an index from 0, last, or none
-    #[arg(long, value_name = "COLUMN", default_value = "last")]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
     /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
     /// Columns that are not used
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Columns that identify a row: no features, and predict writes them beside the predictions
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// Columns to take as words, one feature per word, even if they begin with a number
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
     /// What to do with missing values (an empty field, ?, NA, NaN, null) of features: refuse them, leave out the row, or take
     /// the mean of the column (of words, the share of each), with indicator beside a feature that tells where they are
-    #[arg(long, value_parser = one_of(&MISSING), default_value = "error")]
+    #[arg(help_heading = COLUMNS, long, value_parser = one_of(&MISSING), default_value = "error")]
     missing: Missing,
 }
 
@@ -141,19 +143,18 @@ pub(crate) struct MatchArguments {
 }
 
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Columns of the table")]
 struct MatchColumns {
     /// Columns that the model does not know: names, indices from 0, or ranges such as 3-7
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Columns that identify a row [default: those of fit --ids]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// What to do with a word that the model was trained without: refuse it, or set all its column's features to 0
-    #[arg(long, value_parser = one_of(&UNKNOWN), default_value = "error")]
+    #[arg(help_heading = COLUMNS, long, value_parser = one_of(&UNKNOWN), default_value = "error")]
     unknown: Unknown,
     /// Take the columns in their order, whatever their names
-    #[arg(long)]
+    #[arg(help_heading = COLUMNS, long)]
     by_position: bool,
 }
 

@@ -69,7 +69,9 @@ Examples:
     /// Train ridge regression on landmarks, and write a model
     #[command(after_help = "\
 Examples:
-  dpp-nystrom fit ailerons.arff --landmarks 50 --sigma cv --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --flash 2KiB --model device.dpp
+  dpp-nystrom fit ailerons.arff --landmarks 50 --metric one --sigma cv --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --landmarks 50 --budget 10s --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --tolerance 0.45 --tolerance-on prediction --model ailerons.dpp
   dpp-nystrom fit rows.csv --given landmarks.csv --ridge 1e-6 --model rows.dpp")]

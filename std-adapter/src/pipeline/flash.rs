@@ -91,7 +91,9 @@ pub fn flash_bytes(
             }
         }
     };
-    code + constants(quantise, [landmarks, features], rank)
+    // A loop over two coordinates is unrolled.
+    let unrolled = if rank.unwrap_or(features) == 2 { 40 } else { 0 };
+    code + unrolled + constants(quantise, [landmarks, features], rank)
 }
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.

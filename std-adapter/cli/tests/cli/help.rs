@@ -40,6 +40,22 @@ fn every_command_shows_examples() {
     }
 }
 
+/// Options of the table come last, under headings of their own.
+#[test]
+fn options_are_under_their_headings() {
+    for command in ["select", "fit", "evaluate", "convert"] {
+        let text = Folder::new().run(&format!("{command} --help")).good().out;
+        let (own, of_tables) = text.split_once("\nColumns of the table:\n").unwrap();
+        assert!(own.contains("--seed") || command == "convert", "{command}: {text}");
+        for option in ["--landmarks", "--seed", "--json", "--out "] {
+            assert!(
+                !of_tables.split("\nExample").next().unwrap().contains(&format!("  {option}")),
+                "{command}: {text}"
+            );
+        }
+    }
+}
+
 /// Return the words of each example, without quotes and pipes.
 fn examples(text: &str) -> Vec<Vec<String>> {
     let examples = text.split_once("Example").map_or("", |(_, after)| after);
