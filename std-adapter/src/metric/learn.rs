@@ -130,10 +130,6 @@ pub(crate) fn learn_metric(
         () if data.len() < FEWEST_ROWS => {
             Some(("fewer than 100 rows", "it takes at least 100 rows; take the metric one"))
         }
-        () if free && landmarks > MOST_LANDMARKS => {
-            let problem = "at most 100 landmarks are free to move; take fewer, or rows as landmarks";
-            Some(("", problem))
-        }
         () => None,
     };
     match impossible {
@@ -142,6 +138,11 @@ pub(crate) fn learn_metric(
         }
         Some((_, problem)) => return Err(Error::Metric { problem }),
         None => {}
+    }
+    if free && landmarks > MOST_LANDMARKS {
+        return Err(Error::Metric {
+            problem: "at most 100 landmarks are free to move; take fewer, or rows as landmarks",
+        });
     }
     let ranks = match metric {
         Metric::One | Metric::Scales => Vec::new(),
