@@ -84,7 +84,7 @@ pub enum Error {
     Polynomial,
     /// A regularisation γ that is negative or not finite.
     Ridge,
-    /// More rows learned than 64 bits can count: a state that was damaged or forged.
+    /// More than 2⁵³ rows learned: a state that was damaged or forged.
     RowCount,
     /// A forgetting factor λ that is not in (0, 1].
     Forgetting,
@@ -205,9 +205,7 @@ impl fmt::Display for Error {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
             Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
-            Self::RowCount => {
-                f.write_str("more rows were learned than 64 bits can count: the state is damaged")
-            }
+            Self::RowCount => f.write_str("more than 2^53 rows were learned: the state is damaged"),
             Self::Forgetting => f.write_str("the forgetting factor must be above 0 and at most 1"),
             Self::Phase { expected, found } => {
                 write!(
@@ -304,6 +302,8 @@ pub enum BytesProblem {
     Outputs,
     /// A state learned on other landmarks, under another kernel or with features standardised differently.
     OtherLandmarks,
+    /// A state without the authentication tag of this key.
+    Tag,
 }
 
 impl fmt::Display for BytesProblem {
@@ -324,6 +324,7 @@ impl fmt::Display for BytesProblem {
             Self::Section(tag) => write!(f, "unknown mandatory section {tag}"),
             Self::Outputs => f.write_str("a model of several outputs: read it as Outputs"),
             Self::OtherLandmarks => f.write_str("learned on other landmarks, or under another kernel"),
+            Self::Tag => f.write_str("not authentic: the tag of this device's key is missing or does not match"),
         }
     }
 }

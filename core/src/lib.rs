@@ -112,6 +112,8 @@ pub use krr::{
     FeatureWeights, Origin, RidgeRegression, Solution, Solved, StateHeader, state_bytes,
     state_bytes_forgotten, state_bytes_of,
 };
+#[cfg(feature = "hmac")]
+pub use krr::{sign_state, verify_state};
 pub use landmarks::Landmarks;
 pub use learner::{Learner, Standard, TRIES_PER_LANDMARK};
 pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};

@@ -2,8 +2,8 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    BytesProblem, Error, Landmarks, Nystrom, Points, RidgeRegression, Scalar, digest, start, state_bytes,
-    state_bytes_forgotten, state_bytes_of,
+    BytesProblem, Error, Landmarks, Nystrom, Origin, Points, RidgeRegression, Scalar, digest, sign_state,
+    start, state_bytes, state_bytes_forgotten, state_bytes_of, verify_state,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::room::{self, RidgeRoom, Room};
@@ -111,8 +111,103 @@ fn the_layout_is_pinned() {
     assert_eq!(u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]), CHECKSUM);
 }
 
+/// What no rows can have left, with a checksum that matches.
+#[test]
+fn impossible_states_are_refused() {
+    let mut room = RidgeRoom::<f32>::new(2);
+    let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
+    ridge.add(&[3.0, 1.0], 2.0).unwrap();
+    let mut bytes = [0; state_bytes::<f32>(2)];
+    ridge.write_state(7, &mut bytes).unwrap();
+    let rows = |rows: u64| (36, rows.to_le_bytes().to_vec());
+    let number = |at: usize, value: f32| (44 + 4 * at, value.to_le_bytes().to_vec());
+    // R is [3 1; 0 0], Qᵀy is [2 0], and nothing remains.
+    let cases = [
+        (rows(1), true),
+        (rows(1 << 53), true),
+        (rows((1 << 53) + 1), false),
+        (rows(u64::MAX), false),
+        (rows(0), false),
+        (number(0, -3.0), false),
+        (number(0, f32::NAN), false),
+        (number(1, -1.0), true),
+        (number(2, 1.0), false),
+        (number(3, 1e30), true),
+        (number(5, 4.0), true),
+        (number(5, -4.0), false),
+        (number(6, -1e-6), false),
+    ];
+    for ((at, value), possible) in cases {
+        let mut forged = bytes;
+        forged[at..at + value.len()].copy_from_slice(&value);
+        sealed(&mut forged);
+        let expected = if possible { Ok(()) } else { Err(Error::StateBytes(BytesProblem::Malformed)) };
+        assert_eq!(ridge.read_state(7, &forged), expected, "{at} {value:?}");
+    }
+    // Without rows, targets are none either.
+    let mut forged = [0; state_bytes::<f32>(2)];
+    forged[..44].copy_from_slice(&bytes[..44]);
+    forged[36..44].fill(0);
+    sealed(&mut forged);
+    ridge.read_state(7, &forged).unwrap();
+    forged[44 + 4 * 4] = 1;
+    sealed(&mut forged);
+    assert_eq!(ridge.read_state(7, &forged), Err(Error::StateBytes(BytesProblem::Malformed)));
+}
+
+#[test]
+fn a_tag_is_that_of_the_key_and_of_every_byte() {
+    let mut room = RidgeRoom::<f32>::new(1);
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
+    ridge.add(&[3.0], 2.0).unwrap();
+    let origin = Origin { device: 12, counter: 3 };
+    let mut bytes = [0; state_bytes_of::<f32>(1, 1) + 2];
+    let length = ridge.write_state_from(origin, 7, &mut bytes).unwrap();
+    assert_eq!(length + 2, bytes.len());
+    let key: [u8; 32] = std::array::from_fn(|at| at as u8);
+    let refused = Err(Error::StateBytes(BytesProblem::Tag));
+    assert_eq!(verify_state(&bytes, &key), refused);
+    sign_state(&mut bytes, &key).unwrap();
+    assert_eq!(bytes[60..92], HMAC);
+    let header = verify_state(&bytes, &key).unwrap();
+    assert_eq!((header.origin, header.tag), (origin, HMAC));
+    // A tag replaces the one before it.
+    let signed = bytes;
+    sign_state(&mut bytes, &key).unwrap();
+    assert_eq!(bytes, signed);
+    ridge.read_state(7, &bytes).unwrap();
+    // The checksum, bytes 8 to 11, is that of the forged bytes.
+    for at in (0..8).chain(12..length) {
+        let mut forged = bytes;
+        forged[at] ^= 1;
+        sealed(&mut forged[..length]);
+        assert!(verify_state(&forged, &key).is_err(), "{at}");
+    }
+    let mut other = key;
+    other[31] ^= 1;
+    assert_eq!(verify_state(&bytes, &other), refused);
+
+    let mut first = [0; state_bytes::<f32>(1)];
+    ridge.write_state(7, &mut first).unwrap();
+    let before = first;
+    assert_eq!(sign_state(&mut first, &key), Err(Error::StateBytes(BytesProblem::Tag)));
+    assert_eq!((first, verify_state(&first, &key)), (before, refused));
+}
+
+/// Write the checksum that goes with the bytes.
+fn sealed(bytes: &mut [u8]) {
+    let checksum = crc32fast::hash(&bytes[12..]).to_le_bytes();
+    bytes[8..12].copy_from_slice(&checksum);
+}
+
 /// By an independent implementation (zlib's) over bytes 12 to 59.
 const CHECKSUM: u32 = 0xF291_22B4;
+
+/// By an independent implementation (Python's `hmac` and `hashlib`).
+const HMAC: [u8; 32] = [
+    0x34, 0xE7, 0x1E, 0x85, 0x33, 0x43, 0x7D, 0x63, 0x62, 0x53, 0xDF, 0x12, 0xFE, 0x2F, 0x78, 0x01, 0x7A,
+    0x7D, 0x16, 0x8F, 0xDE, 0x6E, 0x19, 0xC3, 0x4D, 0x8F, 0xB5, 0x79, 0x84, 0x91, 0xEC, 0x08,
+];
 
 #[test]
 fn damage_is_refused_and_changes_nothing() {

@@ -35,9 +35,13 @@
 
 mod solve;
 mod state;
+#[cfg(feature = "hmac")]
+mod tag;
 
 pub use solve::{FeatureWeights, Solution, Solved};
 pub use state::{Origin, StateHeader, state_bytes, state_bytes_forgotten, state_bytes_of};
+#[cfg(feature = "hmac")]
+pub use tag::{sign_state, verify_state};
 
 use crate::error::{Error, Known, row_number};
 use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take};
@@ -187,7 +191,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
-        let rows = self.counts.rows.checked_add(1).ok_or(Error::RowCount)?;
+        let rows = sum_of_rows(self.counts.rows, 1).ok_or(Error::RowCount)?;
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = feature;
         }
@@ -440,12 +444,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there are as many numbers as for these features and targets, [`Error::NotFinite`] with
-    /// the position of one that is not.
+    /// the position of one that is not, [`Error::RowCount`]. Nothing is changed then.
     pub fn restore(&mut self, rows: u64, numbers: &[T]) -> Result<(), Error> {
         check_length(Self::numbers_kept_of(self.dim, self.targets()), numbers.len())?;
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
             return Err(Error::NotFinite { row: 0, column });
         }
+        let rows = sum_of_rows(rows, 0).ok_or(Error::RowCount)?;
         self.take_back(Counts::of(rows), &mut numbers.iter().copied()).known()
     }
 
@@ -472,6 +477,14 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         self.counts = counts;
         Some(())
     }
+}
+
+/// The maximum number of rows: as a number in `f64`, γ times which is the penalty, it is exact.
+const MOST_ROWS: u64 = 1 << 53;
+
+/// Return the sum of two numbers of rows; none for more than [`MOST_ROWS`].
+fn sum_of_rows(one: u64, other: u64) -> Option<u64> {
+    one.checked_add(other).filter(|&rows| rows <= MOST_ROWS)
 }
 
 /// The number of rows, and how much of them has been forgotten.
@@ -507,7 +520,7 @@ impl<T: Scalar> Counts<T> {
 
     /// Return the counts of both; none if they overflow.
     fn merged(self, other: Self) -> Option<Self> {
-        let (rows, before) = (self.rows.checked_add(other.rows)?, self.before.checked_add(other.before)?);
+        let (rows, before) = (sum_of_rows(self.rows, other.rows)?, self.before.checked_add(other.before)?);
         Some(Self { rows, before, discounted: self.discounted + other.discounted, ..self })
     }
 }

@@ -21,7 +21,7 @@
 //! | 20 to 43 | as in version 1 |
 //! | 44 to 51 | device |
 //! | 52 to 59 | counter |
-//! | 60 to 91 | authentication tag; zero: none. This crate writes zero and does not check it |
+//! | 60 to 91 | authentication tag; zero: none. `sign_state` writes and `verify_state` checks it (feature `hmac`) |
 //! | 92 to 95 | number of sections s |
 //! | 96 on | s times: tag (4 bytes), length in bytes (4 bytes) |
 //! | 96 + 8s on | the content of the sections, in the order of the table |
@@ -38,16 +38,19 @@
 //!
 //! Rows learned on different landmarks or under another kernel are features of different spaces. Their accumulators
 //! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
-//! ([`crate::digest`]), and a reader refuses another one.
+//! ([`crate::digest`]), and a reader refuses another one. It also refuses numbers that no rows can have left.
 
-use super::{Counts, RidgeRegression};
+use super::{Counts, MOST_ROWS, RidgeRegression};
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
 use crate::memory::check_length;
 use crate::scalar::{Scalar, bytes_of, from_bytes, numbers_of};
 use crate::sections::{self, ENTRY};
 
-const MAGIC: &[u8; 8] = b"dppnstat";
+pub(super) const MAGIC: &[u8; 8] = b"dppnstat";
+/// The first byte of the authentication tag, of version 2.
+#[cfg(feature = "hmac")]
+pub(super) const TAG: usize = 60;
 /// The bytes before the numbers, of version 1.
 const HEADER: usize = 44;
 /// The bytes before the section table, of version 2.
@@ -94,6 +97,10 @@ pub struct Origin {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct StateHeader {
+    /// The version of the format: 1 or 2.
+    pub version: u32,
+    /// The length in bytes.
+    pub length: usize,
     /// The bytes of a number: 4 or 8.
     pub number_bytes: usize,
     /// The number of features.
@@ -106,7 +113,7 @@ pub struct StateHeader {
     pub rows: u64,
     /// Zero in version 1.
     pub origin: Origin,
-    /// The authentication tag, which this crate does not check. Zero: none.
+    /// The authentication tag, which reading does not check: `verify_state` does. Zero: none.
     pub tag: [u8; 32],
 }
 
@@ -134,6 +141,8 @@ fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
     let words = content.as_chunks::<4>().0.first_chunk::<11>().ok_or(BytesProblem::Malformed)?;
     let [_, _, _, _, _, number_bytes, dim, low, high, rows, more_rows] = words.map(u32::from_le_bytes);
     let mut header = StateHeader {
+        version,
+        length: content.len(),
         number_bytes: frame::index(number_bytes),
         features: frame::index(dim),
         targets: 1,
@@ -284,7 +293,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             return refuse(BytesProblem::OtherLandmarks);
         }
         let mut numbers = [triangle, targets].into_iter().flat_map(numbers_of::<T>);
-        if numbers.clone().any(|number| !number.is_finite()) {
+        if numbers.clone().any(|number| !number.is_finite()) || !possible::<T>(&header, triangle, targets) {
             return refuse(BytesProblem::Malformed);
         }
         let counts = match forgotten {
@@ -294,6 +303,29 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let Some(counts) = counts else { return refuse(BytesProblem::Malformed) };
         self.take_back(counts, &mut numbers).known()
     }
+}
+
+/// Whether some rows can have left these numbers. At most [`MOST_ROWS`]; pivots and residual sums of squares are not
+/// negative; each row of features fills at most one row of `R`, and without rows nothing is filled.
+fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) -> bool {
+    let mut numbers = numbers_of::<T>(triangle);
+    let (mut filled, mut sound) = (0_u64, header.rows <= MOST_ROWS);
+    for length in (1..=header.features).rev() {
+        let mut row = numbers.by_ref().take(length);
+        let pivot = row.next().unwrap_or(T::ZERO);
+        sound &= pivot >= T::ZERO;
+        if row.fold(pivot != T::ZERO, |any, entry| any | (entry != T::ZERO)) {
+            filled = filled.saturating_add(1);
+        }
+    }
+    let mut numbers = numbers_of::<T>(targets);
+    for _ in 0..header.targets {
+        let column =
+            numbers.by_ref().take(header.features).fold(false, |any, entry| any | (entry != T::ZERO));
+        let residual = numbers.by_ref().take(2).fold(T::ZERO, |sum, part| sum + part);
+        sound &= residual >= T::ZERO && (header.rows > 0 || !(column || residual > T::ZERO));
+    }
+    sound && filled <= header.rows
 }
 
 /// Read the section of what was forgotten, or return none for one that is inconsistent.

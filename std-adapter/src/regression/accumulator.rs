@@ -7,7 +7,10 @@
 use crate::error::{Error, regression_error};
 use crate::heap::{RidgeHeap, zeros};
 use crate::regression::cross_validation::merge;
-use dpp_nystrom_core::{BytesProblem, Error as CoreError, RidgeRegression, Scalar, state_bytes};
+use dpp_nystrom_core::{
+    BytesProblem, Error as CoreError, Origin, RidgeRegression, Scalar, StateHeader, state_bytes,
+    state_bytes_of,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -101,19 +104,32 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// [`Error::Memory`].
     pub fn to_bytes(&self, digest: u64) -> Result<Vec<u8>, Error> {
-        let mut bytes = zeros(state_bytes::<T>(self.features()), 0)?;
-        self.on(|regression| Ok(regression.write_state(digest, &mut bytes).map(drop)?))?;
+        self.to_bytes_from(Origin::default(), digest)
+    }
+
+    /// [`to_bytes`](Self::to_bytes) with the device and a counter ([`RidgeRegression::write_state_from`]).
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn to_bytes_from(&self, origin: Origin, digest: u64) -> Result<Vec<u8>, Error> {
+        let length = match origin == Origin::default() {
+            true => state_bytes::<T>(self.features()),
+            false => state_bytes_of::<T>(self.features(), 1),
+        };
+        let mut bytes = zeros(length, 0)?;
+        self.on(|regression| Ok(regression.write_state_from(origin, digest, &mut bytes).map(drop)?))?;
         Ok(bytes)
     }
 
     /// Read the output of [`to_bytes`](Self::to_bytes) for this number of features and landmark digest.
     ///
     /// # Errors
-    /// [`Error::Core`] with the reason; trailing bytes are rejected.
+    /// [`Error::Core`] with the reason: truncated, corrupt or trailing bytes, another version, other landmarks, numbers that no
+    /// rows can have left.
     pub fn from_bytes(features: usize, digest: u64, bytes: &[u8]) -> Result<Self, Error> {
         Self::empty(features)?.on(|regression| {
             regression.read_state(digest, bytes)?;
-            if bytes.len() > state_bytes::<T>(features) {
+            if bytes.len() > StateHeader::read(bytes)?.length {
                 return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
             }
             Ok(Self::of(regression))
