@@ -45,11 +45,34 @@ pub(crate) enum Error {
     )]
     StoredColumns(PathBuf),
     /// An invalid accumulator state.
-    #[error("{}: {reason}; give states that devices with this model wrote", path.display())]
-    State { path: PathBuf, reason: CoreError },
-    /// A state of a fleet given twice.
-    #[error("{}: the same state is given twice; give that of each device once", .0.display())]
-    SameState(PathBuf),
+    #[error("{0}; give states that devices with this model wrote")]
+    State(CoreError),
+    /// Two states of one device, or one state twice.
+    #[error("the same state as {}, or an older one of its device, is given twice; give the last of each device once", other.display())]
+    SameState { other: PathBuf },
+    /// A state that is older than one that was merged before.
+    #[error(
+        "the state {counter} of device {device} is older than its state {last}, which was merged before: a replay?"
+    )]
+    Replayed { device: u64, counter: u64, last: u64 },
+    /// A state of a device without a key.
+    #[error("there is no key for its device, {device}; add one (--keys) or leave the state out")]
+    NoKey { device: u64 },
+    /// An invalid key.
+    #[error(
+        "{}: the key{} is not 64 hexadecimal digits; make one with: openssl rand -hex 32",
+        path.display(),
+        device.map_or_else(String::new, |device| format!(" of device {device}"))
+    )]
+    Key { path: PathBuf, device: Option<u64> },
+    /// An invalid file of keys or counters.
+    #[error("{}: not a CSV file of the columns device and {second}, with a number as device", path.display())]
+    Pairs { path: PathBuf, second: &'static str },
+    /// States that cannot be merged, or are far from the others.
+    #[error(
+        "{0}; look at what sent it, then leave it out (--outliers exclude), or accept one far from the others (accept)"
+    )]
+    Refused(String),
     /// A chart that could not be drawn.
     #[error("cannot draw the chart: {0}")]
     Picture(String),

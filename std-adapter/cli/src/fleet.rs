@@ -3,29 +3,38 @@
 use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
-use clap::Args;
-use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
-use dpp_nystrom::{
-    Error as LibraryError, atomic_file::write_whole, error::TableError, error::TableProblem, model::Model,
+use crate::output::{
+    Column, aligned, keep_inputs, note, plain, print_report, row, short, short_or_dash, table, write_csv,
 };
+use clap::Args;
+use dpp_nystrom::atomic_file::{check_writable, write_whole};
+use dpp_nystrom::core::{Origin, StateHeader, sign_state, verify_state};
+use dpp_nystrom::regression::{Accumulator, Examined, Fleet, Ridge};
+use dpp_nystrom::{Error as LibraryError, error::TableError, error::TableProblem, model::Model};
 use serde::Serialize;
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub(crate) const LEARN_EXAMPLES: &str = "\
 Example:
   dpp-nystrom learn houses.dpp this-years.csv --out server.state
 
-The state is what a device that accumulated the same rows would send. It contains only sums over the rows.";
+  dpp-nystrom learn houses.dpp this-years.csv --device 12 --counter 3 --key 12.key --out 12.state
+
+The state is what a device that accumulated the same rows would send. It contains only sums over the rows. A key is 64
+hexadecimal digits: openssl rand -hex 32 > 12.key";
 
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   dpp-nystrom merge device-*.state --of houses.dpp --model merged.dpp
   dpp-nystrom merge a.state b.state server.state --of houses.dpp --ridge cv --model merged.dpp --json
+  dpp-nystrom merge *.state --of houses.dpp --keys keys.csv --seen seen.csv --outliers exclude --model merged.dpp
 
-The states must come from devices with the landmarks of the model --of; others are rejected. --ridge cv predicts the
-rows of each device from those of the others.";
+The states must come from devices with the landmarks of the model --of; others are rejected, and so are sums that no rows
+can have left. --ridge cv predicts the rows of each device from those of the others. A device whose figures are far from
+those of the others is an outlier: a defect, an attack, or a place unlike all others.";
 
 /// Arguments of `learn`.
 #[derive(Debug, Args)]
@@ -38,6 +47,15 @@ pub(crate) struct Learn {
     data: PathBuf,
     #[command(flatten)]
     columns: MatchArguments,
+    /// Number of this device, kept in the state
+    #[arg(long, value_name = "ID", requires = "counter")]
+    device: Option<u64>,
+    /// Number of this state, which increases with each state of the device
+    #[arg(long, value_name = "K", requires = "device")]
+    counter: Option<u64>,
+    /// Authenticate the state (HMAC-SHA-256) with the key in this file: 64 hexadecimal digits
+    #[arg(long, value_name = "FILE", requires = "device")]
+    key: Option<PathBuf>,
     /// Output file for the state
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -58,12 +76,33 @@ pub(crate) struct Merge {
     /// Regularisation γ (the ridge), multiplied by the number of rows: a number, or cv [default: the model's]
     #[arg(long, value_name = "F|cv")]
     ridge: Option<Ridge>,
+    /// What to do about a state that cannot be merged, and about a device whose figures are far from those of the others
+    #[arg(long, value_name = "refuse|exclude|accept", default_value = "refuse")]
+    outliers: Outliers,
+    /// Take only states that are authentic: a CSV file with the columns device and key, 64 hexadecimal digits each
+    #[arg(long, value_name = "KEYS.csv")]
+    keys: Option<PathBuf>,
+    /// Refuse a state older than the last that was merged of its device, and write the counters of these: a CSV file with the
+    /// columns device and counter, made if there is none. Goes with --keys: anyone can write a counter
+    #[arg(long, value_name = "SEEN.csv", requires = "keys")]
+    seen: Option<PathBuf>,
     /// Output file for the merged model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// What to do about outliers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Outliers {
+    /// Name them and merge nothing.
+    Refuse,
+    /// Merge the others.
+    Exclude,
+    /// Merge devices far from the others too.
+    Accept,
 }
 
 #[derive(Serialize)]
@@ -77,11 +116,48 @@ struct LearnReport<'a> {
 struct MergeReport<'a> {
     model: &'a Path,
     states: usize,
+    refused: Vec<Refused<'a>>,
     rows: u64,
     landmarks: usize,
     ridge: f64,
     train_nrmse: f64,
     cv_nrmse: Option<f64>,
+    devices: Vec<Device<'a>>,
+}
+
+/// A state that is not merged.
+#[derive(Serialize)]
+struct Refused<'a> {
+    state: &'a Path,
+    reason: String,
+}
+
+/// A state and what is known of its rows.
+#[derive(Serialize)]
+struct Device<'a> {
+    state: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<u64>,
+    rows: u64,
+    features: f64,
+    target: f64,
+    nrmse: f64,
+    others_nrmse: Option<f64>,
+    influence: Option<f64>,
+    outlier: Option<String>,
+}
+
+impl Device<'_> {
+    const COLUMNS: [Column<Self>; 8] = [
+        ("state", |one| plain(&one.state.display().to_string())),
+        ("rows", |one| one.rows.to_string()),
+        ("features", |one| short(one.features)),
+        ("target", |one| short(one.target)),
+        ("error", |one| short(one.nrmse)),
+        ("error of others", |one| short_or_dash(one.others_nrmse)),
+        ("influence", |one| short_or_dash(one.influence)),
+        ("outlier", |one| if one.outlier.is_some() { "yes" } else { "" }.to_owned()),
+    ];
 }
 
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
@@ -89,9 +165,15 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
     tell(&reading.remarks, &reading.recipe);
+    let key = arguments.key.as_deref().map(|path| key_in(path, None)).transpose()?;
     let fleet = Fleet::of(&model)?;
     let accumulated = fleet.accumulate(&reading.table)?;
-    let bytes = fleet.state(&accumulated)?;
+    let origin = arguments.device.zip(arguments.counter);
+    let origin = origin.map_or_else(Origin::default, |(device, counter)| Origin { device, counter });
+    let mut bytes = fleet.state(&accumulated, origin)?;
+    if let Some(key) = key {
+        sign_state(&mut bytes, &key).map_err(LibraryError::Core)?;
+    }
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
     print_report(arguments.json, &report, |report| {
@@ -103,30 +185,92 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let inputs: Vec<&Path> = arguments.states.iter().chain([&arguments.of]).map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.model), &inputs)?;
+    if let Some(seen) = &arguments.seen {
+        keep_inputs(Some(seen), &inputs)?;
+        check_writable(seen)?;
+    }
     let model = Model::load(&arguments.of)?;
     let fleet = Fleet::of(&model)?;
-    let states: Vec<Accumulator<f32>> =
-        arguments.states.iter().map(|path| read(&fleet, path)).collect::<Result<_, _>>()?;
-    for (at, path) in arguments.states.iter().enumerate() {
-        if states[at].rows() > 0 && states[..at].contains(&states[at]) {
-            return Err(Error::SameState(path.clone()));
+    let keys = arguments.keys.as_deref().map(keys_in).transpose()?;
+    let mut seen = arguments.seen.as_deref().map(counters_in).transpose()?.unwrap_or_default();
+    let (mut received, mut refused) = (Vec::<State<'_>>::new(), Vec::new());
+    for path in &arguments.states {
+        let state = match read(&fleet, path, keys.as_ref()) {
+            Err(Error::Table(error)) => return Err(error.into()),
+            Err(error) => {
+                refused.push(Refused { state: path, reason: error.to_string() });
+                continue;
+            }
+            Ok(state) => state,
+        };
+        let Origin { device, counter } = state.origin;
+        if let Some(&last) = seen.get(&device).filter(|&&last| counter < last) {
+            refused
+                .push(Refused { state: path, reason: Error::Replayed { device, counter, last }.to_string() });
+            continue;
         }
+        // Of two states of a device, the later.
+        let place = received.iter().position(|other| other.is_of_device(&state));
+        let older = match place {
+            Some(at) if received[at].origin.counter < counter => std::mem::replace(&mut received[at], state),
+            Some(_) => state,
+            None => {
+                received.push(state);
+                continue;
+            }
+        };
+        let other = place.map_or(path.as_path(), |at| received[at].path);
+        let reason = Error::SameState { other: other.to_owned() }.to_string();
+        refused.push(Refused { state: older.path, reason });
     }
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
-    let merged = fleet.merge(&states, ridge, &Bar)?;
+    let all: Vec<Accumulator<f32>> = received.iter().map(|state| state.accumulated.clone()).collect();
+    let examined = fleet.examine(&all, ridge, &Bar)?;
+    let mut merged = Vec::with_capacity(all.len());
+    for ((state, accumulated), one) in received.iter().zip(all).zip(&examined) {
+        match one.outlier.filter(|_| arguments.outliers != Outliers::Accept) {
+            Some(outlier) => refused.push(Refused { state: state.path, reason: outlier.to_string() }),
+            None => {
+                seen.insert(state.origin.device, state.origin.counter);
+                merged.push(accumulated);
+            }
+        }
+    }
+    let line = |Refused { state, reason }: &Refused<'_>| format!("{}: {reason}", state.display());
+    match &refused[..] {
+        [] => {}
+        _ if arguments.outliers == Outliers::Exclude => {
+            refused.iter().for_each(|one| note(&format!("left out: {}", line(one))));
+        }
+        [one] => return Err(Error::Refused(line(one))),
+        more => {
+            more.iter().for_each(|one| note(&format!("refused: {}", line(one))));
+            let (count, of) = (more.len(), arguments.states.len());
+            return Err(Error::Refused(format!("{count} of {of} states are refused")));
+        }
+    }
+    let states = merged.len();
+    let merged = fleet.merge(&merged, ridge, &Bar)?;
     merged.model.save(&arguments.model)?;
+    if let Some(path) = &arguments.seen {
+        let records = seen.iter().map(|(device, counter)| [device.to_string(), counter.to_string()]);
+        write_csv(path, &["device", "counter"], records)?;
+    }
     let report = MergeReport {
         model: &arguments.model,
-        states: states.len(),
+        states,
+        refused,
         rows: merged.model.trained_rows,
         landmarks: merged.model.landmarks(),
         ridge: merged.model.ridge,
         train_nrmse: merged.model.train_nrmse,
         cv_nrmse: merged.validation_nrmse,
+        devices: received.iter().zip(&examined).map(|(state, one)| device(state, one)).collect(),
     };
     print_report(arguments.json, &report, |report| {
         let rows = [
             row("states", report.states),
+            row("states left out", report.refused.len()),
             row("rows", report.rows),
             row("landmarks", report.landmarks),
             row("ridge", short(report.ridge)),
@@ -134,16 +278,111 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
             row("error across devices", short_or_dash(report.cv_nrmse)),
         ];
         aligned(&["model", &report.model.display().to_string()], &rows)
-            + "\nErrors are in standard deviations of the target of the original model.\n"
+            + "\n"
+            + &table(&Device::COLUMNS, &report.devices)
+            + "\nErrors and targets are in standard deviations of the target of the original model. features: mean of k(x, x) less the\n\
+               residual of the landmarks. error: of the original model; of others: of the model of all other states. influence: by how\n\
+               much the state raises the squared error of the others.\n"
     })
 }
 
 /// A state that a device sent.
-fn read(fleet: &Fleet<'_>, path: &Path) -> Result<Accumulator<f32>, Error> {
+struct State<'a> {
+    path: &'a Path,
+    origin: Origin,
+    accumulated: Accumulator<f32>,
+}
+
+impl State<'_> {
+    /// Whether both are states of one device, or one state.
+    fn is_of_device(&self, other: &Self) -> bool {
+        let known = self.origin != Origin::default();
+        let same = self.accumulated.rows() > 0 && self.accumulated == other.accumulated;
+        same || (known && self.origin.device == other.origin.device)
+    }
+}
+
+fn device<'a>(state: &State<'a>, one: &Examined) -> Device<'a> {
+    let &Examined { rows, features, target, nrmse, others_nrmse, influence, outlier, .. } = one;
+    Device {
+        state: state.path,
+        device: (state.origin != Origin::default()).then_some(state.origin.device),
+        rows,
+        features,
+        target,
+        nrmse,
+        others_nrmse,
+        influence,
+        outlier: outlier.map(|outlier| outlier.to_string()),
+    }
+}
+
+/// The key of each device.
+type Keys = BTreeMap<u64, Key>;
+type Key = [u8; 32];
+
+/// Read a state, and check its tag if there are keys.
+fn read<'a>(fleet: &Fleet<'_>, path: &'a Path, keys: Option<&Keys>) -> Result<State<'a>, Error> {
     let failed = |source| TableError::new(path, TableProblem::Open(source));
-    let bytes = fs::read(path).map_err(failed)?;
-    fleet.read(&bytes).map_err(|error| match error {
-        LibraryError::Core(reason) => Error::State { path: path.to_owned(), reason },
+    let invalid = Error::State;
+    let limit = fleet.most_bytes();
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    let header = StateHeader::read(&bytes).map_err(invalid)?;
+    if let Some(keys) = keys {
+        let device = header.origin.device;
+        let key = keys.get(&device).ok_or(Error::NoKey { device })?;
+        verify_state(&bytes, key).map_err(invalid)?;
+    }
+    let accumulated = fleet.read(&bytes).map_err(|error| match error {
+        LibraryError::Core(reason) => invalid(reason),
         other => other.into(),
-    })
+    })?;
+    Ok(State { path, origin: header.origin, accumulated })
+}
+
+/// Read a file of keys by device.
+fn keys_in(path: &Path) -> Result<Keys, Error> {
+    pairs(path, "key")?
+        .into_iter()
+        .map(|(device, key)| Ok((device, key_of(path, Some(device), &key)?)))
+        .collect()
+}
+
+/// Read a file with one key.
+fn key_in(path: &Path, device: Option<u64>) -> Result<Key, Error> {
+    let text =
+        fs::read_to_string(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
+    key_of(path, device, text.trim())
+}
+
+fn key_of(path: &Path, device: Option<u64>, text: &str) -> Result<Key, Error> {
+    let bytes = (0..32).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok());
+    let key = bytes.collect::<Option<Vec<u8>>>().and_then(|bytes| bytes.try_into().ok());
+    key.filter(|_| text.len() == 64).ok_or_else(|| Error::Key { path: path.to_owned(), device })
+}
+
+/// Read the counter of each device; none from a file that does not exist.
+fn counters_in(path: &Path) -> Result<BTreeMap<u64, u64>, Error> {
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let parsed =
+        pairs(path, "counter")?.into_iter().map(|(device, counter)| Some((device, counter.parse().ok()?)));
+    parsed.collect::<Option<_>>().ok_or_else(|| Error::Pairs { path: path.to_owned(), second: "counter" })
+}
+
+/// Read a CSV file with the column device and another.
+fn pairs(path: &Path, second: &'static str) -> Result<Vec<(u64, String)>, Error> {
+    let file = File::open(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+    let wrong = || Error::Pairs { path: path.to_owned(), second };
+    if reader.headers().map_err(|_| wrong())? != vec!["device", second] {
+        return Err(wrong());
+    }
+    let pairs = reader.into_records().map(|record| {
+        let record = record.ok()?;
+        Some((record.get(0)?.parse().ok()?, record.get(1)?.to_owned()))
+    });
+    pairs.collect::<Option<_>>().ok_or_else(wrong)
 }

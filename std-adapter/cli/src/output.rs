@@ -8,7 +8,17 @@ use std::{io, io::Write};
 
 /// Print a line on stderr, ignoring failure.
 pub(crate) fn note(line: &str) {
-    let _ = aside(|| writeln!(io::stderr(), "{line}"));
+    let _ = aside(|| writeln!(io::stderr(), "{}", plain(line)));
+}
+
+/// Escape the control characters of names from files, which a terminal would obey.
+pub(crate) fn plain(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Print text on standard output.

@@ -130,6 +130,12 @@ pub enum Error {
          it as a number"
     )]
     LeaveOneOut,
+    /// A regression whose numbers overflowed.
+    #[error(
+        "the regression's weights or errors are not finite: numbers of the rows, or of a state, are too large; scale the target, \
+         or leave out the state"
+    )]
+    NotFinite,
     /// No target.
     #[error("no target: regression needs one; name its column")]
     NoTarget,

@@ -15,6 +15,7 @@ use crate::regression::leave_one_out::Basis;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, MatRef, Par};
+use std::borrow::Borrow;
 
 /// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
 pub(crate) const BLOCKED: usize = 64;
@@ -52,17 +53,30 @@ impl Triangle {
     }
 
     /// Return the triangle of these rows and those of the folds.
-    fn and<T: Scalar>(self, folds: &[RidgeRegression<'_, T>]) -> Self {
-        folds.iter().fold(self, |sum, fold| sum.plus(&Self::of(fold)))
+    fn and<'m, T: Scalar>(self, folds: &[impl Borrow<RidgeRegression<'m, T>>]) -> Self {
+        folds.iter().fold(self, |sum, fold| sum.plus(&Self::of(fold.borrow())))
     }
 
     /// Return the triangle of the rows of all folds.
     ///
     /// # Errors
     /// [`Error::Regression`] with [`CoreError::NoRows`] for no folds.
-    pub(crate) fn of_all<T: Scalar>(folds: &[RidgeRegression<'_, T>]) -> Result<Self, Error> {
+    pub(crate) fn of_all<'m, T: Scalar>(
+        folds: &[impl Borrow<RidgeRegression<'m, T>>],
+    ) -> Result<Self, Error> {
         let (first, others) = folds.split_first().ok_or(regression_error(CoreError::NoRows))?;
-        Ok(Self::of(first).and(others))
+        Ok(Self::of(first.borrow()).and(others))
+    }
+
+    /// Return the effective number of rows.
+    pub(crate) fn rows(&self) -> f64 {
+        self.rows
+    }
+
+    /// Return the sums of squares of the features and of the target.
+    pub(crate) fn squares(&self) -> (f64, f64) {
+        let c = self.values.ncols() - 1;
+        (self.values.submatrix(0, 0, c, c).squared_norm_l2(), self.values.col(c).squared_norm_l2())
     }
 
     /// Write the triangle to an accumulator, which counts these rows.
@@ -137,7 +151,7 @@ impl Triangle {
     }
 
     /// Return the squared error of each column of weights on the rows: the core's `squared_error` for each of them.
-    fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
+    pub(crate) fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
         let c = self.values.ncols() - 1;
         let left = self.values.submatrix(0, 0, c + 1, c) * weights;
         let square = |column: usize| {
@@ -206,6 +220,34 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     if rows().filter(|&rows| rows > 0).count() < 2 {
         return Err(regression_error(CoreError::NoRows));
     }
+    let errors = |fold: &Triangle, others: &Triangle| {
+        let mut errors = fold.squared_errors(others.weights(ridges).as_ref());
+        let regular = others.is_regular(T::EPSILON.to_f64());
+        for (error, &ridge) in errors.iter_mut().zip(ridges) {
+            if !error.is_finite() || (ridge == 0.0 && !regular) {
+                *error = f64::INFINITY;
+            }
+        }
+        errors
+    };
+    let (errors, whole) = leave_each_out(folds, &errors, observer)?;
+    let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
+    let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
+    Ok(Validated { scores, whole })
+}
+
+/// Return what `visit` makes of each fold and the sum of the others, and the sum of all.
+///
+/// # Errors
+/// [`Error::Folds`] for fewer than two folds, [`Error::Cancelled`].
+pub(crate) fn leave_each_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
+    folds: &[F],
+    visit: &(impl Fn(&Triangle, &Triangle) -> A + Sync),
+    observer: &dyn Observer,
+) -> Result<(Vec<A>, Triangle), Error> {
+    if folds.len() < 2 {
+        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.borrow().rows() as usize).sum() });
+    }
     let (left, right) = folds.split_at(folds.len() / 2);
     let steps = [left, right].map(|half| steps_to_leave_out(half.len()));
     observer.begin("folds", folds.len() as u64 - 1 + steps.iter().sum::<u64>());
@@ -213,15 +255,14 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     let (of_left, of_right) = (of_left?, of_right?);
     let whole = of_left.plus(&of_right);
     observer.advance(folds.len() as u64 - 1);
-    let (of_left, of_right) = rayon::join(
-        || leave_out(left, &of_right, ridges, observer),
-        || leave_out(right, &of_left, ridges, observer),
+    let (visited, of_right) = rayon::join(
+        || leave_out(left, &of_right, visit, observer),
+        || leave_out(right, &of_left, visit, observer),
     );
-    let errors = [of_left?, of_right?].concat();
+    let mut visited = visited?;
+    visited.extend(of_right?);
     observer.end();
-    let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
-    let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
-    Ok(Validated { scores, whole })
+    Ok((visited, whole))
 }
 
 /// The time of a decomposition with the weights and errors of all ridges, in sums of triangles.
@@ -236,33 +277,29 @@ fn steps_to_leave_out(folds: usize) -> u64 {
     }
 }
 
-/// Return the squared error of each ridge on each fold, predicted from the other folds and the rows outside.
-fn leave_out<T: Scalar>(
-    folds: &[RidgeRegression<'_, T>],
+/// Return what `visit` makes of each fold and the sum of the other folds and the rows outside.
+fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
+    folds: &[F],
     outside: &Triangle,
-    ridges: &[f64],
+    visit: &(impl Fn(&Triangle, &Triangle) -> A + Sync),
     observer: &dyn Observer,
-) -> Result<Vec<Vec<f64>>, Error> {
+) -> Result<Vec<A>, Error> {
     go_on(observer)?;
     if let [fold] = folds {
-        let mut errors = Triangle::of(fold).squared_errors(outside.weights(ridges).as_ref());
-        let regular = outside.is_regular(T::EPSILON.to_f64());
-        for (error, &ridge) in errors.iter_mut().zip(ridges) {
-            if !error.is_finite() || (ridge == 0.0 && !regular) {
-                *error = f64::INFINITY;
-            }
-        }
+        let visited = visit(&Triangle::of(fold.borrow()), outside);
         observer.advance(DECOMPOSITION);
-        return Ok(vec![errors]);
+        return Ok(vec![visited]);
     }
     let (left, right) = folds.split_at(folds.len() / 2);
-    let without = |half: &[_], other: &[_]| {
+    let without = |half: &[F], other: &[F]| {
         let outside = outside.clone().and(other);
         observer.advance(other.len() as u64);
-        leave_out(half, &outside, ridges, observer)
+        leave_out(half, &outside, visit, observer)
     };
-    let (of_left, of_right) = rayon::join(|| without(left, right), || without(right, left));
-    Ok([of_left?, of_right?].concat())
+    let (visited, of_right) = rayon::join(|| without(left, right), || without(right, left));
+    let mut visited = visited?;
+    visited.extend(of_right?);
+    Ok(visited)
 }
 
 #[cfg(test)]

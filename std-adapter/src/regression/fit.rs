@@ -8,8 +8,8 @@ use crate::model::confidence::Confidence;
 use crate::model::trained::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, checkpoint::Rounds, input::Input, params::FitParams, regress::Regression,
-    regress::cross_validate, regress::regress, ridge::Ridge,
+    checkpoint::Checkpoint, checkpoint::Rounds, input::Input, params::FitParams, regress::Quality,
+    regress::Regression, regress::cross_validate, regress::regress, ridge::Ridge,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
@@ -142,6 +142,11 @@ pub(crate) fn assemble<T: Scalar>(
 ) -> Result<Fitted, Error> {
     let target = columns.learnable()?;
     let dim = columns.width();
+    let Quality { train_error, validation_error, .. } = fitted.quality;
+    let mut numbers_found = [train_error].into_iter().chain(validation_error);
+    if !numbers_found.all(f64::is_finite) || fitted.weights.iter().any(|weight| !weight.is_finite()) {
+        return Err(Error::NotFinite);
+    }
     let mut landmarks = Vec::with_capacity(fitted.kept.len() * dim);
     for &place in &fitted.kept {
         landmarks.extend_from_slice(&points[place * dim..(place + 1) * dim]);

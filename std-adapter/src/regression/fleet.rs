@@ -12,10 +12,18 @@ use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
 use crate::regression::{
-    accumulator::Accumulator, fit::Fitted, fit::assemble, regress::conclude, ridge::Ridge,
+    accumulator::Accumulator, cross_validation::Triangle, fit::Fitted, fit::assemble, outliers::Examined,
+    outliers::examine, regress::conclude, ridge::Ridge,
 };
 use dpp_nystrom_core::kernel::ChosenKernel;
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, RidgeRegression};
+use dpp_nystrom_core::{
+    BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Origin, Points, RidgeRegression,
+    state_bytes_forgotten, state_bytes_of,
+};
+
+/// `k(x, x)` of a kernel with a bandwidth, and what rounding in `f32` may add to `‖φ(x)‖²`.
+const DIAGONAL: f64 = 1.0;
+const SLACK: f64 = 0.01;
 
 /// A model whose landmarks a fleet of devices shares, evaluated in the devices' arithmetic.
 #[derive(Debug)]
@@ -74,20 +82,63 @@ impl<'m> Fleet<'m> {
         })
     }
 
-    /// Return the bytes that a device would send.
+    /// Return the bytes that a device would send, of the version without an origin for the default of it.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub fn state(&self, accumulated: &Accumulator<f32>) -> Result<Vec<u8>, Error> {
-        self.on_landmarks(|device| accumulated.to_bytes(device.digest))
+    pub fn state(&self, accumulated: &Accumulator<f32>, origin: Origin) -> Result<Vec<u8>, Error> {
+        self.on_landmarks(|device| accumulated.to_bytes_from(origin, device.digest))
     }
 
     /// Read the bytes that a device sent.
     ///
     /// # Errors
-    /// [`Error::Core`] for bytes that are truncated, corrupt, too long or of another model.
+    /// [`Error::Core`] for bytes that are truncated, corrupt, too long, of another model, or that no rows can have left: under a
+    /// bounded kernel `‖φ‖²` is at most its diagonal, and so is its mean over the rows.
     pub fn read(&self, bytes: &[u8]) -> Result<Accumulator<f32>, Error> {
-        self.on_landmarks(|device| Accumulator::from_bytes(device.landmarks.len(), device.digest, bytes))
+        self.on_landmarks(|device| {
+            let accumulated = Accumulator::from_bytes(device.landmarks.len(), device.digest, bytes)?;
+            let squares = accumulated.on(|regression| Ok(Triangle::of(regression).squares().0))?;
+            let bounded = self.model.kernel.bandwidth().is_some();
+            if bounded && squares > accumulated.rows() as f64 * (DIAGONAL + SLACK) {
+                return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
+            }
+            Ok(accumulated)
+        })
+    }
+
+    /// Return the most bytes that a state of a device can have: for a limit on reading.
+    pub fn most_bytes(&self) -> u64 {
+        let most = state_bytes_of::<f32>(self.model.landmarks(), 1) + state_bytes_forgotten::<f32>();
+        most as u64
+    }
+
+    /// Compare the states of devices with each other, before they are merged. With a ridge that is not a number, models of devices
+    /// have that of the fleet's model. Some `2 D log₂ D` sums of triangles for `D` devices, `2c³/3` operations each.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], [`Error::Memory`].
+    pub fn examine(
+        &self,
+        accumulated: &[Accumulator<f32>],
+        ridge: Ridge,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Examined>, Error> {
+        self.on_landmarks(|device| {
+            // w of the landmarks is Lᵀw of the features, dependent landmarks included.
+            let nystrom = Nystrom::new(device.landmarks);
+            let mut weights = vec![0.0; nystrom.rank()];
+            let mut phi = zeros(nystrom.rank(), 0.0_f32)?;
+            for (landmark, &weight) in device.model.weights().iter().enumerate() {
+                nystrom.features(landmark, &mut phi)?;
+                for (sum, &feature) in weights.iter_mut().zip(&phi) {
+                    *sum += f64::from(weight) * f64::from(feature);
+                }
+            }
+            let error = self.model.train_nrmse * self.model.train_nrmse;
+            let ridge = if let Ridge::Value(ridge) = ridge { ridge } else { self.model.ridge };
+            Accumulator::on_all(accumulated, |parts| examine(parts, &weights, error, ridge, observer))
+        })
     }
 
     /// Fit the model to the rows of all devices, on the same landmarks. Cross-validation leaves one device out at a
@@ -103,8 +154,8 @@ impl<'m> Fleet<'m> {
     ) -> Result<Fitted, Error> {
         self.on_landmarks(|device| {
             Accumulator::on_all(accumulated, |parts| {
-                let rows = parts.iter().map(RidgeRegression::rows).sum();
                 let fitted = conclude(&Nystrom::new(device.landmarks), parts, &ridge.into(), observer)?;
+                let rows = parts.first().map_or(0, RidgeRegression::rows);
                 let Model { landmark_rows, kernel, .. } = self.model;
                 let (columns, points) = (self.model.columns(), device.model.landmarks());
                 let mut merged =

@@ -250,7 +250,8 @@ pub(crate) fn solve<A: Scalar>(
     ridges: &Candidates,
     observer: &dyn Observer,
 ) -> Result<(Vec<A>, Quality), Error> {
-    let count: u64 = parts.iter().map(RidgeRegression::rows).sum();
+    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
+    let count = rows.ok_or(regression_error(CoreError::RowCount))?;
     let root = |squares: f64| (squares / count as f64).sqrt();
     let (ridge, validation_error, scores, sum) = match ridges {
         Candidates::One(value) => (*value, None, Vec::new(), None),

@@ -3,6 +3,10 @@
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
 use dpp_nystrom::Model;
+use dpp_nystrom::core::{Origin, sign_state};
+use dpp_nystrom::data::table::{self, Target};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
 
 /// Create `whole.csv`, its rows split into `parts` files, and a model of another 300 rows.
 fn fleet(parts: usize) -> Folder {
@@ -113,4 +117,140 @@ fn states_of_other_landmarks_are_rejected() {
     folder.write("untargeted.csv", "a,b,c\n1,2,3\n");
     folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["no target: regression needs one"]);
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
+}
+
+/// The model of a fleet, and the states of so many devices, each with 40 rows of its own.
+fn devices(count: usize) -> (Folder, Model, Vec<Accumulator<f32>>) {
+    let folder = Folder::with("first.csv", Sample::new(300, 3).csv());
+    folder.run("fit first.csv --metric one --landmarks 15 --precision f32 --ridge 1e-4 --sigma 2 --model first.dpp").good();
+    let whole = Sample::new(40 * count, 3).csv();
+    let lines: Vec<&str> = whole.lines().skip(1).collect();
+    let model = Model::load(folder.path("first.dpp")).unwrap();
+    let fleet = Fleet::of(&model).unwrap();
+    let states = lines.chunks(40).map(|lines| {
+        folder.write("part.csv", format!("a,b,c,y\n{}\n", lines.join("\n")));
+        let table = table::read(&folder.path("part.csv"), &Target::Last).unwrap();
+        fleet.accumulate(&table).unwrap()
+    });
+    let states = states.collect();
+    (folder, model, states)
+}
+
+fn key(device: u64) -> [u8; 32] {
+    std::array::from_fn(|at| (device as u8).wrapping_mul(31).wrapping_add(at as u8))
+}
+
+/// Write new numbers and a checksum that goes with them.
+fn forge(bytes: &mut [u8], change: impl Fn(&mut u64, &mut [f32])) {
+    // Rows are at 36, and the numbers of version 2 after its two sections: R, Qᵀy, residual.
+    let mut rows = u64::from_le_bytes(bytes[36..44].try_into().unwrap());
+    let mut numbers: Vec<f32> =
+        bytes[112..].as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word)).collect();
+    change(&mut rows, &mut numbers);
+    bytes[36..44].copy_from_slice(&rows.to_le_bytes());
+    for (slot, number) in bytes[112..].as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+        *slot = number.to_le_bytes();
+    }
+    let checksum = crc32fast::hash(&bytes[12..]).to_le_bytes();
+    bytes[8..12].copy_from_slice(&checksum);
+}
+
+/// Ten of a hundred devices are hostile, and hold a key of their own: nine in ways that the figures tell, one with an old state.
+#[test]
+fn forged_states_are_named_and_left_out() {
+    let (folder, model, states) = devices(100);
+    let fleet = Fleet::of(&model).unwrap();
+    let c = model.landmarks();
+    let triangle = c * (c + 1) / 2;
+    let target = triangle..triangle + c;
+    type Forgery<'f> = (&'f str, Box<dyn Fn(&mut u64, &mut [f32]) + 'f>);
+    let forgeries: [Forgery<'_>; 8] = [
+        ("inconsistent", Box::new(|_, numbers| numbers.iter_mut().for_each(|number| *number *= 1e10))),
+        ("inconsistent", Box::new(|rows, _| *rows = u64::MAX)),
+        ("inconsistent", Box::new(|rows, _| *rows = 1)),
+        ("inconsistent", Box::new(|_, numbers| *numbers.last_mut().unwrap() = -1e6)),
+        ("inconsistent", Box::new(|_, numbers| numbers[0] = f32::NAN)),
+        ("far from the landmarks", Box::new(|rows, _| *rows *= 1_000_000)),
+        (
+            "targets are far larger",
+            Box::new(|_, numbers| numbers[target.clone()].iter_mut().for_each(|q| *q *= 1e4)),
+        ),
+        ("far worse", Box::new(|_, numbers| numbers[target.clone()].iter_mut().for_each(|q| *q = -*q))),
+    ];
+    let write = |device: u64, bytes: &mut Vec<u8>| {
+        sign_state(bytes, &key(device)).unwrap();
+        folder.write(&format!("{device}.state"), &bytes);
+    };
+    let bytes =
+        |at: u64, counter: u64| fleet.state(&states[at as usize], Origin { device: at, counter }).unwrap();
+    let mut keys = String::from("device,key\n");
+    for device in 0..100 {
+        let hex: String = key(device).iter().map(|byte| format!("{byte:02x}")).collect();
+        keys.push_str(&format!("{device},{hex}\n"));
+        let mut state = bytes(device, 5);
+        if let Some((_, change)) = forgeries.get(device as usize) {
+            forge(&mut state, change);
+        }
+        write(device, &mut state);
+    }
+    // The state of 50 as one of 8, with its tag; an old state of 9.
+    folder.write("8.state", folder.bytes("50.state"));
+    write(9, &mut bytes(9, 4));
+    folder.write("keys.csv", keys);
+    folder.write("seen.csv", "device,counter\n9,5\n");
+
+    let names =
+        |range: std::ops::Range<u64>| range.map(|i| format!("{i}.state")).collect::<Vec<_>>().join(" ");
+    let merge = |states: &str, more: &str| {
+        folder.run(&format!("merge {states} --of first.dpp --keys keys.csv {more}"))
+    };
+    let all = names(0..100);
+    let refused = merge(&all, "--seen seen.csv --model m.dpp");
+    let lines = refused.err.lines().filter(|line| line.starts_with("refused: "));
+    let lines: Vec<String> = lines.map(str::to_owned).collect();
+    refused.refused(&["10 of 100 states are refused", "--outliers exclude"]);
+    assert_eq!(lines.len(), 10, "{lines:?}");
+    let named =
+        |file: &str, reason: &str| lines.iter().any(|line| line.contains(file) && line.contains(reason));
+    for (device, (reason, _)) in forgeries.iter().enumerate() {
+        assert!(named(&format!("{device}.state: "), reason), "{device} {reason}: {lines:#?}");
+    }
+    // The state that comes second is named.
+    assert!(named("50.state: ", "given twice") && named("9.state: ", "replay"), "{lines:#?}");
+    assert!(!folder.names().contains(&"m.dpp".to_owned()));
+    assert_eq!(folder.text("seen.csv"), "device,counter\n9,5\n");
+
+    let told = merge(&all, "--seen seen.csv --outliers exclude --model m.dpp --json").good();
+    assert_eq!(told.err.lines().filter(|line| line.starts_with("left out: ")).count(), 10);
+    assert_eq!(number(&told.json(), "states"), 90.0);
+    merge(&names(8..9), "--model x.dpp").good();
+    let honest = format!("{} {}", names(8..9), names(10..100).replace("50.state ", ""));
+    merge(&honest, "--model honest.dpp").good();
+    assert_eq!(folder.bytes("m.dpp"), folder.bytes("honest.dpp"));
+    assert_eq!(folder.text("seen.csv").lines().count(), 1 + 91);
+    // What was merged is not refused again, what is older is.
+    merge(&names(20..30), "--seen seen.csv --model x.dpp").good();
+    write(20, &mut bytes(20, 4));
+    merge(&names(20..30), "--seen seen.csv --model x.dpp").refused(&["20.state", "older"]);
+
+    // Without its key, a state is nobody's.
+    write(21, &mut bytes(20, 6));
+    merge(&names(21..30), "--model x.dpp").refused(&["21.state", "not authentic"]);
+    folder.write("few.csv", "device,key\n1,00\n");
+    let few = folder.run("merge 30.state --of first.dpp --keys few.csv --model x.dpp");
+    few.refused(&["few.csv", "key of device 1", "64 hexadecimal digits"]);
+}
+
+/// Devices differ, and none of these is refused: other inputs, other noise, few rows.
+#[test]
+fn honest_devices_are_not_outliers() {
+    let (_, model, states) = devices(12);
+    let fleet = Fleet::of(&model).unwrap();
+    let examined = fleet.examine(&states, Ridge::Value(1e-4), &NoObserver).unwrap();
+    assert!(examined.iter().all(|one| one.outlier.is_none()), "{examined:#?}");
+    for one in &examined {
+        assert!(one.features > 0.3 && one.features < 1.01 && one.nrmse < one.target, "{one:?}");
+        let others = one.others_nrmse.unwrap();
+        assert!((0.5..2.0).contains(&(others / one.nrmse)) && one.influence.unwrap() < 0.2, "{one:?}");
+    }
 }

@@ -1,0 +1,193 @@
+//! The states of a fleet, compared with each other before they are merged.
+//!
+//! A state has sums and no rows, and whoever forges one can compute its checksum. What [`RidgeRegression::read_state`] and
+//! [`Fleet::read`](crate::regression::Fleet::read) refuse are sums that no rows have. What is left is compared over devices:
+//!
+//! 1. the mean square of the features, which is the kernel's diagonal less the residual of the landmarks: far too low for rows
+//!    unlike those of all others, and for a count of rows that is too high;
+//! 2. the mean square of the target;
+//! 3. the error of the fleet's present model, which no device has a part in;
+//! 4. the error of the model that all other devices give.
+//!
+//! A figure far from the median, in logarithms, is an outlier: by a factor of four and six times the normalised median
+//! absolute deviation (Leys et al. 2013); a hundred for fewer than eight devices, whose spread is unknown. Rows vary too: three
+//! times `√(8/N)` is added for `N` rows. Outliers by 1 to 3 have no part in 4, so that several do not hide each other.
+
+use crate::error::Error;
+use crate::observer::Observer;
+use crate::regression::cross_validation::{Triangle, leave_each_out};
+use dpp_nystrom_core::{RidgeRegression, Scalar};
+use faer::{Mat, MatRef};
+use std::fmt::{self, Display, Formatter};
+
+/// What is known of a device's rows from its state.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Examined {
+    /// The number of rows.
+    pub rows: u64,
+    /// Mean of `‖φ‖²` over the rows.
+    pub features: f64,
+    /// Root mean square of the target, in standard deviations from the mean of the fleet's model.
+    pub target: f64,
+    /// Root mean squared error of the fleet's model on the rows, in standard deviations of the target.
+    pub nrmse: f64,
+    /// That of the model of all other devices that are not outliers; `None` for an outlier by another figure, and if there is no
+    /// other device.
+    pub others_nrmse: Option<f64>,
+    /// By how much the rows raise the mean squared error of the others on their own rows, relative to it.
+    pub influence: Option<f64>,
+    /// The figure that is far from those of the others.
+    pub outlier: Option<Outlier>,
+}
+
+/// A figure that is far from those of the other devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outlier {
+    /// The features are too small: rows far from all landmarks, or too many of them claimed.
+    Features,
+    /// The target is too large.
+    Target,
+    /// The error of the fleet's model is too large.
+    Error,
+    /// The error of the model of the other devices is too large.
+    OthersError,
+}
+
+impl Display for Outlier {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Features => "its rows are far from the landmarks, or fewer than it says",
+            Self::Target => "its targets are far larger than those of other devices",
+            Self::Error => "the model predicts its rows far worse than those of other devices",
+            Self::OthersError => "the other devices predict its rows far worse than each other's",
+        })
+    }
+}
+
+/// Devices from which on their spread is measured, and the factors that are far for them and for fewer.
+const MEASURED: usize = 8;
+const FAR: f64 = 4.0;
+const FAR_OF_FEW: f64 = 100.0;
+/// Median absolute deviations that are far, and what makes a standard deviation of one.
+const DEVIATIONS: f64 = 6.0;
+const NORMAL: f64 = 1.4826;
+
+/// Examine the states of devices. `weights` are those of the fleet's model on the features, and `error` its mean squared error
+/// in training.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub(crate) fn examine<T: Scalar>(
+    devices: &[RidgeRegression<'_, T>],
+    weights: &[f64],
+    error: f64,
+    ridge: f64,
+    observer: &dyn Observer,
+) -> Result<Vec<Examined>, Error> {
+    let weights = MatRef::from_column_major_slice(weights, weights.len(), 1);
+    let mut examined: Vec<Examined> = devices.iter().map(|device| alone(device, weights)).collect();
+    let figures = |of: fn(&Examined) -> f64| examined.iter().map(of).collect::<Vec<_>>();
+    let (features, targets) = (figures(|one| one.features), figures(|one| one.target * one.target));
+    let errors = figures(|one| one.nrmse * one.nrmse);
+    let inverse: Vec<f64> = features.iter().map(|&features| 1.0 / features).collect();
+    for (what, figures, more) in [
+        (Outlier::Features, inverse, None),
+        (Outlier::Target, targets, None),
+        (Outlier::Error, errors, Some(error)),
+    ] {
+        mark(&mut examined, what, &figures, more);
+    }
+    // Without a device, others may stand out.
+    loop {
+        let kept: Vec<usize> = (0..devices.len()).filter(|&at| counts(&examined[at])).collect();
+        examined.iter_mut().for_each(|one| (one.others_nrmse, one.influence) = (None, None));
+        if kept.len() < 2 {
+            return Ok(examined);
+        }
+        let parts: Vec<&RidgeRegression<'_, T>> = kept.iter().map(|&at| &devices[at]).collect();
+        let visit = |part: &Triangle, others: &Triangle| {
+            others.solve(ridge).map(|(weights, _)| {
+                let weights = Mat::from_fn(weights.len(), 1, |i, _| weights[i]);
+                let error = |of: &Triangle| of.squared_errors(weights.as_ref())[0];
+                (error(part), error(others))
+            })
+        };
+        let (left_out, whole) = leave_each_out(&parts, &visit, observer)?;
+        let with_all =
+            whole.solve(ridge).map(|(weights, _)| Mat::from_fn(weights.len(), 1, |i, _| weights[i]));
+        for (&at, without) in kept.iter().zip(left_out) {
+            let Some((own, others)) = without else { continue };
+            let part = Triangle::of(&devices[at]);
+            examined[at].others_nrmse = Some((own / part.rows()).sqrt());
+            let total = with_all.as_ref().map(|weights| {
+                whole.squared_errors(weights.as_ref())[0] - part.squared_errors(weights.as_ref())[0]
+            });
+            examined[at].influence = total.map(|total| (total / others - 1.0).max(0.0));
+        }
+        let errors: Vec<f64> =
+            examined.iter().map(|one| one.others_nrmse.map_or(f64::NAN, |error| error * error)).collect();
+        if !mark(&mut examined, Outlier::OthersError, &errors, None) {
+            return Ok(examined);
+        }
+    }
+}
+
+/// Whether a device has rows, and none of its figures is an outlier.
+fn counts(one: &Examined) -> bool {
+    one.rows > 0 && one.outlier.is_none()
+}
+
+/// Return what the state of a device says by itself.
+fn alone<T: Scalar>(device: &RidgeRegression<'_, T>, weights: MatRef<'_, f64>) -> Examined {
+    let triangle = Triangle::of(device);
+    let (features, target) = triangle.squares();
+    let error = triangle.squared_errors(weights)[0];
+    let mean = |sum: f64| sum / triangle.rows();
+    Examined {
+        rows: device.rows(),
+        features: mean(features),
+        target: mean(target).sqrt(),
+        nrmse: mean(error).sqrt(),
+        others_nrmse: None,
+        influence: None,
+        outlier: None,
+    }
+}
+
+/// Mark the devices whose figure is far above the median of those that count, and of `more`. Return whether there are any.
+fn mark(examined: &mut [Examined], what: Outlier, figures: &[f64], more: Option<f64>) -> bool {
+    let with = examined.iter().zip(figures).filter(|(one, figure)| counts(one) && !figure.is_nan());
+    let logarithms: Vec<f64> = with.map(|(_, &figure)| logarithm(figure)).collect();
+    let all = || logarithms.iter().copied().chain(more.map(logarithm));
+    let Some(middle) = median(all().collect()) else { return false };
+    let spread = median(all().map(|one| (one - middle).abs()).collect()).unwrap_or(0.0);
+    let far = match logarithms.len() {
+        MEASURED.. => FAR.ln().max(DEVIATIONS * NORMAL * spread),
+        _ => FAR_OF_FEW.ln(),
+    };
+    let mut found = false;
+    for (one, &figure) in examined.iter_mut().zip(figures) {
+        let noise = 3.0 * (8.0 / one.rows as f64).sqrt();
+        if counts(one) && logarithm(figure) > middle + far + noise {
+            (one.outlier, found) = (Some(what), true);
+        }
+    }
+    found
+}
+
+/// Return the logarithm of a mean square, of which rounding is the least. NaN stays.
+fn logarithm(square: f64) -> f64 {
+    if square.is_nan() { square } else { square.max(1e-12).ln() }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    match values.len() {
+        0 => None,
+        even if even % 2 == 0 => Some(f64::midpoint(values[half - 1], values[half])),
+        _ => Some(values[half]),
+    }
+}
