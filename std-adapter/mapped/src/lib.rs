@@ -3,8 +3,8 @@
 //! Two things can happen to a mapped file that cannot happen to a vector. Another program can truncate it: a read
 //! past its new end then raises `SIGBUS`, which ends the process. Or another program can write to it, so that two
 //! reads of a byte differ. Here truncation is an ordinary error: the signal is caught, the lost pages read as zeros,
-//! and [`Mapped::check`] reports it. [`Mapped::check`] also detects writes, by the file's length and modification
-//! time. Callers must check a mapped file before they use a result computed from it:
+//! and [`Mapped::check`] reports it. [`Mapped::check`] also detects writes, by the file's length, modification
+//! time and, on Unix, the time of its last change of status, which nobody can set. Callers must check a mapped file before they use a result computed from it:
 //!
 //! ```
 //! use dpp_nystrom_mapped::Mapped;
@@ -29,11 +29,14 @@
 //! does.
 //!
 //! The signal handler reads atomics and calls `mmap` for pages of a mapping that this crate owns; both are safe in a
-//! handler. A `SIGBUS` elsewhere is passed to the previous handler.
+//! handler. A `SIGBUS` elsewhere, or one that a process sends, is passed to the previous handler, which is put back with
+//! the last mapping.
 
 use memmap2::{Advice, Mmap};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -52,7 +55,31 @@ pub struct Mapped {
     map: Mmap,
     file: File,
     length: u64,
+    times: Times,
+}
+
+/// The modification time, and where there is one the time of the last change of status, for a number of names: a file that
+/// loses its name changes its status.
+#[derive(Debug, PartialEq)]
+struct Times {
     modified: Option<SystemTime>,
+    status: Option<(u64, i64, i64)>,
+}
+
+impl Times {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let status = Some((metadata.nlink(), metadata.ctime(), metadata.ctime_nsec()));
+        #[cfg(not(unix))]
+        let status = None;
+        Self { modified: metadata.modified().ok(), status }
+    }
+
+    fn differ(&self, now: &Self) -> bool {
+        let same_names =
+            matches!((self.status, now.status), (Some((one, ..)), Some((other, ..))) if one == other);
+        self.modified != now.modified || (same_names && self.status != now.status)
+    }
 }
 
 impl Mapped {
@@ -75,7 +102,7 @@ impl Mapped {
             guard: guard::Guard::over(&map)?,
             map,
             length: metadata.len(),
-            modified: metadata.modified().ok(),
+            times: Times::of(&metadata),
             file,
         })
     }
@@ -99,7 +126,7 @@ impl Mapped {
         if metadata.len() < self.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        if metadata.len() > self.length || metadata.modified().ok() != self.modified {
+        if metadata.len() > self.length || self.times.differ(&Times::of(&metadata)) {
             return Err(io::ErrorKind::InvalidData.into());
         }
         Ok(())
@@ -186,6 +213,21 @@ mod tests {
         other.seek(SeekFrom::Start(500)).unwrap();
         other.write_all(&[9]).unwrap();
         other.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(1)).unwrap();
+        assert_eq!(mapped.check().unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+
+    /// The modification time can be set back. A time of a millisecond later is needed for a clock of coarse ticks.
+    #[test]
+    #[cfg(unix)]
+    fn writing_to_a_mapped_file_and_setting_its_time_back_is_detected() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(&folder);
+        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let mut other = OpenOptions::new().write(true).open(&path).unwrap();
+        other.write_all(&[9]).unwrap();
+        other.set_modified(modified).unwrap();
         assert_eq!(mapped.check().unwrap_err().kind(), ErrorKind::InvalidData);
     }
 
