@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Write a file under a temporary name in the same folder, and rename it once it is complete and on
 /// disk. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
-/// followed; a device or a pipe is written to, not replaced. A kill also leaves the temporary file,
-/// `.tmp` and six letters, which nothing reads or removes.
+/// followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is complete, so that a
+/// kill leaves nothing; elsewhere, and on file systems that cannot do this, a kill leaves `.tmp` and six letters, which nothing
+/// reads or removes.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -59,10 +60,10 @@ pub fn replace_with(path: &Path) -> Result<Pending, Error> {
     .map_err(fail)
 }
 
-/// A file under a temporary name, removed on drop unless it persists.
+/// A file that is not in its place yet, removed on drop unless it persists.
 #[derive(Debug)]
 pub struct Pending {
-    file: tempfile::NamedTempFile,
+    file: Unfinished,
     folder: PathBuf,
     path: PathBuf,
     found: Option<Metadata>,
@@ -78,7 +79,11 @@ impl Pending {
         if !fs::metadata(folder)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self { file: temporary(folder)?, folder: folder.to_owned(), path: path.to_owned(), found })
+        let file = match unnamed::create(folder) {
+            Ok(file) => Unfinished::Unnamed(file),
+            Err(_) => Unfinished::Named(temporary(folder)?),
+        };
+        Ok(Self { file, folder: folder.to_owned(), path: path.to_owned(), found })
     }
 
     /// Open the file for reading and writing, from its beginning.
@@ -86,7 +91,11 @@ impl Pending {
     /// # Errors
     /// Those of the system.
     pub fn file(&self) -> io::Result<File> {
-        File::options().read(true).write(true).open(self.file.path())
+        let path = match &self.file {
+            Unfinished::Unnamed(file) => unnamed::path(file),
+            Unfinished::Named(file) => file.path().to_owned(),
+        };
+        File::options().read(true).write(true).open(path)
     }
 
     /// Create an unnamed file on the same disk.
@@ -99,12 +108,82 @@ impl Pending {
     /// # Errors
     /// Those of the system; the old file is then intact.
     pub fn persist(self) -> io::Result<()> {
-        if let Some(found) = self.found {
-            self.file.as_file().set_permissions(found.permissions())?;
+        let file = self.file.as_file();
+        if let Some(found) = &self.found {
+            file.set_permissions(found.permissions())?;
         }
-        self.file.as_file().sync_all()?;
-        self.file.persist(self.path).map_err(|error| error.error)?;
-        Ok(())
+        file.sync_all()?;
+        match self.file {
+            Unfinished::Unnamed(file) => {
+                // A name that no file has: a random one is tried until there is one.
+                let name = |path: &Path| unnamed::link(&file, path);
+                let linked = tempfile::Builder::new().make_in(&self.folder, name)?.into_temp_path();
+                linked.persist(self.path).map_err(|error| error.error)
+            }
+            Unfinished::Named(file) => file.persist(self.path).map(drop).map_err(|error| error.error),
+        }
+    }
+}
+
+/// A file without a name, or under a temporary one.
+#[derive(Debug)]
+enum Unfinished {
+    Unnamed(File),
+    Named(tempfile::NamedTempFile),
+}
+
+impl Unfinished {
+    fn as_file(&self) -> &File {
+        match self {
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    /// Create a file without a name on the disk of a folder.
+    pub(super) fn create(folder: &Path) -> io::Result<File> {
+        let flags = OFlags::TMPFILE.bits().cast_signed();
+        let file = File::options().read(true).write(true).mode(0o666).custom_flags(flags).open(folder)?;
+        // It can only be named where its descriptor is visible.
+        path(&file).try_exists()?.then_some(file).ok_or(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn path(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+
+    /// Give the file a name that no other has.
+    pub(super) fn link(file: &File, name: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, path(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn create(_: &Path) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn path(_: &File) -> PathBuf {
+        PathBuf::new()
+    }
+
+    pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

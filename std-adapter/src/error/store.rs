@@ -1,7 +1,7 @@
 //! Errors in a row store.
 
 /// What is wrong with a row store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreProblem {
     /// Another kind of file.
@@ -24,6 +24,16 @@ pub enum StoreProblem {
     /// The checksum of the values does not match.
     #[error("corrupt: the checksum of the values does not match; copy it again, or convert the rows again")]
     Values,
+    /// A NaN or an infinity among the values, whose checksum matches.
+    #[error(
+        "row {row} of {column:?} is not a finite number, with a checksum that matches; convert the rows again"
+    )]
+    NotFinite {
+        /// The row, from 0.
+        row: usize,
+        /// The feature's name, or the target's.
+        column: String,
+    },
     /// The checksum matches, but the content is not a description of rows.
     #[error(
         "malformed: the checksum matches, but the content is not a description of rows; convert the rows again"

@@ -27,6 +27,7 @@ use crate::error::{
 };
 use crate::framed_file::{Frame, FrameProblem, Length, begins_with};
 use crate::kernel::precision::Precision;
+use dpp_nystrom_core::Scalar;
 use dpp_nystrom_mapped::Mapped;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -38,6 +39,9 @@ pub(crate) const FRAME: Frame =
 
 /// Rows begin at a multiple of this: a page, so that the values are aligned wherever the file is mapped.
 pub(crate) const ALIGNMENT: u64 = 4_096;
+
+/// Bytes that stay in the cache between their checksum and the search for numbers that are not finite.
+const PART: usize = 1 << 16;
 
 /// Rows per block of a pass.
 const BLOCK: usize = 4_096;
@@ -94,6 +98,11 @@ impl Description {
             && self.offset.is_multiple_of(ALIGNMENT)
             && usize::try_from(self.rows).is_ok()
     }
+}
+
+/// Whether all numbers of these bytes, aligned, are finite.
+fn all_finite<T: Scalar + bytemuck::Pod>(bytes: &[u8]) -> bool {
+    bytemuck::cast_slice::<u8, T>(bytes).iter().fold(true, |all, value| all & value.is_finite())
 }
 
 /// An open row store.
@@ -216,18 +225,41 @@ impl Store {
         })
     }
 
-    /// Verify the checksum of the values: one pass over the file.
+    /// Verify the checksum of the values, and that all are finite: one pass over the file.
     ///
     /// # Errors
-    /// [`Error::Store`] with [`StoreProblem::Values`], or as [`check`](Self::check).
+    /// [`Error::Store`] with [`StoreProblem::Values`] or [`StoreProblem::NotFinite`], or as [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
         self.mapped.expect_order();
-        let checksum = crc32fast::hash(self.number_area());
-        self.check()?;
-        if checksum != self.description.checksum {
-            return Err(Error::Store { path: self.path.clone(), problem: StoreProblem::Values });
+        let mut hasher = crc32fast::Hasher::new();
+        let mut finite = true;
+        for part in self.number_area().chunks(PART) {
+            hasher.update(part);
+            finite &= if self.description.single { all_finite::<f32>(part) } else { all_finite::<f64>(part) };
         }
-        Ok(())
+        self.check()?;
+        let refuse = |problem| Err(Error::Store { path: self.path.clone(), problem });
+        if hasher.finalize() != self.description.checksum {
+            return refuse(StoreProblem::Values);
+        }
+        match self.first_not_finite().filter(|_| !finite) {
+            Some((row, column)) => refuse(StoreProblem::NotFinite { row, column }),
+            None => Ok(()),
+        }
+    }
+
+    /// Return the row and the column of the first number that is not finite.
+    fn first_not_finite(&self) -> Option<(usize, String)> {
+        let area = self.number_area();
+        let at = match self.description.single {
+            true => bytemuck::cast_slice::<u8, f32>(area).iter().position(|value| !value.is_finite()),
+            false => bytemuck::cast_slice::<u8, f64>(area).iter().position(|value| !value.is_finite()),
+        }?;
+        let features = self.features();
+        match at.checked_sub(self.len() * features) {
+            Some(row) => Some((row, self.description.target.as_ref()?.name.clone())),
+            None => Some((at / features, self.description.feature_names.get(at % features)?.clone())),
+        }
     }
 
     /// Return some rows as a table, in the units of the original file. The indices must be ascending.

@@ -272,11 +272,12 @@ impl Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::convert;
+    use super::{FRAME, content, convert};
+    use crate::data::store::open::Store;
     use crate::data::table::target::Target;
-    use crate::error::Error;
+    use crate::error::{Error, store::StoreProblem};
     use crate::kernel::precision::Precision;
-    use crate::observer::Observer;
+    use crate::observer::{NoObserver, Observer};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Cancels as soon as this phase begins.
@@ -309,5 +310,37 @@ mod tests {
             assert_eq!(folder.path().read_dir().unwrap().count(), 2, "{phase}");
         }
         assert_eq!(converted("neither").unwrap().len(), 2);
+    }
+
+    /// Numbers that a converter never writes, under checksums that match.
+    #[test]
+    fn a_number_that_is_not_finite_is_found_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "a,b,y\n1,2,3\n3,4,9\n5,7,1\n").unwrap();
+        for precision in [Precision::F32, Precision::F64] {
+            let store = convert(&data, &Target::Last, precision, &out, &NoObserver).unwrap();
+            store.verify().unwrap();
+            let bytes = std::fs::read(&out).unwrap();
+            for (at, row, column) in [(0, 0, "a"), (3, 1, "b"), (6, 0, "y"), (8, 2, "y")] {
+                let mut forged = bytes.clone();
+                let mut description = store.description().clone();
+                let rows = &mut forged[description.offset as usize..];
+                match precision {
+                    Precision::F32 => rows[4 * at..4 * at + 4].copy_from_slice(&f32::NAN.to_le_bytes()),
+                    Precision::F64 => rows[8 * at..8 * at + 8].copy_from_slice(&f64::INFINITY.to_le_bytes()),
+                }
+                description.checksum = crc32fast::hash(rows);
+                let mut head = Vec::new();
+                FRAME.write(&mut head, &content(&description).unwrap()).unwrap();
+                forged[..head.len()].copy_from_slice(&head);
+                let path = folder.path().join("forged.rows");
+                std::fs::write(&path, forged).unwrap();
+                let Err(Error::Store { problem, .. }) = Store::open(&path).unwrap().verify() else {
+                    panic!("{at} of {precision:?} is accepted")
+                };
+                assert_eq!(problem, StoreProblem::NotFinite { row, column: column.to_owned() });
+            }
+        }
     }
 }
