@@ -64,6 +64,20 @@ pub(crate) fn begins_with(path: &Path, magic: &[u8; 8]) -> bool {
         && found == *magic
 }
 
+/// Read to the end, or this many bytes. Memory that cannot be had is an error.
+fn read_at_most(input: &mut impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    const STEP: usize = 1 << 20;
+    let mut content = Vec::new();
+    loop {
+        content.try_reserve(STEP)?;
+        let left = limit - content.len() as u64;
+        let read = input.by_ref().take(left.min(STEP as u64)).read_to_end(&mut content)?;
+        if read == 0 {
+            return Ok(content);
+        }
+    }
+}
+
 impl Frame {
     /// Return the size of the header in bytes.
     pub(crate) fn header(&self) -> usize {
@@ -95,11 +109,15 @@ impl Frame {
         out.write_all(content)
     }
 
-    /// Read the version and the content.
+    /// Read the version and the content, of at most `most` bytes.
     ///
     /// # Errors
     /// Errors of `input`. The inner error is the reason the frame is invalid.
-    pub(crate) fn read(&self, input: &mut impl Read) -> io::Result<Result<(u32, Vec<u8>), FrameProblem>> {
+    pub(crate) fn read(
+        &self,
+        input: &mut impl Read,
+        most: u64,
+    ) -> io::Result<Result<(u32, Vec<u8>), FrameProblem>> {
         let mut header = Vec::new();
         input.by_ref().take(self.header() as u64).read_to_end(&mut header)?;
         if !header.starts_with(&self.magic[..header.len().min(8)]) {
@@ -125,8 +143,10 @@ impl Frame {
         let wanted = if length.is_empty() { u64::MAX } else { u64::from_le_bytes(bytes) };
         // Bound the memory for an endless input: the header gives the maximum length.
         let limit = if self.followed { wanted } else { wanted.saturating_add(1) };
-        let mut content = Vec::new();
-        input.by_ref().take(limit).read_to_end(&mut content)?;
+        let content = read_at_most(input, limit.min(most.saturating_add(1)))?;
+        if content.len() as u64 > most {
+            return Ok(Err(FrameProblem::Longer));
+        }
         if self.length != Length::None {
             match (content.len() as u64).cmp(&wanted) {
                 Ordering::Less => return Ok(Err(FrameProblem::Truncated)),

@@ -4,6 +4,7 @@ use crate::choice::{Choice, one_of};
 use crate::columns::TableArguments;
 use crate::output::note;
 use clap::Args;
+use dpp_nystrom::data::Scale;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use std::path::PathBuf;
 
@@ -23,6 +24,10 @@ pub(crate) struct Source {
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) table: TableArguments,
+    /// How features are scaled: to mean 0 and standard deviation 1, to median 0 and the interquartile range of a normal
+    /// distribution, or not at all
+    #[arg(long, value_parser = one_of(&SCALES), default_value = "standard")]
+    pub(crate) scale: Scale,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<usize>,
@@ -30,6 +35,9 @@ pub(crate) struct Source {
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
+
+const SCALES: [Choice<Scale>; 3] =
+    [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
 
 /// The function of two rows.
 #[derive(Debug, Args)]

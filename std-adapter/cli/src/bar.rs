@@ -33,7 +33,8 @@ pub(crate) fn start(command: &'static str) {
     line.set_style(style(LASTING));
     line.set_message(command);
     let line = line.clone();
-    thread::spawn(move || {
+    // Without a thread there is no line.
+    let _ = thread::Builder::new().spawn(move || {
         thread::sleep(PATIENCE);
         if !line.is_finished() {
             line.set_draw_target(ProgressDrawTarget::stderr());

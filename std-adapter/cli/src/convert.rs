@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::choice::one_of;
 use crate::columns::{TableArguments, tell, tell_words};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, print_report, row};
+use crate::output::{aligned, keep_inputs, print_report, row, shown};
 use crate::source::tell_target;
 use clap::Args;
 use dpp_nystrom::{data::store, kernel::Precision};
@@ -43,6 +43,7 @@ pub(crate) struct Convert {
 
 #[derive(Serialize)]
 struct Report<'a> {
+    #[serde(serialize_with = "shown")]
     store: &'a Path,
     rows: u64,
     dim: usize,

@@ -18,6 +18,9 @@ pub(crate) enum Error {
     /// An output file that is also an input.
     #[error("{}: the output would overwrite an input of this command; give it another name", .0.display())]
     Overwrites(PathBuf),
+    /// Two outputs of one name.
+    #[error("{}: two outputs of this command would be written there; give each its own name", .0.display())]
+    OneOutput(PathBuf),
     /// An invalid row number in a file of landmarks: the file, the entry from 1, its value, and what is wrong with it.
     #[error("{}, entry {entry}: {value} {problem}", path.display())]
     Given { path: PathBuf, entry: usize, value: f64, problem: &'static str },
@@ -44,6 +47,9 @@ pub(crate) enum Error {
         .0.display()
     )]
     StoredColumns(PathBuf),
+    /// A comparison of methods under another scale.
+    #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
+    Scale,
     /// An invalid accumulator state.
     #[error("{0}; give states that devices with this model wrote")]
     State(CoreError),

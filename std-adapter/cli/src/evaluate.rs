@@ -11,6 +11,7 @@ use crate::statistics::{distinct, mean};
 use clap::Args;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
 use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
+use dpp_nystrom::data::Scale;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::{kernel::KernelParams, regression::Ridge};
 use std::path::PathBuf;
@@ -76,6 +77,9 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
+    if arguments.source.scale != Scale::Standard {
+        return Err(Error::Scale);
+    }
     arguments.method_options.tell_unused(&arguments.methods);
     // Rows that a user chose are counted in the whole.
     let table = match &arguments.given {

@@ -4,7 +4,7 @@ use crate::choice::{Choice, one_of};
 use crate::columns::MatchArguments;
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report, row, short};
+use crate::output::{aligned, keep_inputs, note, print_report, row, short, shown};
 use clap::Args;
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{atomic_file::write_whole, model::Model};
@@ -67,6 +67,7 @@ const BITS: [Choice<Bits>; 2] =
 
 #[derive(Serialize)]
 struct Report<'a> {
+    #[serde(serialize_with = "shown")]
     out: &'a Path,
     name: &'a str,
     features: usize,

@@ -4,7 +4,9 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{Column, aligned, keep_inputs, note, print_report, row, short, short_or_dash, table};
+use crate::output::{
+    Column, aligned, keep_apart, keep_inputs, note, print_report, row, short, short_or_dash, shown, table,
+};
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
@@ -105,6 +107,7 @@ fn size(text: &str) -> Result<usize, String> {
 
 #[derive(Serialize)]
 struct Report<'a> {
+    #[serde(serialize_with = "shown")]
     model: &'a Path,
     method: &'a str,
     #[serde(flatten)]
@@ -234,6 +237,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let outputs = [Some(&arguments.model), arguments.tolerance.curve.as_ref(), arguments.checkpoint.as_ref()];
+    keep_apart(outputs.into_iter().flatten())?;
     for output in outputs.into_iter().flatten() {
         keep_inputs(Some(output), &inputs)?;
         check_writable(output)?;
@@ -280,7 +284,14 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             let candidates = candidates.iter().map(Tried::from).collect();
             (outcome, Some(FlashReport { budget: bytes, chosen: Tried::from(&chosen), candidates }))
         }
-        None => (pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)?, None),
+        None => {
+            let usual = arguments.landmarks.is_none() && given.is_none();
+            let outcome = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
+                let params = Params { landmarks: landmarks.clone(), ..params.clone() };
+                pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)
+            })?;
+            (outcome, None)
+        }
     };
     let (selected, fitted) = (&outcome.selected, &outcome.fitted);
     source::tell(selected);

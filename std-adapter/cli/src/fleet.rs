@@ -4,7 +4,8 @@ use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{
-    Column, aligned, keep_inputs, note, plain, print_report, row, short, short_or_dash, table, write_csv,
+    Column, aligned, keep_apart, keep_inputs, note, plain, print_report, row, short, short_or_dash, shown,
+    table, write_csv,
 };
 use clap::Args;
 use dpp_nystrom::atomic_file::{check_writable, write_whole};
@@ -107,6 +108,7 @@ enum Outliers {
 
 #[derive(Serialize)]
 struct LearnReport<'a> {
+    #[serde(serialize_with = "shown")]
     state: &'a Path,
     rows: u64,
     bytes: usize,
@@ -114,6 +116,7 @@ struct LearnReport<'a> {
 
 #[derive(Serialize)]
 struct MergeReport<'a> {
+    #[serde(serialize_with = "shown")]
     model: &'a Path,
     states: usize,
     refused: Vec<Refused<'a>>,
@@ -128,6 +131,7 @@ struct MergeReport<'a> {
 /// A state that is not merged.
 #[derive(Serialize)]
 struct Refused<'a> {
+    #[serde(serialize_with = "shown")]
     state: &'a Path,
     reason: String,
 }
@@ -135,6 +139,7 @@ struct Refused<'a> {
 /// A state and what is known of its rows.
 #[derive(Serialize)]
 struct Device<'a> {
+    #[serde(serialize_with = "shown")]
     state: &'a Path,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<u64>,
@@ -185,6 +190,7 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let inputs: Vec<&Path> = arguments.states.iter().chain([&arguments.of]).map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.model), &inputs)?;
+    keep_apart([&arguments.model].into_iter().chain(&arguments.seen))?;
     if let Some(seen) = &arguments.seen {
         keep_inputs(Some(seen), &inputs)?;
         check_writable(seen)?;

@@ -24,6 +24,7 @@ mod select;
 mod source;
 mod statistics;
 mod surface;
+mod threads;
 mod tolerance;
 mod tune;
 
@@ -165,7 +166,12 @@ fn main() -> ExitCode {
 
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 fn run(arguments: Arguments) -> ExitCode {
+    #[cfg(unix)]
+    dpp_nystrom_mapped::exit_on_abort(
+        "error: out of memory, unless the line above says otherwise; use fewer landmarks or rows (--landmarks, --rows, --precision)\n",
+    );
     bar::start(arguments.command.name());
+    threads::start();
     let done = match arguments.command {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

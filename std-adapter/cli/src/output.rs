@@ -58,14 +58,19 @@ pub(crate) fn write_columns_in_parts<A>(
     make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
 ) -> Result<A, Error> {
     write_rows_in_parts(path, |put| {
-        put(&record(names.iter().copied()))?;
+        put(&names_record(names.iter().copied()))?;
         make(put)
     })
 }
 
-/// Return a record of CSV, without its end.
-pub(crate) fn record<'f>(fields: impl Iterator<Item = &'f str>) -> String {
-    fields.map(cell_of).collect::<Vec<_>>().join(",")
+/// Return a header of CSV, without its end.
+pub(crate) fn names_record<'f>(names: impl Iterator<Item = &'f str>) -> String {
+    names.map(|name| cell_of(&inert(name))).collect::<Vec<_>>().join(",")
+}
+
+/// Return the name of a column, with a quotation mark before what spreadsheets take for a formula.
+fn inert(name: &str) -> String {
+    if name.starts_with(['=', '+', '-', '@', '\t']) { format!("'{name}") } else { name.to_owned() }
 }
 
 /// Return a field of CSV, quoted if it needs to be.
@@ -120,12 +125,12 @@ pub(crate) fn write_rows_in_parts<A>(
 /// Write records under the names of their fields to a CSV file.
 pub(crate) fn write_csv<R: IntoIterator<Item: AsRef<[u8]>>>(
     path: &Path,
-    names: &[impl AsRef<[u8]>],
+    names: &[impl AsRef<str>],
     records: impl IntoIterator<Item = R>,
 ) -> Result<(), Error> {
     dpp_nystrom::atomic_file::write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(names).map_err(cause)?;
+        csv.write_record(names.iter().map(|name| inert(name.as_ref()))).map_err(cause)?;
         records.into_iter().try_for_each(|record| csv.write_record(record)).map_err(cause)?;
         csv.flush()
     })
@@ -148,6 +153,31 @@ pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// Reject two outputs of one path: one would be lost.
+pub(crate) fn keep_apart<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), error::Error> {
+    // A file that is not there yet has a folder that is.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().or_else(|_| {
+            Ok::<_, io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    let mut places = Vec::new();
+    for path in outputs {
+        let Ok(at) = place(path) else { continue };
+        if places.contains(&at) {
+            return Err(error::Error::OneOutput(path.clone()));
+        }
+        places.push(at);
+    }
+    Ok(())
+}
+
+/// Serialise a path as text, with replacement characters for what is not Unicode.
+pub(crate) fn shown<S: serde::Serializer>(path: &&Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
 }
 
 /// A column of a table: its name, and its cell for an item.
@@ -223,7 +253,7 @@ pub(crate) fn print_report<R: serde::Serialize>(
     report: &R,
     text: impl FnOnce(&R) -> String,
 ) -> Result<(), error::Error> {
-    Ok(if json { print_json(report) } else { print(&text(report)) }?)
+    Ok(if json { print_json(report) } else { print(&plain(&text(report))) }?)
 }
 
 /// Print one JSON object on one line.

@@ -4,7 +4,7 @@ use crate::bar::Bar;
 use crate::choice::{Choice, one_of};
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{cell_of, keep_inputs, note, record, short, write_rows_in_parts};
+use crate::output::{cell_of, keep_inputs, names_record, note, short, write_rows_in_parts};
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
@@ -98,7 +98,7 @@ fn column_names<'n>(prediction: &'n str, with: &[Column]) -> Vec<&'n str> {
 
 /// Return the header of the output.
 fn header(id_names: &[String], names: &[&str]) -> String {
-    record(id_names.iter().map(String::as_str).chain(names.iter().copied()))
+    names_record(id_names.iter().map(String::as_str).chain(names.iter().copied()))
 }
 
 /// Return a row of the output: what identifies it, and the rest.
@@ -119,7 +119,7 @@ fn check(arguments: &Predict, limits: bool, variances: bool, advice: [&'static s
     Ok(())
 }
 
-/// Accumulates squared errors of the rows that have a target.
+/// Accumulates squared errors of the rows that have a target, in standard deviations of the training target.
 #[derive(Default)]
 struct Errors {
     squares: f64,
@@ -157,7 +157,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
             before += predictions.len();
             Bar.advance(predictions.len() as u64);
             for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
-                errors.squares += (prediction - target) * (prediction - target);
+                let error = (prediction - target) / model.target_deviation;
+                errors.squares += error * error;
                 errors.targets += 1;
             }
             let columns = columns.iter().map(String::as_str).chain(std::iter::repeat(""));
@@ -182,8 +183,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         let error = (errors.squares / errors.targets as f64).sqrt();
         note(&format!(
             "root mean square error {}, {} of the training target's standard deviation",
-            short(error),
-            short(error / model.target_deviation)
+            short(error * model.target_deviation),
+            short(error)
         ));
     }
     Ok(())

@@ -4,7 +4,9 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash, write_column, write_csv};
+use crate::output::{
+    aligned, keep_apart, keep_inputs, print_report, row, short, short_or_dash, write_column, write_csv,
+};
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
@@ -123,7 +125,9 @@ impl RefinementReport {
 }
 
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
-    for output in [&arguments.out, &arguments.tolerance.curve].into_iter().flatten() {
+    let outputs = [&arguments.out, &arguments.tolerance.curve];
+    keep_apart(outputs.into_iter().flatten())?;
+    for output in outputs.into_iter().flatten() {
         keep_inputs(Some(output), &[&arguments.source.data])?;
         check_writable(output)?;
     }
@@ -139,7 +143,10 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         precision: arguments.kernel.precision,
         seed,
     };
-    let selected = pipeline::select(&*source, &params, &Bar)?;
+    let wanted = params.landmarks.clone();
+    let selected = ToleranceArguments::with_fewer(arguments.landmarks.is_none(), wanted, |landmarks| {
+        pipeline::select(&*source, &Params { landmarks: landmarks.clone(), ..params.clone() }, &Bar)
+    })?;
     source::tell(&selected);
     let method = selector.name();
     let curve = arguments.tolerance.curve(&selected, method)?;

@@ -5,7 +5,7 @@ use crate::columns::{self, tell_words};
 use crate::error::Error;
 use crate::output::note;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
-use dpp_nystrom::data::{Prepared, RowSource};
+use dpp_nystrom::data::{Prepared, RowSource, Scale};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
@@ -17,7 +17,7 @@ use std::path::Path;
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
-    if source.table.is_given() {
+    if source.table.is_given() || source.scale != Scale::Standard {
         return Err(Error::StoredColumns(source.data.clone()));
     }
     let wrong = match &source.table.columns.target {
@@ -49,7 +49,23 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
         }
         return Ok(read);
     }
-    Ok(Prepared::of_reading(read_table(source)?, rows, source.seed)?)
+    scaled(Prepared::of_reading(read_table(source)?, rows, source.seed)?, source)
+}
+
+/// Scale standardised rows as is asked for, and warn of columns that a single row flattens.
+fn scaled(rows: Prepared, source: &Source) -> Result<Prepared, Error> {
+    for (name, row, share) in rows.dominated() {
+        let advice = match source.scale {
+            Scale::Standard => "; correct it, or use --scale robust",
+            _ => "",
+        };
+        note(&format!(
+            "warning: row {row} (from 0) alone makes up {:.0} % of the variance of column {name:?}, beside which the other rows \
+             hardly differ{advice}",
+            100.0 * share
+        ));
+    }
+    Ok(rows.scaled(source.scale)?)
 }
 
 /// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
@@ -67,7 +83,7 @@ pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> 
     }
     let reading = read_table(source)?;
     let rows = rows_of(reading.table.rows());
-    Ok(Prepared::of_reading(reading, Some(rows), source.seed)?)
+    scaled(Prepared::of_reading(reading, Some(rows), source.seed)?, source)
 }
 
 /// The rows to draw from: of a row store no more than are asked for, drawn at random.

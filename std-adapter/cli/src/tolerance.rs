@@ -4,8 +4,10 @@ use crate::arguments::positive;
 use crate::chart::{Axis, Panel, Scale, Series, draw};
 use crate::curves::look;
 use crate::error::Error;
-use crate::output::{aligned, short};
+use crate::output::{aligned, note, short};
 use clap::{Args, ValueEnum};
+use dpp_nystrom::Error as LibraryError;
+use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};
 use dpp_nystrom::{approximation::CurvePoint, regression::Ridge};
@@ -76,6 +78,28 @@ impl ToleranceArguments {
                 let usual = (rows / 2).clamp(1, MOST);
                 let most = self.max_landmarks.map_or(usual, |most| most as usize);
                 Landmarks::Within(Tolerance { error, criterion: self.criterion(ridge), most })
+            }
+        }
+    }
+
+    /// Run with the landmarks that are wanted. Where their number was left open (`usual`) and fewer rows are independent, with as many
+    /// as are.
+    pub(crate) fn with_fewer<A>(
+        usual: bool,
+        mut landmarks: Landmarks,
+        mut run: impl FnMut(&Landmarks) -> Result<A, LibraryError>,
+    ) -> Result<A, Error> {
+        loop {
+            let done = run(&landmarks);
+            match (done, &mut landmarks) {
+                (
+                    Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { rank, .. } }),
+                    Landmarks::Count(count) | Landmarks::Free(count),
+                ) if usual && (1..*count).contains(&rank) => {
+                    note(&format!("{rank} landmarks: more rows are not independent under this kernel"));
+                    *count = rank;
+                }
+                (done, _) => return Ok(done?),
             }
         }
     }

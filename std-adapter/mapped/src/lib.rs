@@ -41,9 +41,13 @@ use std::path::Path;
 use std::time::SystemTime;
 
 #[cfg(unix)]
+mod abort;
+#[cfg(unix)]
 mod guard;
 mod limits;
 
+#[cfg(unix)]
+pub use abort::exit_on_abort;
 pub use limits::MOST;
 
 /// A read-only file in memory.

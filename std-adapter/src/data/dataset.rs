@@ -2,7 +2,8 @@
 
 use crate::data::table::{input::Table, target::Target};
 use crate::data::{
-    prepared::Prepared, scaler::Scaler, source::RowSource, store::open::Store, table::reader::read,
+    prepared::Prepared, scaler::Scale, scaler::Scaler, source::RowSource, store::open::Store,
+    table::reader::read,
 };
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
@@ -10,17 +11,6 @@ use dpp_nystrom_core::{Error as CoreError, Scalar};
 use faer::MatRef;
 use std::borrow::Cow;
 use std::path::Path;
-
-/// How features are scaled before a kernel sees them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Scale {
-    /// To mean 0 and standard deviation 1; constant features to 0.
-    #[default]
-    Standard,
-    /// Not at all.
-    None,
-}
 
 /// A number that rows and targets may be given in: `f64` or `f32`.
 pub trait Value: Scalar {
@@ -255,7 +245,7 @@ impl<'a> Dataset<'a> {
         };
         let table = self.table(values)?;
         let scaler = match scale {
-            Scale::Standard if !is_gram => Scaler::of(&table.features, table.dim),
+            scale if !is_gram => scale.statistics(&table.features, table.dim),
             _ => Scaler::identity(table.dim),
         };
         Prepared::scaled_by(table, scaler).map(Source::memory)

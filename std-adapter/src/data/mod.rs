@@ -11,9 +11,9 @@ pub mod store;
 pub mod table;
 
 pub use columns::{Columns, RowSlices, TargetColumn, Targets};
-pub use dataset::{Dataset, Scale, Value};
+pub use dataset::{Dataset, Value};
 pub use map::Map;
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
-pub use scaler::Scaler;
+pub use scaler::{Scale, Scaler};
 pub use source::{Order, RowSource};

@@ -2,7 +2,8 @@
 
 use crate::data::columns::{Columns, RowSlices, TargetColumn};
 use crate::data::{
-    map::Map, scaler::Scaler, table::input::Reading, table::input::Table, table::recipe::Recipe,
+    map::Map, scaler::Scale, scaler::Scaler, table::input::Reading, table::input::Table,
+    table::recipe::Recipe,
 };
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
@@ -83,6 +84,43 @@ impl Prepared {
         }
         let statistics = Scaler::of(&table.features, table.dim);
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
+    }
+
+    /// Scale the rows, standardised ones, in another way.
+    ///
+    /// # Errors
+    /// [`Error::Spread`].
+    pub fn scaled(self, scale: Scale) -> Result<Self, Error> {
+        if scale == Scale::Standard {
+            return Ok(self);
+        }
+        let Self { numbers, recipe, .. } = &self;
+        let (numbers, recipe) = (numbers.clone(), recipe.clone());
+        let table = self.into_table();
+        let statistics = scale.statistics(&table.features, table.dim);
+        Ok(Self { numbers, recipe, ..Self::scaled_by(table, statistics)? })
+    }
+
+    /// Return the columns of which one row makes up more than half of the variance: the name, the row and the share. Less than
+    /// twenty rows are too few to say.
+    pub fn dominated(&self) -> Vec<(&str, usize, f64)> {
+        const FEWEST: usize = 20;
+        let count = self.len();
+        let share = |values: &mut dyn Iterator<Item = f64>| {
+            let squares = values.map(|value| value * value).enumerate();
+            let (row, largest, sum) = squares.fold((0, 0.0, 0.0), |(at, largest, sum), (row, square)| {
+                if square > largest { (row, square, sum + square) } else { (at, largest, sum + square) }
+            });
+            (row, largest / sum)
+        };
+        let features = self.feature_names.iter().enumerate().map(|(column, name)| {
+            (name, share(&mut self.rows.iter().skip(column).step_by(self.dim.max(1)).copied()))
+        });
+        let target =
+            self.target.iter().map(|target| (&target.name, share(&mut target.values.iter().copied())));
+        let columns = features.chain(target).filter(|(_, (_, share))| *share > 0.5);
+        let columns = columns.map(|(name, (row, share))| (name.as_str(), self.number(row), share));
+        if count < FEWEST || self.statistics.map.is_some() { Vec::new() } else { columns.collect() }
     }
 
     /// Standardise the rows of a table as [`new`](Self::new) does, and keep its recipe and the numbers of its rows in

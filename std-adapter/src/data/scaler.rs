@@ -10,8 +10,36 @@ use serde::{Deserialize, Serialize};
 /// Rows per task.
 const BLOCK: usize = 4_096;
 
+/// The interquartile range of a normal distribution, in standard deviations.
+const NORMAL_RANGE: f64 = 1.348_979_500_392_163_5;
+
 /// A relative spread below this is rounding error: the feature is constant.
 const CONSTANT: f64 = 1e-13;
+
+/// How features are scaled before a kernel sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scale {
+    /// To mean 0 and standard deviation 1; constant features to 0.
+    #[default]
+    Standard,
+    /// To median 0 and an interquartile range of that of a normal distribution with standard deviation 1: single outliers have no
+    /// influence ([`Scaler::robust`]).
+    Robust,
+    /// Not at all.
+    None,
+}
+
+impl Scale {
+    /// Compute what scales rows of `dim` features.
+    pub(crate) fn statistics(self, rows: &[f64], dim: usize) -> Scaler {
+        match self {
+            Self::Standard => Scaler::of(rows, dim),
+            Self::Robust => Scaler::robust(rows, dim),
+            Self::None => Scaler::identity(dim),
+        }
+    }
+}
 
 /// The mean and standard deviation of each feature, and a map of the standardised rows, if one was learned.
 ///
@@ -69,6 +97,28 @@ impl Scaler {
             let spread = deviation.sqrt() * scale;
             *deviation = if *scale == 0.0 { 0.0 } else { Self::or_constant(spread, *mean) };
         }
+        Self { means, deviations, map: None }
+    }
+
+    /// Compute medians, and interquartile ranges in the unit of a normal distribution's standard deviation, in their place: a
+    /// quarter of the rows can be anything. Where the range is 0, the median absolute deviation of the values that differ from
+    /// the median.
+    pub fn robust(rows: &[f64], dim: usize) -> Self {
+        let column = |column: usize| {
+            let mut values: Vec<f64> = rows.iter().skip(column).step_by(dim.max(1)).copied().collect();
+            values.sort_unstable_by(f64::total_cmp);
+            let middle = quantile(&values, 0.5);
+            let range = (quantile(&values, 0.75) - quantile(&values, 0.25)) / NORMAL_RANGE;
+            if Self::or_constant(range, middle) > 0.0 {
+                return (middle, range);
+            }
+            let differ = |value: &f64| Self::or_constant((value - middle).abs(), middle) > 0.0;
+            let mut apart: Vec<f64> =
+                values.iter().filter(|value| differ(value)).map(|value| (value - middle).abs()).collect();
+            apart.sort_unstable_by(f64::total_cmp);
+            (middle, quantile(&apart, 0.5))
+        };
+        let (means, deviations) = (0..dim).into_par_iter().map(column).unzip();
         Self { means, deviations, map: None }
     }
 
@@ -146,15 +196,25 @@ impl Scaler {
     }
 }
 
+/// Return a quantile of sorted values, by linear interpolation; 0 of none.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = share * last as f64;
+    let below = place.floor() as usize;
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    low + (place - below as f64) * (high - low)
+}
+
 fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     if deviation > 0.0 { (value - mean) / deviation } else { 0.0 }
 }
 
-/// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0 and
-/// for subnormal numbers.
+/// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0, and the
+/// smallest normal number for a subnormal one.
 pub(crate) fn power_of_two(size: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
-    f64::from_bits(size.to_bits() & EXPONENT)
+    let power = f64::from_bits(size.to_bits() & EXPONENT);
+    if size > 0.0 { power.max(f64::MIN_POSITIVE) } else { power }
 }
 
 #[cfg(test)]
@@ -165,11 +225,12 @@ mod tests {
     fn statistics_scale_with_the_rows() {
         let rows = [1.0, 4.0, -2.0, 7.0, 3.5];
         let plain = Scaler::of(&rows, 1);
-        for scale in [1e300, 1e180, 1e-180, 1e-290] {
+        for scale in [1e300, 1e180, 1e-180, 1e-290, 2.0_f64.powi(-1_040)] {
             let rows = rows.map(|value| value * scale);
             let scaled = Scaler::of(&rows, 1);
-            // A few roundings of the mean and of the products above.
-            assert!((scaled.deviations[0] / scale / plain.deviations[0] - 1.0).abs() < 1e-14, "{scale}");
+            // A few roundings of the mean and of the products above; subnormal numbers have fewer digits.
+            let tolerance = if scale < f64::MIN_POSITIVE { 1e-9 } else { 1e-14 };
+            assert!((scaled.deviations[0] / scale / plain.deviations[0] - 1.0).abs() < tolerance, "{scale}");
         }
         let rows = [f64::MAX, -f64::MAX, f64::MAX];
         assert_eq!(Scaler::of(&rows, 1).overflow(), Some(0));
@@ -185,9 +246,30 @@ mod tests {
         }
     }
 
+    /// A normal sample keeps its scale with a fifth of its rows replaced; a column of mostly zeros is not constant.
+    #[test]
+    fn robust_statistics_withstand_outliers() {
+        let normal = |i: usize| (i as f64 + 0.5) / 1_000.0;
+        let spread = |u: f64| (u / (1.0 - u)).ln() * 0.551_328_895_421_792; // logistic, of deviation 1
+        let mut rows: Vec<f64> = (0..1_000).flat_map(|i| [5.0 + 2.0 * spread(normal(i)), 0.0, 7.0]).collect();
+        (0..1_000)
+            .filter(|i| i % 10 == 0)
+            .for_each(|i| rows[3 * i + 1] = if i % 20 == 0 { 3.0 } else { -3.0 });
+        let clean = Scaler::robust(&rows, 3);
+        assert!(
+            (clean.means[0] - 5.0).abs() < 0.01 && (clean.deviations[0] / 2.0 - 0.9).abs() < 0.05,
+            "{clean:?}"
+        );
+        assert_eq!((clean.means[1], clean.deviations[1], clean.deviations[2]), (0.0, 3.0, 0.0));
+        (0..1_000).filter(|i| i % 5 == 0).for_each(|i| rows[3 * i] = 1e12);
+        let hit = Scaler::robust(&rows, 3);
+        assert!((hit.means[0] - 5.0).abs() < 1.0 && hit.deviations[0] < 4.0, "{hit:?}");
+        assert!(Scaler::of(&rows, 3).deviations[0] > 1e11);
+    }
+
     #[test]
     fn powers_of_two() {
         let sizes = [0.0, 1.0, 1.99, 2.0, 0.3, f64::MIN_POSITIVE / 2.0];
-        assert_eq!(sizes.map(power_of_two), [0.0, 1.0, 1.0, 2.0, 0.25, 0.0]);
+        assert_eq!(sizes.map(power_of_two), [0.0, 1.0, 1.0, 2.0, 0.25, f64::MIN_POSITIVE]);
     }
 }

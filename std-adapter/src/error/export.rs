@@ -23,6 +23,11 @@ pub enum ExportProblem {
         /// The kernel.
         kernel: String,
     },
+    /// Constants that the device's reader refuses.
+    #[error(
+        "a device would refuse the model: {0}; scale the target and the features to moderate values, or export in single precision"
+    )]
+    Device(dpp_nystrom_core::Error),
     /// A map with entries too large for integers.
     #[error(
         "cannot quantise the learned map: its entries are too large for its landmarks and bandwidth; export in single precision"

@@ -6,7 +6,7 @@
 
 use crate::approximation::{errors::TraceError, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{
-    columns::Columns, dataset::Dataset, dataset::Rows, dataset::Scale, dataset::Source, source::RowSource,
+    columns::Columns, dataset::Dataset, dataset::Rows, dataset::Source, scaler::Scale, source::RowSource,
 };
 use crate::error::{Error, check_length, check_rows, landmarks_error};
 use crate::heap::{Heap, zeros};

@@ -129,7 +129,7 @@ impl Model {
     }
 
     fn read(input: &mut impl Read) -> io::Result<Result<Self, ModelProblem>> {
-        let framed = FRAME.read(input)?.map_err(|problem| match problem {
+        let framed = FRAME.read(input, u64::MAX)?.map_err(|problem| match problem {
             FrameProblem::Foreign => ModelProblem::Foreign,
             FrameProblem::Version(version) => ModelProblem::Version(version),
             FrameProblem::Truncated => ModelProblem::Truncated,

@@ -32,6 +32,11 @@ use std::{fs, io};
 const FRAME: Frame =
     Frame { magic: b"dppnyckp", version: 1, latest: 1, length: Length::None, followed: false };
 
+/// More than the bytes of a [`Key`] and of the number of rounds and parts, and the numbers that as many bytes as those of the
+/// lengths of a part make.
+const KEY: usize = 256;
+const LENGTHS: usize = 4;
+
 /// Where a fit writes its checkpoint, and how often.
 #[derive(Debug)]
 pub struct Checkpoint {
@@ -135,7 +140,10 @@ impl<'s> Rounds<'s> {
         seen: impl Fn(usize) -> usize,
     ) -> Result<usize, Error> {
         let Some(kept) = &mut self.checkpoint else { return Ok(0) };
-        let Some(Content { rounds, parts, .. }) = kept.read()? else { return Ok(0) };
+        let numbers =
+            accumulators.iter().map(|part| RidgeRegression::<f64>::numbers_kept(part.features()) + LENGTHS);
+        let most = (numbers.sum::<usize>() * size_of::<f64>() + KEY) as u64;
+        let Some(Content { rounds, parts, .. }) = kept.read(most)? else { return Ok(0) };
         let corrupt =
             || Error::Checkpoint { path: kept.checkpoint.path.clone(), problem: CheckpointProblem::Corrupt };
         let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
@@ -182,7 +190,8 @@ struct Kept<'c> {
 }
 
 impl Kept<'_> {
-    fn read(&self) -> Result<Option<Content>, Error> {
+    /// Read a checkpoint of at most this many bytes.
+    fn read(&self, most: u64) -> Result<Option<Content>, Error> {
         let path = &self.checkpoint.path;
         let refuse = |problem| Error::Checkpoint { path: path.clone(), problem };
         let mut file = match File::open(path) {
@@ -191,7 +200,7 @@ impl Kept<'_> {
             Err(source) => return Err(TableError::new(path, TableProblem::Open(source)).into()),
         };
         let failed = |source| TableError::new(path, TableProblem::Read(source));
-        let (_, content) = FRAME.read(&mut file).map_err(failed)?.map_err(|problem| {
+        let (_, content) = FRAME.read(&mut file, most).map_err(failed)?.map_err(|problem| {
             refuse(match problem {
                 // The content has no length that could be too short for it: the header is.
                 FrameProblem::Foreign | FrameProblem::Truncated => CheckpointProblem::Foreign,

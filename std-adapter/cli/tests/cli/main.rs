@@ -22,6 +22,8 @@ mod fit;
 mod fleet;
 mod formats;
 mod help;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod large;
 mod library;
 mod merged;

@@ -136,7 +136,7 @@ impl Store {
             Err(source) => return Err(TableError::new(path, TableProblem::Open(source)).into()),
         };
         // The content is copied out before it is trusted: the file may change.
-        let framed = FRAME.read(&mut mapped.bytes());
+        let framed = FRAME.read(&mut mapped.bytes(), u64::MAX);
         let framed = framed.map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
         let (version, content) = framed.map_err(|problem| {
             refuse(match problem {

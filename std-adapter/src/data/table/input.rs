@@ -1,5 +1,6 @@
 //! What goes into a reader and what comes out: the input and its origin, and the table.
 
+use crate::data::scaler::power_of_two;
 use crate::data::table::options::Options;
 use crate::data::table::recipe::Recipe;
 use crate::error::table::TableProblem;
@@ -59,8 +60,11 @@ impl Table {
     /// Return `√(mean (prediction - target)²)`; 0 without a target.
     pub fn root_mean_square(&self, predictions: &[f64]) -> f64 {
         let targets = self.target.as_deref().unwrap_or(&[]);
-        let squares: f64 = predictions.iter().zip(targets).map(|(x, y)| (x - y) * (x - y)).sum();
-        (squares / targets.len().max(1) as f64).sqrt()
+        let errors = || predictions.iter().zip(targets).map(|(x, y)| x - y);
+        // Squares of very large or very small numbers overflow or underflow.
+        let scale = power_of_two(errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs())));
+        let squares: f64 = errors().map(|error| (error / scale) * (error / scale)).sum();
+        scale * (squares / targets.len().max(1) as f64).sqrt()
     }
 }
 

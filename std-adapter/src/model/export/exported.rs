@@ -29,7 +29,7 @@
 //! ```
 
 use crate::data::table::input::Table;
-use crate::error::Error;
+use crate::error::{Error, export::ExportProblem};
 use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
     export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
@@ -76,10 +76,15 @@ impl Exported {
     /// # Errors
     /// [`Error::Export`] if a value is out of range or the model cannot be quantised.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
-        match quantise {
-            None => Single::of(model).map(Self::Single),
-            Some(Bits::Sixteen) => Quantised::of(model).map(Self::Bits16),
-            Some(Bits::Eight) => Quantised::of(model).map(Self::Bits8),
+        let exported = match quantise {
+            None => Self::Single(Single::of(model)?),
+            Some(Bits::Sixteen) => Self::Bits16(Quantised::of(model)?),
+            Some(Bits::Eight) => Self::Bits8(Quantised::of(model)?),
+        };
+        match exported.lend() {
+            Err(Error::Core(reason)) => Err(ExportProblem::Device(reason).into()),
+            Err(error) => Err(error),
+            Ok(_) => Ok(exported),
         }
     }
 

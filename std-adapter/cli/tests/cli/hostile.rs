@@ -1,0 +1,218 @@
+//! Inputs, names and machines that a user does not choose: every outcome is right, or an error that says why.
+
+use crate::command::{Folder, PROGRAM, Run, column, number};
+use crate::sample::Sample;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+const FIT: &str = "fit a.csv --metric one --landmarks 20 --sigma 2 --model m.dpp";
+
+fn told_error(err: &str) -> f64 {
+    let number = err.split_once("root mean square error ").expect(err).1.split([',', '\n']).next().unwrap();
+    number.parse().unwrap()
+}
+
+#[test]
+fn two_outputs_of_one_name_are_refused() {
+    let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
+    folder.write("there", "");
+    for twice in [
+        "fit a.csv --tolerance 0.1 --curve x --metric one --model x",
+        "fit a.csv --landmarks 5 --metric one --checkpoint x --model ./x",
+        "fit a.csv --landmarks 5 --metric one --checkpoint there --model ../there/../there",
+        "select a.csv --tolerance 0.3 --curve there --out there",
+        "merge a.csv --of m --keys k --seen x --model x",
+    ] {
+        let name = folder.path("").canonicalize().unwrap();
+        let twice = twice.replace("../there/../there", &name.join("there").display().to_string());
+        folder.run(&twice).refused(&["two outputs", "its own name"]);
+    }
+    assert_eq!(folder.names(), ["a.csv", "there"]);
+}
+
+/// A hundred landmarks are the default, and two smooth features do not have so many.
+#[test]
+fn the_usual_number_of_landmarks_is_one_that_there_is() {
+    let folder = Folder::with("a.csv", Sample::new(600, 1).csv());
+    let told = folder.run("fit a.csv --metric one --model m.dpp --json").good();
+    let count = told.json()["landmarks"].as_array().unwrap().len();
+    assert!((10..100).contains(&count), "{count}");
+    assert!(told.err.contains("landmarks: more rows are not independent"), "{}", told.err);
+    assert!(number(&told.json(), "cv_nrmse") < 0.2);
+    folder.run("select a.csv").good();
+    folder
+        .run("fit a.csv --metric one --landmarks 100 --model m.dpp")
+        .refused(&["independent", "fewer landmarks"]);
+}
+
+#[test]
+fn an_outlier_that_flattens_its_column_is_told() {
+    let mut sample = Sample::new(400, 2);
+    let clean = sample.csv();
+    sample.features[7][0] = 1e12;
+    let folder = Folder::with("a.csv", &clean);
+    folder.write("hit.csv", sample.csv());
+    let fit = |data: &str, more: &str| {
+        folder.run(&format!("fit {data} --metric one --model m.dpp --json {more}")).good()
+    };
+    let (before, hit) = (fit("a.csv", ""), fit("hit.csv", ""));
+    assert!(!before.err.contains("variance of column"), "{}", before.err);
+    for part in ["warning: row 7 ", "100 %", "column \"a\"", "--scale robust"] {
+        assert!(hit.err.contains(part), "{part}: {}", hit.err);
+    }
+    let robust = fit("hit.csv", "--scale robust");
+    let [before, hit, robust] = [before, hit, robust].map(|run| number(&run.json(), "cv_nrmse"));
+    assert!(hit > 1.5 * before && robust < 1.2 * before, "{before} {hit} {robust}");
+    // A model keeps its scale.
+    let error = told_error(&folder.run("predict m.dpp a.csv").good().err);
+    assert!(error < 0.5, "{error}");
+    folder.run("convert a.csv --out a.rows").good();
+    folder.run("fit a.rows --scale none --model m.dpp").refused(&["a.rows", "convert"]);
+    folder.run("evaluate a.csv --methods uniform --landmarks 5 --scale none").refused(&["--scale"]);
+}
+
+#[test]
+fn numbers_of_any_size_are_learned() {
+    let plain = Sample::new(400, 2);
+    let folder = Folder::with("a.csv", plain.csv());
+    let expected = number(&folder.run(&format!("{FIT} --json")).good().json(), "cv_nrmse");
+    for (feature, target) in [(1e300, 1.0), (1e-310, 1.0), (1.0, 1e300), (1.0, 1e-300)] {
+        let mut sample = plain.clone();
+        sample.features.iter_mut().for_each(|row| row[0] *= feature);
+        sample.target.iter_mut().for_each(|value| *value *= target);
+        folder.write("a.csv", sample.csv());
+        let found = number(&folder.run(&format!("{FIT} --json")).good().json(), "cv_nrmse");
+        assert!((found / expected - 1.0).abs() < 1e-6, "{feature:e} {target:e}: {found} {expected}");
+        let error = told_error(&folder.run("predict m.dpp a.csv").good().err) / target;
+        assert!(error > 0.01 && error < 1.0, "{feature:e} {target:e}: {error}");
+    }
+    // In a device's numbers these do not fit, and that is said.
+    folder.run("export m.dpp --to bytes --out m.bin").refused(&["single precision"]);
+}
+
+/// Names from files come out as text: no terminal sequence, no formula.
+#[test]
+fn names_are_inert() {
+    let folder = Folder::new();
+    let rows = Sample::new(200, 2).csv().replacen("a,b,y", "\u{1b}[31ma,@b,=cmd()", 1);
+    folder.write("a.csv", rows);
+    let fit = folder.run(&format!("{FIT} --scale robust")).good();
+    let info = folder.run("info m.dpp").good();
+    let predicted = folder.run("predict m.dpp a.csv").good();
+    for text in [&fit.out, &fit.err, &info.out, &predicted.err] {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+    assert!(info.out.contains("\\u{1b}[31ma"), "{}", info.out);
+    assert!(predicted.out.starts_with("'=cmd()\n"), "{}", predicted.out);
+    folder.write("\u{1b}[31m.csv", "a,b\n1\n");
+    let refused = folder.run("fit \u{1b}[31m.csv --model m.dpp");
+    assert!(!refused.err.contains('\u{1b}'), "{:?}", refused.err);
+}
+
+#[test]
+fn a_path_that_is_not_unicode_is_reported() {
+    let folder = Folder::with("a.csv", Sample::new(200, 2).csv());
+    let mut arguments: Vec<OsString> = FIT.split(' ').map(OsString::from).collect();
+    *arguments.last_mut().unwrap() = OsString::from_vec(b"m\xff.dpp".to_vec());
+    arguments.push("--json".into());
+    let run = Run::of(&folder.command(&arguments).output().unwrap()).good();
+    assert_eq!(run.json()["model"], "m\u{fffd}.dpp");
+}
+
+#[test]
+fn any_number_of_threads_is_one_that_there_can_be() {
+    let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
+    let fit = |threads: &str| {
+        let mut command = folder.command(&FIT.split(' ').collect::<Vec<_>>());
+        Run::of(&command.env("RAYON_NUM_THREADS", threads).output().unwrap()).good();
+        folder.bytes("m.dpp")
+    };
+    assert_eq!(fit("100000"), fit("1"));
+    assert_eq!(fit("0"), fit("nonsense"));
+}
+
+/// A checkpoint's length is known before it is read.
+#[test]
+fn an_endless_checkpoint_is_not_read() {
+    let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
+    let header = [b"dppnyckp".as_slice(), &1_u32.to_le_bytes(), &[0; 4]].concat();
+    folder.write("c", header);
+    std::fs::OpenOptions::new().write(true).open(folder.path("c")).unwrap().set_len(1 << 33).unwrap();
+    let script = format!("ulimit -v 1000000; exec {PROGRAM} {FIT} --checkpoint c");
+    let output = folder.program(Path::new("sh"), &["-c", &script]).output().unwrap();
+    Run::of(&output).refused(&["c: ", "corrupt"]);
+}
+
+/// Weights below the normal numbers of single precision: a device would refuse them.
+#[test]
+fn what_a_device_would_refuse_is_not_exported() {
+    let mut sample = Sample::new(300, 2);
+    sample.target.iter_mut().for_each(|value| *value *= 1e-44);
+    let folder = Folder::with("a.csv", sample.csv());
+    folder.run(FIT).good();
+    for quantise in ["", "--quantise i16", "--quantise i8"] {
+        let run = folder.run(&format!("export m.dpp --to bytes --out m.bin {quantise}"));
+        if run.status == Some(0) {
+            folder.run("predict m.bin a.csv --by-position").good();
+        } else {
+            run.refused(&["single precision"]);
+        }
+    }
+}
+
+/// With any memory there is a result or an error, and never a signal or a file half written.
+#[test]
+fn any_memory_is_enough_or_an_error() {
+    let sample = Sample::new(60_000, 8);
+    let folder = Folder::with("a.csv", sample.csv());
+    folder
+        .run("fit a.csv --metric one --method uniform --landmarks 200 --sigma 3 --ridge 1e-6 --model m.dpp")
+        .good();
+    let predicted = folder.run("predict m.dpp a.csv --out whole.csv").good().out;
+    assert_eq!(predicted, "");
+    let whole = folder.bytes("whole.csv");
+    let (mut failed, mut good) = (0, 0);
+    for megabytes in [100, 120, 150, 190, 240, 300, 400, 600, 1_000, 4_000] {
+        for (command, out) in [
+            ("fit a.csv --metric one --method uniform --landmarks 200 --sigma 3 --ridge 1e-6 --model x", "x"),
+            ("select a.csv --method kdpp --landmarks 200 --sigma 3 --steps 100 --out x", "x"),
+            ("predict m.dpp a.csv --out x", "x"),
+            ("convert a.csv --out x", "x"),
+        ] {
+            let _ = std::fs::remove_file(folder.path(out));
+            let before = folder.names();
+            let script = format!("ulimit -v {}; exec {PROGRAM} {command}", megabytes * 1_024);
+            let output = folder.program(Path::new("sh"), &["-c", &script]).output().unwrap();
+            let run = Run::of(&output);
+            match run.status {
+                Some(0) => {
+                    good += 1;
+                    if command.starts_with("predict") {
+                        assert!(folder.bytes(out) == whole, "{megabytes}: {command}");
+                    }
+                }
+                Some(1) => {
+                    failed += 1;
+                    assert!(run.err.contains("error: "), "{megabytes}: {command}: {}", run.err);
+                    assert_eq!(folder.names(), before, "{megabytes}: {command}");
+                }
+                _ => panic!("{megabytes} MB: {command}: {:?} {}", output.status, run.err),
+            }
+        }
+    }
+    println!("memory from 100 MB to 4 GB: {good} results and {failed} errors");
+    assert!(failed > 0 && good > 10, "{good} {failed}");
+}
+
+/// A column of numbers is what a column called `prediction` was.
+#[test]
+fn a_formula_in_a_header_does_not_change_the_numbers() {
+    let folder = Folder::with("a.csv", Sample::new(200, 2).csv());
+    folder.run(FIT).good();
+    let plain = column(&folder.run("predict m.dpp a.csv").good().out).1;
+    folder.write("a.csv", folder.text("a.csv").replacen("a,b,y", "a,b,=y", 1));
+    folder.run(FIT).good();
+    let marked = folder.run("predict m.dpp a.csv").good().out;
+    assert_eq!(column(&marked), ("'=y", plain));
+}
