@@ -16,7 +16,7 @@
 //! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
 //! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
-//! #     confidence: None, importances: None, recipe: None,
+//! #     confidence: None, importances: None, recipe: None, further: vec![], classifier: None,
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -29,7 +29,7 @@
 //! ```
 
 use crate::data::table::input::Table;
-use crate::error::Error;
+use crate::error::{Error, export::ExportProblem};
 use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
     export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
@@ -74,9 +74,11 @@ impl Exported {
     /// Convert a model to single precision, or quantise it to the given width.
     ///
     /// # Errors
-    /// [`Error::Export`] if a value is out of range or the model cannot be quantised.
+    /// [`Error::Export`] if a value is out of range or the model cannot be quantised, and for a model of several outputs, which a
+    /// [`Bundle`](crate::model::export::Bundle) takes.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
         match quantise {
+            _ if model.outputs() > 1 => Err(ExportProblem::Several.into()),
             None => Single::of(model).map(Self::Single),
             Some(Bits::Sixteen) => Quantised::of(model).map(Self::Bits16),
             Some(Bits::Eight) => Quantised::of(model).map(Self::Bits8),
