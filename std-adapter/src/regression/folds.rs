@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_class_is_spread_over_the_folds() {
-        let class = |row: usize| if row < 3 { 2 } else { usize::from(row % 7 == 0) };
+        let class = |row: usize| if row < 3 { 2 } else { usize::from(row.is_multiple_of(7)) };
         let indicator = |of: usize| {
             let values = (0..103).map(|row| f64::from(u8::from(class(row) == of))).collect();
             StandardTarget::of(String::new(), values).unwrap()
