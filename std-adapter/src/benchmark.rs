@@ -5,6 +5,7 @@ use crate::data::{Prepared, prepared::keep, table::input::Table};
 use crate::error::{Error, landmarks_error};
 use crate::kernel::{KernelKind, KernelParams, KernelSpec, Precision, Sigma};
 use crate::landmarks::{Selector, Task, run, selector::check_count};
+use crate::model::{Classified, Model};
 use crate::observer::{Named, Observer, go_on};
 use crate::pipeline::{self, Landmarks, Params};
 use crate::regression::{FitParams, Ridge, choose_bandwidth, fit, sigma_search::without_validation};
@@ -41,6 +42,9 @@ pub struct Trial {
     pub train_nrmse: Option<f64>,
     /// The same on the held-out rows.
     pub test_nrmse: Option<f64>,
+    /// The share of the held-out rows with the right class; absent for numbers, which have the errors above instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
     /// Duration of the selection alone, in seconds.
     pub seconds: f64,
     /// The bandwidth.
@@ -91,6 +95,20 @@ pub fn evaluate(
     table: &Table,
     comparison: &Comparison,
     observer: &dyn Observer,
+    each: impl FnMut(Trial) -> Result<(), Error>,
+) -> Result<(), Error> {
+    evaluate_classes(table, &[], comparison, observer, each)
+}
+
+/// [`evaluate`] on classes: the target is the index of one of `labels`. Without labels it is a number.
+///
+/// # Errors
+/// Those of [`evaluate`], [`Error::OneClass`].
+pub fn evaluate_classes(
+    table: &Table,
+    labels: &[String],
+    comparison: &Comparison,
+    observer: &dyn Observer,
     mut each: impl FnMut(Trial) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let total = table.rows();
@@ -106,7 +124,10 @@ pub fn evaluate(
         check_count(landmarks, rows - test)?;
     }
     for seed in (0..comparison.seeds).map(|further| comparison.seed.wrapping_add(further)) {
-        let (data, test) = split(table, comparison, seed)?;
+        let (mut data, test) = split(table, comparison, seed)?;
+        if !labels.is_empty() {
+            data.classify(labels)?;
+        }
         let &Comparison { ridge, precision, .. } = comparison;
         let trials = comparison.landmarks.len() * comparison.selectors.len();
         let (mut trial, mut under, mut under_sigma) = (0, None, f64::NAN);
@@ -143,9 +164,13 @@ pub fn evaluate(
                     _ => None,
                 };
                 let test_nrmse = match (&model, &data.target) {
-                    (Some(model), Some(target)) if comparison.test > 0 => {
+                    (Some(model), Some(target)) if comparison.test > 0 && model.classifier.is_none() => {
                         Some(test.root_mean_square(&model.predict_table(&test)?) / target.deviation)
                     }
+                    _ => None,
+                };
+                let accuracy = match &model {
+                    Some(model) if comparison.test > 0 => accuracy(model, labels, &test)?,
                     _ => None,
                 };
                 each(Trial {
@@ -161,6 +186,7 @@ pub fn evaluate(
                     trace_fraction: trace.fraction,
                     train_nrmse: model.as_ref().map(|model| model.train_nrmse),
                     test_nrmse,
+                    accuracy,
                     seconds: selection.seconds,
                     sigma,
                     ridge: model.as_ref().map(|model| model.ridge),
@@ -172,6 +198,17 @@ pub fn evaluate(
         }
     }
     Ok(())
+}
+
+/// Return the share of rows with the right class; none for a model of numbers.
+fn accuracy(model: &Model, labels: &[String], test: &Table) -> Result<Option<f64>, Error> {
+    let (Some(classifier), Some(target)) = (&model.classifier, &test.target) else { return Ok(None) };
+    let found = model.classify(&test.features)?;
+    let is_right = |(found, own): &(&Classified, &f64)| {
+        classifier.classes.labels.get(found.index) == labels.get(**own as usize)
+    };
+    let right = found.iter().zip(target).filter(is_right).count();
+    Ok(Some(right as f64 / target.len() as f64))
 }
 
 /// Return the bandwidth for this number of landmarks. If it is cross-validated, it is that of a fit with the first method.

@@ -1,7 +1,7 @@
 //! Heap-allocated memory for the core's algorithms, for any number of landmarks.
 
 use crate::error::Error;
-use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, Scalar};
+use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, RidgeRegression, Scalar};
 
 /// Memory for up to `c` landmarks; the heap counterpart of [`dpp_nystrom_core::Workspace`].
 ///
@@ -59,6 +59,7 @@ pub struct RidgeHeap<T> {
     targets: Vec<T>,
     row: Vec<T>,
     solution: Vec<T>,
+    further: Vec<T>,
 }
 
 impl<T: Scalar> RidgeHeap<T> {
@@ -67,13 +68,40 @@ impl<T: Scalar> RidgeHeap<T> {
     /// # Errors
     /// [`Error::Memory`] if the allocation fails.
     pub fn new(c: usize) -> Result<Self, Error> {
+        Self::with_targets(c, 1)
+    }
+
+    /// Allocate for `c` features and several targets.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the allocation fails.
+    pub(crate) fn with_targets(c: usize, targets: usize) -> Result<Self, Error> {
         Ok(Self {
             square: zeros(c.saturating_mul(c), T::ZERO)?,
+            further: zeros(RidgeRegression::<T>::further_numbers(c, targets), T::ZERO)?,
             diagonal: zeros(c, T::ZERO)?,
             targets: zeros(c, T::ZERO)?,
             row: zeros(c, T::ZERO)?,
             solution: zeros(c, T::ZERO)?,
         })
+    }
+
+    /// Return an accumulator without rows of `c` features with several targets, for which this was allocated.
+    ///
+    /// # Errors
+    /// Those of [`RidgeRegression::with_targets`].
+    pub(crate) fn regression(
+        &mut self,
+        c: usize,
+        targets: usize,
+    ) -> Result<RidgeRegression<'_, T>, dpp_nystrom_core::Error> {
+        let Self { square, diagonal, targets: column, row, solution, further } = self;
+        RidgeRegression::with_targets(
+            c,
+            targets,
+            RidgeMemory { square, diagonal, targets: column, row, solution },
+            further,
+        )
     }
 
     /// Lend the slices to one accumulator.

@@ -23,9 +23,10 @@ pub use crate::metric::LearnedMetric;
 use crate::metric::learn_metric;
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, distributed::BatchSource, distributed::FitSpec, fit as regression, fit::Fitted,
-    fit::validation_error, params::FitParams, ridge::Ridge, sigma_search::ChosenBandwidth,
-    sigma_search::Search, sigma_search::choose_bandwidth, sigma_search::without_validation,
+    checkpoint::Checkpoint, class_errors::class_errors, distributed::BatchSource, distributed::FitSpec,
+    fit as regression, fit::Fitted, fit::validation_error, params::FitParams, ridge::Ridge,
+    sigma_search::ChosenBandwidth, sigma_search::Search, sigma_search::choose_bandwidth,
+    sigma_search::without_validation,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Points;
@@ -395,6 +396,16 @@ pub fn fit<'s>(
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
     let landmarks = &selected.selection.landmarks;
     let mut fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
+    // Rows that the metric was learned on are predicted too well, also without their fold.
+    if let Some(LearnedMetric { metric, held_out: Some((rows, outputs)), .. }) = &selected.metric
+        && *metric != Metric::One
+        && let Some(classifier) = &mut fitted.model.classifier
+    {
+        let held = source.gather(rows)?;
+        let (errors, temperature) = class_errors(outputs.clone(), &held, params.seed)?;
+        fitted.class_errors = Some(errors);
+        classifier.temperature = temperature;
+    }
     fitted.model.importances = selected.metric.as_ref().and_then(LearnedMetric::importances);
     fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
     Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
@@ -411,7 +422,7 @@ pub fn fit_batches<'s>(
     observer: &dyn Observer,
 ) -> Result<Outcome<'s>, Error> {
     let columns = source.columns();
-    columns.learnable()?;
+    columns.single("a fit to rows in several places")?;
     let selected = select(source, params, observer)?;
     let begin = Instant::now();
     let spec = selected.fit_spec(params.ridge, params.seed)?;

@@ -258,6 +258,8 @@ fn trained() -> Trained {
         confidence: None,
         importances: None,
         recipe: None,
+        further: Vec::new(),
+        classifier: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![0.5, -1.0, 0.25, 2.0, -1.5, 0.0],
             weights: vec![1.0, -0.5, 0.25],

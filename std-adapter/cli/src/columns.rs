@@ -3,7 +3,7 @@
 use crate::choice::{Choice, one_of};
 use crate::output::note;
 use clap::{ArgAction, Args};
-use dpp_nystrom::data::table::{Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
+use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
 
 /// Where `--help` lists these. (A heading for the whole struct would also be that of what follows it.)
 const FORMAT: &str = "Format of the table";
@@ -24,8 +24,8 @@ pub(crate) struct Dialect {
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
     #[arg(help_heading = FORMAT, long)]
     libsvm: bool,
-    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), or bytes that a compressed file
-    /// expands to (decompressed) [default: line=16777216, columns=100000, levels=256, decompressed=17179869184]
+    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target, or bytes that a compressed
+    /// file expands to (decompressed) [default: line=16777216, columns=100000, levels=256, classes=100, decompressed=17179869184]
     #[arg(help_heading = FORMAT, long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
     limits: Vec<(String, u64)>,
 }
@@ -56,7 +56,7 @@ fn separator(text: &str) -> Result<u8, String> {
 fn limit(text: &str) -> Result<(String, u64), String> {
     let parsed = text.split_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
     parsed.filter(|(name, value)| *value > 0 && Limits::default().set(name, *value)).ok_or_else(|| {
-        format!("invalid value {text:?}: expected line=N, columns=N, levels=N or decompressed=N")
+        format!("invalid value {text:?}: expected line=N, columns=N, levels=N, classes=N or decompressed=N")
     })
 }
 
@@ -84,9 +84,12 @@ impl Dialect {
 /// Which columns are learned from, and what is done with gaps.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ColumnArguments {
-    /// The target column, which is not a feature: a name, an index from 0, last, or none
+    /// The target column, which is not a feature: a name, an index from 0, last, or none; several numbers: a,b. Words are classes
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
+    /// Take the numbers of the target for classes
+    #[arg(help_heading = COLUMNS, long)]
+    pub(crate) classes: bool,
     /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
@@ -96,6 +99,12 @@ pub(crate) struct ColumnArguments {
     /// Columns that identify a row: no features, and predict writes them beside the predictions
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
+    /// The column that says which rows belong together, such as a patient or a machine: rows of one group are held out together
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", conflicts_with = "time")]
+    pub(crate) group: Option<String>,
+    /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out
+    #[arg(help_heading = COLUMNS, long)]
+    pub(crate) time: bool,
     /// Columns to take as words, one feature per word, even if they begin with a number
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
@@ -123,13 +132,21 @@ pub(crate) struct TableArguments {
 
 impl TableArguments {
     pub(crate) fn options(&self) -> Options {
-        let ColumnArguments { target, columns, ignore, ids, words, missing } = self.columns.clone();
-        Options { target, columns, ignore, ids, words, missing, ..self.dialect.options() }
+        let ColumnArguments { target, classes, columns, ignore, ids, group, words, missing, .. } =
+            self.columns.clone();
+        let labels = if classes { Labels::All } else { Labels::Words };
+        Options { target, labels, columns, ignore, ids, group, words, missing, ..self.dialect.options() }
     }
 
     /// Whether an option other than the target is given.
     pub(crate) fn is_given(&self) -> bool {
-        self.options() != Options { target: self.columns.target.clone(), ..Options::default() }
+        let target = self.columns.target.clone();
+        self.columns.time || self.options() != Options { target, labels: Labels::Words, ..Options::default() }
+    }
+
+    /// Whether rows are kept together.
+    pub(crate) fn keeps_together(&self) -> bool {
+        self.columns.time || self.columns.group.is_some()
     }
 }
 

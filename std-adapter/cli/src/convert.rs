@@ -54,6 +54,9 @@ struct Report<'a> {
 
 pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     keep_inputs(Some(&arguments.out), &[&arguments.data])?;
+    if arguments.table.keeps_together() {
+        return Err(Error::Apart("convert"));
+    }
     let begin = Instant::now();
     let Convert { data, table, precision, out, .. } = arguments;
     let (made, remarks) = store::convert_with(data, &table.options(), *precision, out, &Bar)?;

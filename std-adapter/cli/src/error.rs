@@ -91,6 +91,9 @@ pub(crate) enum Error {
     /// Something that is not in the model.
     #[error("{}: {what} not in this model; {advice}", path.display())]
     NotInModel { path: PathBuf, what: &'static str, advice: &'static str },
+    /// Rows that belong together where single rows are held out, or are stored without their groups.
+    #[error("{0} does not keep rows together; omit --group and --time")]
+    Apart(&'static str),
     /// Built-in rows of an unexpected shape.
     #[error("the built-in rows cannot be read: they have another shape than expected")]
     BuiltIn,
@@ -108,6 +111,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::Ragged { .. } => "(--separator)",
         TableProblem::Header => "(--header yes or --header no)",
         TableProblem::TooManyLevels { .. } => "(--ignore, --limit levels=N)",
+        TableProblem::TooManyClasses { .. } => "(--target, without --classes, --limit classes=N)",
         TableProblem::Limit { name, .. } => return Some(format!(" (--limit {name}=N)")),
         TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
         TableProblem::AllDropped(_) => "(--missing mean, --ignore)",
@@ -125,6 +129,10 @@ fn advice(error: &LibraryError) -> Option<String> {
     let options = match error {
         LibraryError::Table(error) => return table_advice(&error.problem),
         LibraryError::NoTarget => "with --target",
+        LibraryError::OneClass { .. } | LibraryError::SeveralTargets { .. } => "(--target)",
+        LibraryError::LeftOutAlone => "(--ridge cv)",
+        LibraryError::OneGroup => "(--group)",
+        LibraryError::NoClasses => "(fit --classes)",
         LibraryError::SpectrumRows { .. } | LibraryError::WholeMatrix { .. } => "with --rows",
         LibraryError::InMemory { .. } => "(--rows N, or --method rpcholesky --pivot-rows N)",
         LibraryError::Memory { .. } => "(--landmarks, --rows, --precision)",

@@ -10,7 +10,7 @@ use crate::source;
 use crate::statistics::{distinct, mean};
 use clap::Args;
 use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
-use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
+use dpp_nystrom::benchmark::{Comparison, Trial, evaluate_classes};
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::{kernel::KernelParams, regression::Ridge};
@@ -67,6 +67,9 @@ pub(crate) struct Evaluate {
 const ROWS: usize = 4_000;
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
+    if arguments.source.table.keeps_together() {
+        return Err(Error::Apart("evaluate"));
+    }
     let takes_given = arguments.methods.iter().any(|method| method.uses(SelectorOption::Given));
     let given = match (&arguments.given, takes_given) {
         (Some(path), true) => source::given(path)?,
@@ -82,7 +85,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     }
     arguments.method_options.tell_unused(&arguments.methods);
     // Rows that a user chose are counted in the whole.
-    let table = match &arguments.given {
+    let (table, labels) = match &arguments.given {
         Some(_) => source::read(&arguments.source)?,
         None => source::read_at_most(&arguments.source, arguments.source.rows.unwrap_or(ROWS))?,
     };
@@ -121,7 +124,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         },
     };
     let mut trials = Vec::new();
-    evaluate(&table, &comparison, &Bar, |trial| {
+    evaluate_classes(&table, &labels, &comparison, &Bar, |trial| {
         if arguments.json {
             print_json(&trial)?;
         } else {
@@ -145,7 +148,7 @@ pub(crate) fn table_of_means(trials: &[Trial]) -> String {
             trials.iter().filter(|trial| (trial.landmarks, trial.method.as_str()) == group).collect()
         })
         .collect();
-    let columns: [Column<Vec<&Trial>>; 11] = [
+    let columns: [Column<Vec<&Trial>>; 12] = [
         ("method", |group| group[0].method.clone()),
         ("c", |group| group[0].landmarks.to_string()),
         ("seeds", |group| group.len().to_string()),
@@ -154,6 +157,7 @@ pub(crate) fn table_of_means(trials: &[Trial]) -> String {
         ("trace_fraction", |group| short_mean(group, |trial| Some(trial.trace_fraction))),
         ("train_nrmse", |group| short_mean(group, |trial| trial.train_nrmse)),
         ("test_nrmse", |group| short_mean(group, |trial| trial.test_nrmse)),
+        ("accuracy", |group| short_mean(group, |trial| trial.accuracy)),
         ("seconds", |group| short_mean(group, |trial| Some(trial.seconds))),
         ("sigma", |group| short_mean(group, |trial| Some(trial.sigma))),
         // Ridges spread over powers of ten.
@@ -162,6 +166,10 @@ pub(crate) fn table_of_means(trials: &[Trial]) -> String {
             short_or_dash(mean(logarithms).map(f64::exp))
         }),
     ];
+    // Numbers have no accuracy, and classes have no other.
+    let has_classes = trials.iter().any(|trial| trial.accuracy.is_some());
+    let shown = |name: &str| if has_classes { !name.ends_with("_nrmse") } else { name != "accuracy" };
+    let columns: Vec<Column<Vec<&Trial>>> = columns.into_iter().filter(|column| shown(column.0)).collect();
     table(&columns, &groups)
 }
 

@@ -72,6 +72,8 @@ struct Report<'a> {
     name: &'a str,
     features: usize,
     landmarks: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<usize>,
     numbers: &'static str,
     flash_bytes: usize,
     ram_bytes: usize,
@@ -92,7 +94,8 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let has = |added| arguments.with.contains(&added);
     let with = With { novelty: has(Added::Novelty), variance: has(Added::Variance) };
-    let bundle = Bundle::of(std::slice::from_ref(&model), arguments.quantise, with)?;
+    let outputs = model.each_output();
+    let bundle = Bundle::of(&outputs, arguments.quantise, with)?;
     let exported = &bundle.first;
     let name = name(arguments);
     // Measure before writing, so that unreadable rows leave no output file.
@@ -100,7 +103,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         Some(path) => arguments.columns.options().read_for(&model.recipe(), path)?.table,
         None => landmark_rows(&model)?,
     };
-    let cost = exported.cost(&model, &rows)?;
+    let cost = bundle.cost(&outputs, &rows)?;
     let content = bundle.write(arguments.to, &name)?;
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
@@ -120,6 +123,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         name: name.as_str(),
         features: exported.features(),
         landmarks: exported.landmarks(),
+        outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
         numbers: match exported {
             Exported::Single(_) => "f32",
             Exported::Bits16(_) => "i16",
@@ -132,7 +136,8 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         rows: cost.rows,
         largest_difference: cost.largest,
         rms_difference: cost.rms,
-        rms_difference_share: (model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation),
+        rms_difference_share: (outputs.len() == 1 && model.target_deviation > 0.0)
+            .then(|| cost.rms / model.target_deviation),
         rmse_of_model: cost.errors.map(|[own, _]| own),
         rmse_of_export: cost.errors.map(|[_, exported]| exported),
     };
@@ -164,6 +169,9 @@ fn text(report: &Report<'_>) -> String {
         row("largest difference", short(report.largest_difference)),
         row("rms difference", short(report.rms_difference)),
     ];
+    if let Some(outputs) = report.outputs {
+        rows.insert(3, row("outputs", outputs));
+    }
     if let Some(share) = report.rms_difference_share {
         rows.push(row("the same in standard deviations of the target", short(share)));
     }

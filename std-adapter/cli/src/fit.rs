@@ -2,6 +2,7 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
@@ -15,7 +16,9 @@ use dpp_nystrom::model::export::Bits;
 use dpp_nystrom::pipeline::{self, Candidate, FlashParams, InFlash, Landmarks, LearnedMetric, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
-use dpp_nystrom::{atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method};
+use dpp_nystrom::{
+    Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
+};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -129,6 +132,8 @@ struct Report<'a> {
     dim: usize,
     train_nrmse: f64,
     cv_nrmse: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<ClassReport<'a>>,
     #[serde(skip)]
     leaves_one_out: bool,
     dependent: usize,
@@ -255,6 +260,9 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     };
     let seed = arguments.source.seed;
     let source = source::open(&arguments.source)?;
+    if arguments.variance && !source.columns().further.is_empty() {
+        return Err(LibraryError::SeveralTargets { what: "--variance" }.into());
+    }
     let landmarks = match (&given, &arguments.given) {
         (Some(given), Some(path)) => {
             let rows = source::among(&*source, path, given)?;
@@ -332,6 +340,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         dim: fitted.model.feature_names.len(),
         train_nrmse: fitted.model.train_nrmse,
         cv_nrmse: fitted.validation_nrmse,
+        classes: ClassReport::of(&fitted.model, fitted.class_errors.as_ref()),
         leaves_one_out: arguments.ridge == Ridge::LeaveOneOut,
         dependent: fitted.dependent,
         select_seconds: selected.selection.seconds,
@@ -365,8 +374,10 @@ fn text(report: &Report<'_>) -> String {
     let model = report.model.display().to_string();
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
     let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
+    let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
     aligned(&["model", &model], &rows)
         + "\nErrors are in standard deviations of the target.\n"
+        + &classes
         + &curve
         + &flash
 }

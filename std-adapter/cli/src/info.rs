@@ -31,6 +31,14 @@ pub(crate) struct Info {
 struct Report<'a> {
     features: &'a [String],
     target: &'a str,
+    /// The names of all targets, of several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<String>,
+    /// The classes and the temperature of their probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
     landmarks: usize,
     landmark_rows: &'a [u64],
     /// The map by rows, and how much each feature counts in it.
@@ -74,13 +82,18 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 fn report(model: &Model) -> Report<'_> {
     let (c, d) = (model.landmarks(), model.scaler.width());
     let map = model.scaler.map.as_ref();
+    let classifier = model.classifier.as_ref();
+    let several = model.outputs() > 1 && classifier.is_none();
     let (precision, bytes) = match model.coefficients {
         AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
         AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
     };
     Report {
         features: &model.feature_names,
-        target: &model.target_name,
+        target: classifier.map_or(&model.target_name, |classifier| &classifier.classes.column),
+        targets: if several { model.targets().map(|target| target.name).collect() } else { Vec::new() },
+        classes: classifier.map(|classifier| &classifier.classes.labels[..]),
+        temperature: classifier.map(|classifier| classifier.temperature),
         landmarks: c,
         landmark_rows: &model.landmark_rows,
         map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
@@ -100,7 +113,10 @@ fn report(model: &Model) -> Report<'_> {
 
 fn text(report: &Report<'_>) -> String {
     let mut rows = vec![
-        row("target", report.target),
+        row(
+            "target",
+            if report.targets.is_empty() { report.target.to_owned() } else { report.targets.join(", ") },
+        ),
         row("features", report.features.len()),
         row(
             "landmarks",
@@ -117,6 +133,10 @@ fn text(report: &Report<'_>) -> String {
         row("training error", short(report.train_nrmse)),
         row("bytes to predict", report.predict_bytes),
     ];
+    if let Some(classes) = report.classes {
+        rows.insert(1, row("classes", classes.join(", ")));
+        rows.insert(2, row("temperature", short_or_dash(report.temperature)));
+    }
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }

@@ -2,6 +2,7 @@
 
 use crate::bar::Bar;
 use crate::choice::{Choice, one_of};
+use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{cell_of, keep_inputs, names_record, note, short, write_rows_in_parts};
@@ -9,8 +10,8 @@ use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
     Error as LibraryError, data::store::Store, data::table::Options, data::table::Reading,
-    data::table::Recipe, data::table::Remarks, data::table::Table, model::Confidence, model::Model,
-    model::export::DeviceModel, observer::Observer,
+    data::table::Recipe, data::table::Remarks, data::table::Table, model::Classified, model::Confidence,
+    model::Model, model::export::DeviceModel, observer::Observer, regression::ClassTally,
 };
 use std::path::PathBuf;
 
@@ -57,20 +58,45 @@ const COLUMNS: [Choice<Column>; 3] = [
     ),
 ];
 
-/// Return the rows' predictions, and the other columns as text that begins with a comma.
+/// Return a line for each row: predictions, or a class with its probability and margin, and the other columns; and count errors.
 fn predicted(
     model: &Model,
     arguments: &Predict,
     block: &Table,
-) -> Result<(Vec<f64>, Vec<String>), LibraryError> {
-    let clamp = |values| if arguments.clamp { model.clamp(values) } else { values };
-    if arguments.with.is_empty() {
-        return Ok((clamp(model.predict_table(block)?), Vec::new()));
-    }
+    further: &[Vec<f64>],
+    errors: &mut Errors,
+) -> Result<Vec<String>, LibraryError> {
     let limits = model.confidence.as_ref().map(Confidence::limits);
-    let assessed = model.assess(&block.features)?;
-    let columns = columns(&assessed, limits.as_ref(), &arguments.with);
-    Ok((clamp(assessed.into_iter().map(|assessment| assessment.value).collect()), columns))
+    let clamp = |values| if arguments.clamp { model.clamp(values) } else { values };
+    let (predictions, others) = if arguments.with.is_empty() {
+        (clamp(model.predict_table(block)?), Vec::new())
+    } else {
+        let assessed = model.assess(&block.features)?;
+        let columns = columns(&assessed, limits.as_ref(), &arguments.with);
+        (clamp(assessed.into_iter().map(|assessment| assessment.value).collect()), columns)
+    };
+    let others = others.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let targets = || block.target.iter().chain(further);
+    let line = |((row, outputs), others): ((usize, &[f64]), &str)| {
+        let Some(classifier) = &model.classifier else {
+            let own = outputs.iter().zip(targets()).zip(model.targets());
+            for (((output, target), column), squares) in own.zip(&mut errors.squares) {
+                *squares += ((output - target[row]) / column.deviation).powi(2);
+            }
+            errors.targets += u64::from(block.target.is_some());
+            let numbers: Vec<String> = outputs.iter().map(f64::to_string).collect();
+            return Ok(numbers.join(",") + others);
+        };
+        let Classified { index, probability, margin } = classifier.classify(outputs)?;
+        // The class of a row that the model does not know is past the last.
+        if let Some(own) = block.target.as_ref().map(|target| target[row] as usize)
+            && own < outputs.len()
+        {
+            errors.classes.add(own, index, -classifier.log_probability(outputs, own)?);
+        }
+        Ok(format!("{},{probability},{margin}", cell_of(&classifier.classes.labels[index])))
+    };
+    predictions.chunks_exact(model.outputs()).enumerate().zip(others).map(line).collect()
 }
 
 /// Return the columns beside the predictions, as text that begins with a comma.
@@ -91,14 +117,24 @@ fn columns<T: Scalar>(
 }
 
 /// Return the name of each column of the output.
-fn column_names<'n>(prediction: &'n str, with: &[Column]) -> Vec<&'n str> {
+fn column_names(predictions: Vec<String>, with: &[Column]) -> Vec<String> {
     let others = with.iter().filter_map(|with| COLUMNS.iter().find(|choice| choice.2 == *with));
-    std::iter::once(prediction).chain(others.map(|choice| choice.0)).collect()
+    predictions.into_iter().chain(others.map(|choice| choice.0.to_owned())).collect()
+}
+
+/// Return the names of what a model predicts.
+fn predictions_of(model: &Model) -> Vec<String> {
+    match &model.classifier {
+        Some(classifier) => {
+            vec![classifier.classes.column.clone(), "probability".to_owned(), "margin".to_owned()]
+        }
+        None => model.targets().map(|target| target.name).collect(),
+    }
 }
 
 /// Return the header of the output.
-fn header(id_names: &[String], names: &[&str]) -> String {
-    names_record(id_names.iter().map(String::as_str).chain(names.iter().copied()))
+fn header(id_names: &[String], names: &[String]) -> String {
+    names_record(id_names.iter().chain(names).map(String::as_str))
 }
 
 /// Return a row of the output: what identifies it, and the rest.
@@ -119,11 +155,37 @@ fn check(arguments: &Predict, limits: bool, variances: bool, advice: [&'static s
     Ok(())
 }
 
-/// Accumulates squared errors of the rows that have a target, in standard deviations of the training target.
-#[derive(Default)]
+/// The errors of the rows that have targets.
 struct Errors {
-    squares: f64,
+    /// The sum of squares for each target, in standard deviations of the training target, and the number of rows.
+    squares: Vec<f64>,
     targets: u64,
+    classes: ClassTally,
+}
+
+impl Errors {
+    fn of(model: &Model) -> Self {
+        let outputs = model.outputs();
+        Self { squares: vec![0.0; outputs], targets: 0, classes: ClassTally::new(outputs) }
+    }
+
+    /// Tell them, if there are any.
+    fn tell(self, model: &Model) {
+        let errors = self.classes.errors();
+        if let Some(report) = ClassReport::of(model, errors.as_ref()) {
+            note(&report.line());
+        }
+        let several = if model.outputs() > 1 { Some(()) } else { None };
+        for (target, squares) in model.targets().zip(self.squares).filter(|_| self.targets > 0) {
+            let error = (squares / self.targets as f64).sqrt();
+            let name = several.map_or_else(String::new, |()| format!("{}: ", target.name));
+            note(&format!(
+                "{name}root mean square error {}, {} of the training target's standard deviation",
+                short(error * target.deviation),
+                short(error)
+            ));
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
@@ -136,57 +198,43 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let variances = confidence.is_some_and(|confidence| !confidence.triangle.is_empty());
     let advice = ["fit it to rows again", "fit it again with --variance"];
     check(arguments, confidence.is_some(), variances, advice)?;
-    let names = column_names(&model.target_name, &arguments.with);
+    let names = column_names(predictions_of(&model), &arguments.with);
     let recipe = model.recipe();
     let (errors, remarks) = write_rows_in_parts(arguments.out.as_deref(), |put| {
-        let (mut errors, mut before, mut remarks) = (Errors::default(), 0, Remarks::default());
+        let (mut errors, mut before, mut remarks) = (Errors::of(&model), 0, Remarks::default());
         let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
         Bar.begin("rows", store.as_ref().map_or(0, Store::len) as u64);
-        let mut take = |block: Table, id_names: &[String], ids: &[String]| {
+        let mut take = |block: Table, further: &[Vec<f64>], id_names: &[String], ids: &[String]| {
             if before == 0 {
                 put(&header(id_names, &names))?;
             }
             if block.rows() == 0 {
                 return Ok(());
             }
-            let (predictions, columns) =
-                predicted(&model, arguments, &block).map_err(|error| match error {
-                    LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
-                    other => other,
-                })?;
-            before += predictions.len();
-            Bar.advance(predictions.len() as u64);
-            for (prediction, target) in predictions.iter().zip(block.target.iter().flatten()) {
-                let error = (prediction - target) / model.target_deviation;
-                errors.squares += error * error;
-                errors.targets += 1;
-            }
-            let columns = columns.iter().map(String::as_str).chain(std::iter::repeat(""));
-            predictions.iter().zip(columns).enumerate().try_for_each(|(row, (prediction, others))| {
-                put(&with_ids(row, id_names, ids, &format!("{prediction}{others}")))
-            })
+            let lines = predicted(&model, arguments, &block, further, &mut errors);
+            let lines = lines.map_err(|error| match error {
+                LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
+                other => other,
+            })?;
+            before += lines.len();
+            Bar.advance(lines.len() as u64);
+            let mut lines = lines.iter().enumerate();
+            lines.try_for_each(|(row, line)| put(&with_ids(row, id_names, ids, line)))
         };
         if let Some(store) = store {
             store.has_features(&model.feature_names)?;
-            store.read_blocks(|block| take(block, &[], &[]))?;
+            store.read_blocks(|block| take(block, &[], &[], &[]))?;
         } else {
             arguments.columns.options().read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
-                take(block.table, &block.id_names, &block.ids)
+                take(block.table, &block.further, &block.id_names, &block.ids)
             })?;
         }
         Bar.end();
         Ok((errors, remarks))
     })?;
     tell(&remarks, &recipe);
-    if errors.targets > 0 {
-        let error = (errors.squares / errors.targets as f64).sqrt();
-        note(&format!(
-            "root mean square error {}, {} of the training target's standard deviation",
-            short(error * model.target_deviation),
-            short(error)
-        ));
-    }
+    errors.tell(&model);
     Ok(())
 }
 
@@ -206,7 +254,7 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let clamp = |value| limits.filter(|_| arguments.clamp).map_or(value, |limits| limits.clamp(value));
     let predictions: Vec<f64> = assessed.iter().map(|assessment| clamp(assessment.value).into()).collect();
     let others = columns(&assessed, limits.as_ref(), &arguments.with);
-    let names = column_names("prediction", &arguments.with);
+    let names = column_names(vec!["prediction".to_owned()], &arguments.with);
     write_rows_in_parts(arguments.out.as_deref(), |put| {
         put(&header(&id_names, &names))?;
         predictions.iter().zip(&others).enumerate().try_for_each(|(row, (value, others))| {

@@ -9,7 +9,7 @@ use dpp_nystrom::data::{Prepared, RowSource, Scale};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
-use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected};
+use dpp_nystrom::{Error as LibraryError, data::store::Store, observer::Observer, pipeline::Selected};
 use serde::Serialize;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     let wrong = match &source.table.columns.target {
         Target::Last | Target::None => false,
         Target::Name(name) => own != Some(name),
-        Target::Index(_) => true,
+        Target::Index(_) | Target::Several(_) => true,
     };
     if wrong {
         let own = own.map_or("none".to_owned(), |name| format!("{name:?}"));
@@ -49,7 +49,7 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
         }
         return Ok(read);
     }
-    scaled(Prepared::of_reading(read_table(source)?, rows, source.seed)?, source)
+    prepared_of(source, read_table(source)?, rows)
 }
 
 /// Scale standardised rows as is asked for, and warn of columns that a single row flattens.
@@ -83,26 +83,37 @@ pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> 
     }
     let reading = read_table(source)?;
     let rows = rows_of(reading.table.rows());
-    scaled(Prepared::of_reading(reading, Some(rows), source.seed)?, source)
+    prepared_of(source, reading, Some(rows))
+}
+
+fn prepared_of(source: &Source, reading: Reading, rows: Option<usize>) -> Result<Prepared, Error> {
+    let prepared = Prepared::of_reading(reading, rows, source.seed)?;
+    scaled(Prepared { in_time: source.table.columns.time, ..prepared }, source)
 }
 
 /// The rows to draw from: of a row store no more than are asked for, drawn at random.
-pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<Table, Error> {
+/// With the labels of which a target of classes is the index.
+pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<(Table, Vec<String>), Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
-        return Ok(store.table_of_sample(rows.min(store.len()), source.seed)?);
+        let table = store.table_of_sample(rows.min(store.len()), source.seed)?;
+        return Ok((table, Vec::new()));
     }
     read(source)
 }
 
-/// The file's rows.
-pub(crate) fn read(source: &Source) -> Result<Table, Error> {
+/// The file's rows, with the labels of which a target of classes is the index.
+pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>), Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         store.verify()?;
-        return Ok(store.table_of(&(0..store.len()).collect::<Vec<_>>())?);
+        return Ok((store.table_of(&(0..store.len()).collect::<Vec<_>>())?, Vec::new()));
     }
-    Ok(read_table(source)?.table)
+    let reading = read_table(source)?;
+    if !reading.further.is_empty() {
+        return Err(LibraryError::SeveralTargets { what: "a comparison of methods" }.into());
+    }
+    Ok((reading.table, reading.recipe.classes.unwrap_or_default()))
 }
 
 /// The rows of a file that is no row store; tells what a user may not expect.

@@ -189,10 +189,13 @@ impl Rows<'_> {
     /// Return the rows with one more column, of predictions, in a stream.
     ///
     /// # Errors
-    /// [`Error::Twice`] where the rows have a column of that name; the engine's.
+    /// [`Error::Twice`] where the rows have a column of that name; [`Error::Adapter`] for a model of several outputs; the engine's.
     pub async fn predict(&self, model: &Model, name: &str) -> Result<Predictions, Error> {
         if self.frame.schema().fields().iter().any(|field| field.name() == name) {
             return Err(Error::Twice(name.to_owned()));
+        }
+        if model.outputs() > 1 {
+            return Err(dpp_nystrom::Error::SeveralTargets { what: "a prediction in a query" }.into());
         }
         let function = Predict::function(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);

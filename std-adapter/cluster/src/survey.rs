@@ -163,6 +163,10 @@ impl Survey {
                 mean: first(&self.target_scaler.means),
                 deviation: first(&self.target_scaler.deviations),
             }),
+            further: Vec::new(),
+            classes: None,
+            groups: None,
+            in_time: false,
             numbers: None,
             recipe: None,
         }

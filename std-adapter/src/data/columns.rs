@@ -16,6 +16,10 @@ pub struct Columns {
     pub scaler: Scaler,
     /// The target, if there is one.
     pub target: Option<TargetColumn>,
+    /// The targets after it.
+    pub further: Vec<TargetColumn>,
+    /// The classes, if the targets are their indicators.
+    pub classes: Option<Classes>,
 }
 
 impl Columns {
@@ -29,16 +33,26 @@ impl Columns {
         self.scaler.width()
     }
 
-    /// Return the target if it varies.
+    /// Return the first target if all vary.
     ///
     /// # Errors
     /// [`Error::NoTarget`], [`Error::ConstantTarget`].
     pub fn learnable(&self) -> Result<&TargetColumn, Error> {
         let target = self.target.as_ref().ok_or(Error::NoTarget)?;
-        if !(target.deviation > 0.0) {
-            return Err(Error::ConstantTarget { name: target.name.clone() });
+        let mut targets = std::iter::once(target).chain(&self.further);
+        match (targets.find(|target| !(target.deviation > 0.0)), &self.classes) {
+            (None, _) => Ok(target),
+            (Some(_), Some(classes)) => Err(Error::OneClass { name: classes.column.clone() }),
+            (Some(target), None) => Err(Error::ConstantTarget { name: target.name.clone() }),
         }
-        Ok(target)
+    }
+
+    /// Return the target if it is the only one and varies.
+    ///
+    /// # Errors
+    /// Those of [`learnable`](Self::learnable), [`Error::SeveralTargets`]: `what` takes one target.
+    pub(crate) fn single(&self, what: &'static str) -> Result<&TargetColumn, Error> {
+        if self.further.is_empty() { self.learnable() } else { Err(Error::SeveralTargets { what }) }
     }
 }
 
@@ -141,4 +155,13 @@ pub struct TargetColumn {
     pub mean: f64,
     /// Its standard deviation; 0 if it is constant.
     pub deviation: f64,
+}
+
+/// The classes of a column of labels. Each is a target, 1 in rows of the class and else 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes {
+    /// The column's name.
+    pub column: String,
+    /// The labels, in the order of the targets: at least two.
+    pub labels: Vec<String>,
 }

@@ -10,10 +10,10 @@ pub(crate) mod source;
 pub mod store;
 pub mod table;
 
-pub use columns::{Columns, RowSlices, TargetColumn, Targets};
+pub use columns::{Classes, Columns, RowSlices, TargetColumn, Targets};
 pub use dataset::{Dataset, Value};
 pub use map::Map;
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
 pub use scaler::{Scale, Scaler};
-pub use source::{Order, RowSource};
+pub use source::{Order, Partition, RowSource};

@@ -1,6 +1,6 @@
 //! Standardised rows in memory: all of a table, or a sample.
 
-use crate::data::columns::{Columns, RowSlices, TargetColumn};
+use crate::data::columns::{Classes, Columns, RowSlices, TargetColumn};
 use crate::data::{
     map::Map, scaler::Scale, scaler::Scaler, table::input::Reading, table::input::Table,
     table::recipe::Recipe,
@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
+use faer::Mat;
 use rand::seq::index;
 use std::collections::HashSet;
 
@@ -39,6 +40,11 @@ impl StandardTarget {
         let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
         Ok(Self { name, values, mean, deviation })
     }
+
+    /// Copy the values of these rows.
+    pub(crate) fn gather(&self, rows: &[usize]) -> Self {
+        Self { values: rows.iter().map(|&row| self.values[row]).collect(), ..self.clone() }
+    }
 }
 
 impl From<&StandardTarget> for TargetColumn {
@@ -62,6 +68,14 @@ pub struct Prepared {
     pub statistics: Scaler,
     /// The target, if there is one.
     pub target: Option<StandardTarget>,
+    /// The targets after it.
+    pub further: Vec<StandardTarget>,
+    /// The classes, if the targets are their indicators.
+    pub classes: Option<Classes>,
+    /// The group of each row, if rows of one group are held out together.
+    pub groups: Option<Vec<u32>>,
+    /// Whether rows follow each other in time, so that contiguous blocks of them are held out.
+    pub in_time: bool,
     /// The rows' indices in the file, from 0; none if all rows are used, in order.
     pub numbers: Option<Vec<usize>>,
     /// How the columns of a table became the features, if there is one.
@@ -86,7 +100,7 @@ impl Prepared {
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
     }
 
-    /// Scale the rows, standardised ones, in another way.
+    /// Scale the rows, standardised ones without a map, in another way.
     ///
     /// # Errors
     /// [`Error::Spread`].
@@ -94,30 +108,35 @@ impl Prepared {
         if scale == Scale::Standard {
             return Ok(self);
         }
-        let Self { numbers, recipe, .. } = &self;
-        let (numbers, recipe) = (numbers.clone(), recipe.clone());
-        let table = self.into_table();
-        let statistics = scale.statistics(&table.features, table.dim);
-        Ok(Self { numbers, recipe, ..Self::scaled_by(table, statistics)? })
+        let mut rows = self.rows;
+        self.statistics.undo(&mut rows);
+        let statistics = scale.statistics(&rows, self.dim);
+        if let Some(column) = statistics.overflow() {
+            return Err(Error::Spread {
+                column: self.feature_names.get(column).cloned().unwrap_or_default(),
+            });
+        }
+        statistics.apply(&mut rows);
+        Ok(Self { rows, statistics, ..self })
     }
 
-    /// Return the columns of which one row makes up more than half of the variance: the name, the row and the share. Less than
-    /// twenty rows are too few to say.
+    /// Return the columns of which one row makes up more than half of the variance: the name, the row and the share. Fewer than
+    /// twenty rows are too few to say, and where all other rows are equal it is an indicator.
     pub fn dominated(&self) -> Vec<(&str, usize, f64)> {
         const FEWEST: usize = 20;
         let count = self.len();
-        let share = |values: &mut dyn Iterator<Item = f64>| {
-            let squares = values.map(|value| value * value).enumerate();
-            let (row, largest, sum) = squares.fold((0, 0.0, 0.0), |(at, largest, sum), (row, square)| {
-                if square > largest { (row, square, sum + square) } else { (at, largest, sum + square) }
-            });
-            (row, largest / sum)
+        let share = |value: &dyn Fn(usize) -> f64| {
+            let square = |row| value(row) * value(row);
+            let row = (0..count).max_by(|&one, &other| square(one).total_cmp(&square(other))).unwrap_or(0);
+            let mut others = (0..count).filter(|&other| other != row).map(value);
+            let first = others.next();
+            let varies = others.any(|value| Some(value) != first);
+            (row, if varies { square(row) / (0..count).map(square).sum::<f64>() } else { 0.0 })
         };
-        let features = self.feature_names.iter().enumerate().map(|(column, name)| {
-            (name, share(&mut self.rows.iter().skip(column).step_by(self.dim.max(1)).copied()))
-        });
-        let target =
-            self.target.iter().map(|target| (&target.name, share(&mut target.values.iter().copied())));
+        let features = self.feature_names.iter().enumerate();
+        let features =
+            features.map(|(column, name)| (name, share(&|row| self.rows[row * self.dim + column])));
+        let target = self.target.iter().map(|target| (&target.name, share(&|row| target.values[row])));
         let columns = features.chain(target).filter(|(_, (_, share))| *share > 0.5);
         let columns = columns.map(|(name, (row, share))| (name.as_str(), self.number(row), share));
         if count < FEWEST || self.statistics.map.is_some() { Vec::new() } else { columns.collect() }
@@ -129,9 +148,27 @@ impl Prepared {
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn of_reading(reading: Reading, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
-        let Reading { table, recipe, remarks, .. } = reading;
+        let Reading { table, further, groups, recipe, remarks, .. } = reading;
         let rows = table.rows();
         let mut prepared = Self::new(table, sample, seed)?;
+        let drawn = |values: Vec<f64>| match &prepared.numbers {
+            Some(numbers) => numbers.iter().map(|&row| values[row]).collect(),
+            None => values,
+        };
+        let groups = (!groups.is_empty()).then(|| match &prepared.numbers {
+            Some(numbers) => numbers.iter().map(|&row| groups[row]).collect(),
+            None => groups,
+        });
+        let further = recipe.further.iter().zip(further.into_iter().map(drawn));
+        let further = further.map(|(name, values)| StandardTarget::of(name.clone(), values));
+        prepared.further = further.collect::<Result<_, _>>()?;
+        if groups.as_ref().is_some_and(|groups: &Vec<u32>| groups.iter().all(|group| *group == groups[0])) {
+            return Err(Error::OneGroup);
+        }
+        prepared.groups = groups;
+        if let Some(labels) = &recipe.classes {
+            prepared.classify(labels)?;
+        }
         prepared.recipe = Some(recipe);
         if !remarks.dropped.is_empty() {
             let dropped: HashSet<usize> = remarks.dropped.into_iter().collect();
@@ -142,6 +179,26 @@ impl Prepared {
             });
         }
         Ok(prepared)
+    }
+
+    /// Replace a target that is the index of a label by the indicators of the classes. Labels without rows are left out.
+    pub(crate) fn classify(&mut self, labels: &[String]) -> Result<(), Error> {
+        let Some(StandardTarget { name: column, values, mean, deviation }) = self.target.take() else {
+            return Ok(());
+        };
+        let of_rows: Vec<usize> =
+            values.iter().map(|value| (mean + deviation * value).round() as usize).collect();
+        let has_rows = |class: &usize| of_rows.contains(class);
+        let present: Vec<usize> = (0..labels.len()).filter(has_rows).collect();
+        let labels: Vec<String> = present.iter().map(|&class| labels[class].clone()).collect();
+        let mut targets = present.iter().zip(&labels).map(|(class, label)| {
+            let values = of_rows.iter().map(|other| f64::from(u8::from(other == class))).collect();
+            StandardTarget::of(format!("{column}={label}"), values)
+        });
+        self.target = targets.next().transpose()?;
+        self.further = targets.collect::<Result<_, _>>()?;
+        self.classes = Some(Classes { column, labels });
+        Ok(())
     }
 
     /// Scale all rows of a table by given statistics, and the target by its own.
@@ -157,21 +214,47 @@ impl Prepared {
         let target = target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values));
         let target = target.transpose()?;
         let dim = statistics.width();
-        Ok(Self { name, feature_names, dim, rows: features, statistics, target, numbers: None, recipe: None })
+        Ok(Self {
+            name,
+            feature_names,
+            dim,
+            rows: features,
+            statistics,
+            target,
+            further: Vec::new(),
+            classes: None,
+            groups: None,
+            in_time: false,
+            numbers: None,
+            recipe: None,
+        })
     }
 
-    /// Combine standardised rows with their columns; targets without a target column are dropped.
+    /// Combine standardised rows with their columns; targets without a target column are dropped, and there is one.
     pub(crate) fn of(
         columns: Columns,
         rows: Vec<f64>,
         targets: Option<Vec<f64>>,
         numbers: Option<Vec<usize>>,
     ) -> Self {
-        let Columns { name, feature_names, scaler: statistics, target } = columns;
+        let Columns { name, feature_names, scaler: statistics, target, .. } = columns;
         let target = target.zip(targets).map(|(TargetColumn { name, mean, deviation }, values)| {
             StandardTarget { name, values, mean, deviation }
         });
-        Self { name, dim: statistics.width(), feature_names, rows, statistics, target, numbers, recipe: None }
+        Self {
+            name,
+            dim: statistics.width(),
+            feature_names,
+            rows,
+            statistics,
+            target,
+            further: Vec::new(),
+            classes: None,
+            groups: None,
+            in_time: false,
+            numbers,
+            recipe: None,
+        }
     }
 
     /// Take rows as they are, without names.
@@ -181,6 +264,8 @@ impl Prepared {
             feature_names: vec![String::new(); dim],
             scaler: Scaler::identity(dim),
             target: None,
+            further: Vec::new(),
+            classes: None,
         };
         Self::of(columns, rows, None, None)
     }
@@ -257,16 +342,45 @@ impl Prepared {
         self.target.as_ref().ok_or(Error::NoTarget)
     }
 
-    /// Return the target if it varies.
+    /// Return the names and statistics of the columns.
+    pub(crate) fn columns(&self) -> Columns {
+        Columns {
+            name: self.name.clone(),
+            feature_names: self.feature_names.clone(),
+            scaler: self.statistics.clone(),
+            target: self.target.as_ref().map(TargetColumn::from),
+            further: self.further.iter().map(TargetColumn::from).collect(),
+            classes: self.classes.clone(),
+        }
+    }
+
+    /// Return the targets.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &StandardTarget> {
+        self.target.iter().chain(&self.further)
+    }
+
+    /// Return the targets, a column each.
+    pub(crate) fn target_matrix(&self) -> Mat<f64> {
+        let targets: Vec<&StandardTarget> = self.targets().collect();
+        Mat::from_fn(self.len(), targets.len(), |row, t| targets[t].values[row])
+    }
+
+    /// Return the target if it is the only one and varies.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    /// Those of [`learnable`](Self::learnable), [`Error::SeveralTargets`].
+    pub(crate) fn single(&self, what: &'static str) -> Result<&StandardTarget, Error> {
+        self.columns().single(what)?;
+        self.target()
+    }
+
+    /// Return the first target if all vary.
+    ///
+    /// # Errors
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::OneClass`].
     pub fn learnable(&self) -> Result<&StandardTarget, Error> {
-        let target = self.target()?;
-        if !(target.deviation > 0.0) {
-            return Err(Error::ConstantTarget { name: target.name.clone() });
-        }
-        Ok(target)
+        self.columns().learnable()?;
+        self.target()
     }
 
     /// Lend the rows as a ground set in `f64`.

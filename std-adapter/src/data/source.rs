@@ -4,8 +4,8 @@
 //! them, and, where the rows are in this process, lends them as slices. A source that only has batches lends none: it
 //! gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its rows are.
 
-use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::prepared::Prepared;
+use crate::data::columns::{Columns, RowSlices};
+use crate::data::prepared::{Prepared, StandardTarget};
 use crate::data::table::recipe::Recipe;
 use crate::error::Error;
 use crate::kernel::precision::Precision;
@@ -36,6 +36,16 @@ pub trait RowSource: std::fmt::Debug + Sync {
 
     /// Lend the rows; none if they are not in this process.
     fn slices(&self) -> Option<RowSlices<'_>>;
+
+    /// Return which rows stay together in cross-validation.
+    fn partition(&self) -> Partition<'_> {
+        Partition::Rows
+    }
+
+    /// Return the targets after the first, which rows in memory may have.
+    fn further(&self) -> &[StandardTarget] {
+        &[]
+    }
 
     /// Return the precision in which the rows are stored, if computations should use it; none for a free choice.
     fn precision(&self) -> Option<Precision> {
@@ -99,6 +109,18 @@ pub trait RowSource: std::fmt::Debug + Sync {
     fn expect(&self, _: Order) {}
 }
 
+/// Which rows stay together where some are held out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Partition<'a> {
+    /// None: each row is held out alone.
+    #[default]
+    Rows,
+    /// The rows of each group.
+    Groups(&'a [u32]),
+    /// Rows that follow each other: folds are contiguous blocks.
+    Time,
+}
+
 /// How rows are about to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -110,12 +132,7 @@ pub enum Order {
 
 impl RowSource for Prepared {
     fn columns(&self) -> Columns {
-        Columns {
-            name: self.name.clone(),
-            feature_names: self.feature_names.clone(),
-            scaler: self.statistics.clone(),
-            target: self.target.as_ref().map(TargetColumn::from),
-        }
+        Self::columns(self)
     }
 
     fn recipe(&self) -> Option<&Recipe> {
@@ -134,6 +151,18 @@ impl RowSource for Prepared {
         Some(Self::slices(self))
     }
 
+    fn further(&self) -> &[StandardTarget] {
+        &self.further
+    }
+
+    fn partition(&self) -> Partition<'_> {
+        match &self.groups {
+            Some(groups) => Partition::Groups(groups),
+            None if self.in_time => Partition::Time,
+            None => Partition::Rows,
+        }
+    }
+
     fn as_prepared(&self) -> Option<&Prepared> {
         Some(self)
     }
@@ -149,7 +178,12 @@ impl RowSource for Prepared {
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error> {
         let (features, targets) = Self::slices(self).gather(self.dim, rows)?;
         let numbers = rows.iter().map(|&row| self.number(row)).collect();
-        Ok(Self::of(self.columns(), features, targets, Some(numbers)))
+        let mut gathered = Self::of(self.columns(), features, targets, Some(numbers));
+        gathered.further = self.further.iter().map(|target| target.gather(rows)).collect();
+        gathered.classes.clone_from(&self.classes);
+        gathered.groups = self.groups.as_ref().map(|groups| rows.iter().map(|&row| groups[row]).collect());
+        gathered.in_time = self.in_time;
+        Ok(gathered)
     }
 
     fn sample(&self, _: usize, _: u64) -> Result<Cow<'_, Prepared>, Error> {
@@ -163,7 +197,7 @@ impl RowSource for Prepared {
     fn checksum(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(bytemuck::cast_slice(&self.rows));
-        if let Some(target) = &self.target {
+        for target in self.targets() {
             hasher.update(bytemuck::cast_slice(&target.values));
         }
         hasher.finalize()

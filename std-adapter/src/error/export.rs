@@ -57,6 +57,9 @@ pub enum ExportProblem {
         /// The largest coordinate of a landmark.
         reach: f64,
     },
+    /// A model of several outputs as one.
+    #[error("the model has several outputs; export a bundle of each of them")]
+    Several,
     /// An output that is not on the landmarks of the first.
     #[error(
         "output {output} (from 0) is missing, or has not the features, landmarks and kernel of the first: fit all outputs on the same \

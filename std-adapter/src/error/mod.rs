@@ -145,6 +145,29 @@ pub enum Error {
         /// The column.
         name: String,
     },
+    /// Labels of one class.
+    #[error("the target {name:?} has one class in the rows used; classes take at least two")]
+    OneClass {
+        /// The column.
+        name: String,
+    },
+    /// Leaving out single rows that belong together.
+    #[error(
+        "rows that belong together cannot be left out one by one; choose the ridge by cross-validation, or give it"
+    )]
+    LeftOutAlone,
+    /// Rows of one group.
+    #[error("the rows used are of one group; rows are held out by groups, of which it takes at least two")]
+    OneGroup,
+    /// A model of numbers where one of classes is needed.
+    #[error("the model predicts numbers, not classes; fit it to labels")]
+    NoClasses,
+    /// Several targets, or classes, where one number is learned.
+    #[error("{what} takes one target that is a number, not several targets or classes; choose one column")]
+    SeveralTargets {
+        /// What takes one target.
+        what: &'static str,
+    },
     /// A target or names given to a row store.
     #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
     StoreColumns {

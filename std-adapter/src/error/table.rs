@@ -131,6 +131,16 @@ pub enum TableProblem {
         /// The limit of levels.
         limit: u64,
     },
+    /// A target with too many classes.
+    #[error(
+        "the target {column:?} has more than {limit} classes; choose another column, learn numbers as numbers, or raise the limit"
+    )]
+    TooManyClasses {
+        /// The column.
+        column: String,
+        /// The limit of classes.
+        limit: u64,
+    },
     /// A feature column without any value.
     #[error("the column {0:?} has no value in any row; ignore it")]
     EmptyColumn(String),

@@ -116,7 +116,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let ridge = match self.ridge {
             Ridge::LeaveOneOut => {
                 let axes = Axes::new(&MatRef::from_column_major_slice(&phi, rank, rows.len()).to_owned())?;
-                Candidates::One(axes.best(&target.values, &self.ridge.candidates())?.0)
+                Candidates::One(axes.best(rows.target_matrix().as_ref(), &self.ridge.candidates())?.0)
             }
             ridge => ridge.into(),
         };

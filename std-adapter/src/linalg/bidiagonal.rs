@@ -16,49 +16,53 @@ use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::linalg::svd::bidiag::{bidiag_in_place, bidiag_in_place_scratch};
 use faer::{Conj, Mat, MatRef, Par, Spec};
 
-/// `R = U B Vᵀ` and `Uᵀq`.
+/// `R = U B Vᵀ` and `Uᵀq` for each right-hand side `q`.
 #[derive(Debug)]
 pub(crate) struct Bidiagonal {
     /// `B` on the diagonal and above; in the rows beyond, the reflections of `V`.
     matrix: Mat<f64>,
     /// The factors of the reflections of `V`.
     right: Mat<f64>,
-    /// `Uᵀq`.
-    targets: Vec<f64>,
+    /// `Uᵀq`, a column each.
+    targets: Mat<f64>,
 }
 
 impl Bidiagonal {
-    /// Decompose a square matrix, given with `q` as its last column: `8c³/3` operations and `c²` values of memory, on one
+    /// Decompose a square matrix, given with each `q` as a column: `8c³/3` operations and `c²` values of memory, on one
     /// thread.
-    pub(crate) fn new(system: MatRef<'_, f64>) -> Self {
-        let order = system.ncols() - 1;
-        let mut matrix = system.submatrix(0, 0, order, order).to_owned();
-        let mut targets = system.submatrix(0, order, order, 1).to_owned();
+    pub(crate) fn new(matrix: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Self {
+        let order = matrix.ncols();
+        let (mut matrix, mut targets) = (matrix.to_owned(), targets.to_owned());
         let block = recommended_block_size::<f64>(order, order);
         let mut left = Mat::<f64>::zeros(block, order);
         let mut right = Mat::<f64>::zeros(block, order.saturating_sub(1));
         let scratch = StackReq::any_of(&[
             bidiag_in_place_scratch::<f64>(order, order, Par::Seq, Spec::default()),
-            apply_transpose_scratch::<f64>(order, block, 1),
+            apply_transpose_scratch::<f64>(order, block, targets.ncols()),
         ]);
         let mut buffer = MemBuffer::new(scratch);
         let stack = MemStack::new(&mut buffer);
         bidiag_in_place(matrix.as_mut(), left.as_mut(), right.as_mut(), Par::Seq, stack, Spec::default());
         apply_transpose(matrix.as_ref(), left.as_ref(), Conj::Yes, targets.as_mut(), Par::Seq, stack);
-        Self { matrix, right, targets: targets.col_as_slice(0).to_vec() }
+        Self { matrix, right, targets }
     }
 
-    /// Return the weights `β` for each `√λ`, one column each: `O(c)`, and `2c²` multiply-adds for the basis.
+    /// Return the weights `β` for each right-hand side and each `√λ` of it, one column each: `O(c)`, and `2c²` multiply-adds
+    /// for the basis.
     ///
     /// Weights are not finite if `λ = 0` and the matrix is singular.
     pub(crate) fn weights(&self, penalties: &[f64]) -> Mat<f64> {
         let order = self.matrix.nrows();
-        let mut weights = Mat::<f64>::zeros(order, penalties.len());
-        for (at, &penalty) in penalties.iter().enumerate() {
-            self.solve(penalty, weights.col_as_slice_mut(at));
+        let columns = penalties.len() * self.targets.ncols();
+        let mut weights = Mat::<f64>::zeros(order, columns);
+        for t in 0..self.targets.ncols() {
+            for (at, &penalty) in penalties.iter().enumerate() {
+                let z = weights.col_as_slice_mut(t * penalties.len() + at);
+                self.solve(penalty, self.targets.col_as_slice(t), z);
+            }
         }
         if order > 1 {
-            let scratch = apply_scratch::<f64>(order - 1, self.right.nrows(), penalties.len());
+            let scratch = apply_scratch::<f64>(order - 1, self.right.nrows(), columns);
             let mut buffer = MemBuffer::new(scratch);
             let stack = MemStack::new(&mut buffer);
             // Row k of the matrix holds the reflection that acts on entries from k + 1 on.
@@ -70,7 +74,7 @@ impl Bidiagonal {
     }
 
     /// Compute `z`, the weights in the basis `V`.
-    fn solve(&self, penalty: f64, z: &mut [f64]) {
+    fn solve(&self, penalty: f64, targets: &[f64], z: &mut [f64]) {
         let order = z.len();
         let above = |i: usize| if i + 1 < order { self.matrix[(i, i + 1)] } else { 0.0 };
         let (mut pivots, mut fills) = (vec![0.0; order], vec![0.0; order]);
@@ -80,7 +84,7 @@ impl Bidiagonal {
             let entry = self.matrix[(i, i)];
             let pivot = entry.hypot(lead);
             let (cosine, sine) = if pivot > 0.0 { (entry / pivot, lead / pivot) } else { (1.0, 0.0) };
-            let target = self.targets[i];
+            let target = targets[i];
             pivots[i] = pivot;
             fills[i] = cosine * above(i);
             z[i] = cosine * target + sine * left;

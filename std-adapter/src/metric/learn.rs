@@ -1,17 +1,18 @@
 //! Scales and maps of the features, learned from the target.
 
 use crate::approximation::{features::features_of_points, gram::Gram};
-use crate::data::{map::Map, prepared::Prepared};
+use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
 use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
 use crate::metric::descent::{Measured, Moves, Point, descend};
 use crate::metric::{objective::Problem, transform::Transform};
+use crate::model::classes::{log_probability, temperature};
 use crate::observer::{Observer, Silent, go_on};
-use crate::regression::{leave_one_out::Axes, ridge_grid};
+use crate::regression::{FOLDS, folds::Deal, folds::class_of, leave_one_out::Axes, ridge_grid};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rand::seq::index;
 use rayon::prelude::*;
 
@@ -45,6 +46,9 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The largest rank of a map that is tried, if the number of features is not less; the others are its halves.
 const LARGEST_RANK: usize = 8;
 
+/// The standard errors by which the log-loss of classes must be lower.
+const CLASS_MARGIN: f64 = 2.0;
+
 /// Rounds of the average gradient outer product.
 const ROUNDS: usize = 3;
 
@@ -69,6 +73,8 @@ pub struct LearnedMetric {
     pub landmarks: Option<Vec<f64>>,
     /// Why nothing was learned, for [`Metric::Auto`].
     pub reason: Option<&'static str>,
+    /// The rows held out, and their outputs in the metric that was chosen, in standard deviations of the targets, row by row.
+    pub(crate) held_out: Option<(Vec<usize>, Vec<f64>)>,
 }
 
 impl LearnedMetric {
@@ -81,6 +87,7 @@ impl LearnedMetric {
             errors: Vec::new(),
             landmarks: None,
             reason: Some(reason),
+            held_out: None,
         }
     }
 
@@ -100,7 +107,8 @@ impl LearnedMetric {
 /// Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts from the strongest directions of these scales and of
 /// the average gradient outer product, whichever leads further. The error on the rows held out, which no step has seen, stops each
 /// descent, and chooses between metrics: a metric with more numbers is taken if its error is lower by more than the standard
-/// error of the difference. Last, 15 steps on all learning rows.
+/// error of the difference; of classes, if its log-loss is lower by two of them. Last, 15 steps on all learning rows. Rows of a group, or of
+/// a time, are held out together.
 ///
 /// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that of [`MULTIPLES`] with
 /// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows.
@@ -154,12 +162,25 @@ pub(crate) fn learn_metric(
             problem: "the rank of the map is larger than the number of features; take a rank up to that number",
         });
     }
-    let targets = &data.learnable()?.values;
+    data.learnable()?;
+    let targets = data.target_matrix();
     let drawn = data.len().min(LEARNING_ROWS);
-    let few = landmarks.min(MOST_LANDMARKS).min((drawn - drawn / HELD_OUT) / 2);
-    let rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
-    let (held, learned) = rows.split_at(drawn / HELD_OUT);
-    let gather = |rows: &[usize]| Rows::of(data, targets, rows, kernel.sigma);
+    let mut rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
+    let (mut last, deal) = (drawn / HELD_OUT, Deal::of(data));
+    if deal.keeps_together() {
+        // The last folds: a fifth of the rows or so, of other groups, or of a later time.
+        let folds: Vec<u8> = deal.folds(data.len(), seed).collect();
+        let is_learned = |&row: &usize| usize::from(folds[row]) < FOLDS - FOLDS / HELD_OUT;
+        rows.sort_by_key(is_learned);
+        last = rows.partition_point(|row| !is_learned(row));
+        if last == 0 || last == drawn {
+            return Err(Error::Metric { problem: "it takes at least ten groups; take the metric one" });
+        }
+    }
+    let few = landmarks.min(MOST_LANDMARKS).min((drawn - last) / 2);
+    let (held, learned) = rows.split_at(last);
+    let held_rows = held.to_vec();
+    let gather = |rows: &[usize]| Rows::of(data, targets.as_ref(), rows, kernel.sigma);
     let (held, learned, all) = (gather(held), gather(learned), gather(&rows));
     let [held, learned, all] = [&held, &learned, &all].map(|rows| rows.problem(kernel.kind));
 
@@ -190,7 +211,14 @@ pub(crate) fn learn_metric(
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
         found.extend(maps.into_iter().flatten());
     }
-    let (metric, best) = choose(&found, metric, &learned, held)?;
+    let of_held: Option<Vec<usize>> =
+        data.classes.as_ref().map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect());
+    let judge = Judge { learned: &learned, held, targets: data.targets().collect(), of_held };
+    let (metric, best) = choose(&found, metric, &judge)?;
+    let held_out = held.and_then(|held| best.point.predict(&learned, held)).map(|outputs| {
+        let by_rows = (0..outputs.nrows()).flat_map(|i| outputs.row(i).iter().copied().collect::<Vec<_>>());
+        (held_rows, by_rows.collect())
+    });
     let last = if free {
         // One bandwidth stays one.
         let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
@@ -209,7 +237,8 @@ pub(crate) fn learn_metric(
     }
     search.advance()?;
     observer.end();
-    let errors = found.iter().map(|(metric, found)| (*metric, found.held_out.sqrt())).collect();
+    let of_targets = |squares: f64| (squares / targets.ncols() as f64).sqrt();
+    let errors = found.iter().map(|(metric, found)| (*metric, of_targets(found.held_out))).collect();
     // Other distances than these change with a rotation of the mapped rows.
     if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
         transform = transform.of_rank(map.nrows())?;
@@ -229,7 +258,7 @@ pub(crate) fn learn_metric(
             (Some(map), scales)
         }
     };
-    Ok(LearnedMetric { metric, errors, scales, map, landmarks, reason: None })
+    Ok(LearnedMetric { metric, errors, scales, map, landmarks, reason: None, held_out })
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
@@ -240,13 +269,11 @@ pub(crate) fn ranks(dim: usize) -> Vec<usize> {
     ranks
 }
 
-/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the standard error
-/// of the difference.
+/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the margin of the judge.
 fn choose(
     found: &[(Metric, Measured)],
     wanted: Metric,
-    learned: &Problem<'_>,
-    held: Option<&Problem<'_>>,
+    judge: &Judge<'_>,
 ) -> Result<(Metric, Measured), Error> {
     let is_wanted = |metric: Metric| match wanted {
         Metric::Auto => true,
@@ -255,10 +282,9 @@ fn choose(
     };
     let mut best: Option<(&(Metric, Measured), Vec<f64>)> = None;
     for candidate in found.iter().filter(|(metric, _)| is_wanted(*metric)) {
-        let examined = held.and_then(|held| candidate.1.point.examine(learned, held));
-        let Some((squares, _)) = examined else { continue };
-        if best.as_ref().is_none_or(|(_, least)| is_lower(&squares, least)) {
-            best = Some((candidate, squares));
+        let Some(errors) = judge.errors(&candidate.1.point) else { continue };
+        if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, judge.margin())) {
+            best = Some((candidate, errors));
         }
     }
     best.map(|(candidate, _)| candidate.clone()).ok_or(Error::Metric {
@@ -266,13 +292,45 @@ fn choose(
     })
 }
 
-/// Whether the mean of squares is lower than that of others of the same rows, by more than the standard error of the difference.
-fn is_lower(squares: &[f64], others: &[f64]) -> bool {
-    let count = squares.len() as f64;
-    let differences = || others.iter().zip(squares).map(|(other, square)| other - square);
+/// What judges metrics: rows held out.
+struct Judge<'a> {
+    learned: &'a Problem<'a>,
+    held: Option<&'a Problem<'a>>,
+    targets: Vec<&'a StandardTarget>,
+    /// Their classes, if the targets are indicators.
+    of_held: Option<Vec<usize>>,
+}
+
+impl Judge<'_> {
+    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature. The squared error of indicators
+    /// also falls where no class is told better.
+    fn errors(&self, point: &Point) -> Option<Vec<f64>> {
+        let held = self.held?;
+        let Some(of_held) = &self.of_held else { return Some(point.examine(self.learned, held)?.0) };
+        let outputs = point.predict(self.learned, held)?;
+        let scaled = |i: usize| {
+            let own = outputs.row(i).iter().zip(&self.targets);
+            own.map(|(output, target)| target.mean + target.deviation * output).collect::<Vec<f64>>()
+        };
+        let outputs: Vec<f64> = (0..outputs.nrows()).flat_map(scaled).collect();
+        let temperature = temperature(&outputs, self.targets.len(), of_held);
+        let rows = outputs.chunks_exact(self.targets.len()).zip(of_held);
+        Some(rows.map(|(outputs, &class)| -log_probability(outputs, class, temperature)).collect())
+    }
+
+    /// Return by how many standard errors of the difference an error must be lower. Log-losses of a few rows decide on classes.
+    fn margin(&self) -> f64 {
+        if self.of_held.is_some() { CLASS_MARGIN } else { 1.0 }
+    }
+}
+
+/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard errors of the difference.
+fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
+    let count = errors.len() as f64;
+    let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
     let mean = differences().sum::<f64>() / count;
     let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
-    mean > (variance / count).sqrt()
+    mean > margin * (variance / count).sqrt()
 }
 
 /// Return the rows of a problem in the metric of this transform.
@@ -299,10 +357,10 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(data: &Prepared, targets: &[f64], rows: &[usize], sigma: f64) -> Self {
+    fn of(data: &Prepared, targets: MatRef<'_, f64>, rows: &[usize], sigma: f64) -> Self {
         Self {
             rows: Mat::from_fn(rows.len(), data.dim, |i, j| data.rows[rows[i] * data.dim + j] / sigma),
-            targets: Mat::from_fn(rows.len(), 1, |i, _| targets[rows[i]]),
+            targets: Mat::from_fn(rows.len(), targets.ncols(), |i, t| targets[(rows[i], t)]),
         }
     }
 
@@ -356,7 +414,6 @@ impl Search<'_> {
         count: usize,
     ) -> Result<Transform, Error> {
         let ridges: Vec<f64> = ridge_grid().collect();
-        let targets: Vec<f64> = problem.targets.col(0).iter().copied().collect();
         let mut best = (f64::INFINITY, transform.clone());
         for multiple in MULTIPLES {
             let candidate = transform.times(multiple);
@@ -367,7 +424,7 @@ impl Search<'_> {
                 members.iter().flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
             let ground = data.ground(KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
             let features = features_of_points(&ground, &landmarks)?;
-            let (_, error) = Axes::new(&features)?.best(&targets, &ridges)?;
+            let (_, error) = Axes::new(&features)?.best(problem.targets, &ridges)?;
             if error < best.0 {
                 best = (error, candidate);
             }

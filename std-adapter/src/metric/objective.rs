@@ -125,10 +125,21 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         solved: &Solved,
     ) -> Vec<f64> {
+        let left = self.left(rows, landmarks, solved);
+        (0..left.nrows()).map(|i| left.row(i).squared_norm_l2()).collect()
+    }
+
+    /// Return what a solution leaves of the targets of these rows, transformed.
+    pub(crate) fn left(
+        &self,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        solved: &Solved,
+    ) -> Mat<f64> {
         let (values, _) = kernel_values(self.kernel, rows, landmarks);
         let mut left = self.targets.to_owned();
         add(left.as_mut(), values.as_ref(), solved.weights.as_ref(), -1.0);
-        (0..left.nrows()).map(|i| left.row(i).squared_norm_l2()).collect()
+        left
     }
 
     /// Return the mean outer product of the gradients of a solution's predictions, by the transformed rows; the sum of those of

@@ -1,9 +1,9 @@
-//! Predictions with what a model knows of them.
+//! Predictions with what a model knows of them, and classes.
 
 use crate::approximation::features::independent_points;
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
-use crate::model::trained::{Coefficients, Model};
+use crate::model::{classes::Classified, trained::Coefficients, trained::Model};
 use dpp_nystrom_core::{Assessment, Assessor, GroundSet, Parts, Points, Scaling, Solved, Uncertainty};
 use rayon::prelude::*;
 
@@ -13,8 +13,11 @@ impl Model {
     /// model has the [`Confidence::triangle`](crate::model::Confidence::triangle). `c²` multiply-adds a row, and `c³/6` once.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), and [`Error::Landmarks`] if the landmarks depend on each other in double precision.
+    /// Those of [`predict`](Self::predict), [`Error::SeveralTargets`], and [`Error::Landmarks`] if the landmarks depend on each other in double precision.
     pub fn assess(&self, rows: &[f64]) -> Result<Vec<Assessment<f64>>, Error> {
+        if self.outputs() > 1 {
+            return Err(Error::SeveralTargets { what: "an assessment of predictions" });
+        }
         let values = self.predict(rows)?;
         let (dim, width) = (self.feature_names.len(), self.scaler.width());
         let (coefficients, kernel) = (self.coefficients.to_f64(), self.kernel.build::<f64>()?);
@@ -52,6 +55,16 @@ impl Model {
             .zip(values)
             .map_init(|| (vec![0.0; width], vec![0.0; room]), |memory, row| assess(row, memory))
             .collect()
+    }
+
+    /// Return the class of each raw row, if this is a model of classes.
+    ///
+    /// # Errors
+    /// Those of [`predict`](Self::predict), [`Error::NoClasses`].
+    pub fn classify(&self, rows: &[f64]) -> Result<Vec<Classified>, Error> {
+        let classifier = self.classifier.as_ref().ok_or(Error::NoClasses)?;
+        let outputs = self.predict(rows)?;
+        outputs.chunks_exact(self.outputs()).map(|outputs| classifier.classify(outputs)).collect()
     }
 
     /// Return the predictions, each no further than the range of the targets that the model was trained on. All are returned as they

@@ -12,7 +12,8 @@
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
 //! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
-//! optional, are the importances. A model without sections is written as version 1.
+//! optional, are the importances; section 5, mandatory, are the outputs after the first with the
+//! [`Classifier`](crate::model::Classifier), if there are any. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -44,6 +45,9 @@ const RECIPE: u32 = 3;
 
 /// The tag of the section of a model's importances.
 const IMPORTANCES: u32 = 4;
+
+/// The tag of the section of the outputs after the first, and of the classes.
+const OUTPUTS: u32 = 5;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -118,6 +122,9 @@ impl Model {
         if let Some(importances) = &self.importances {
             sections.push(Section::of(IMPORTANCES, false, importances)?);
         }
+        if !self.further.is_empty() {
+            sections.push(Section::of(OUTPUTS, true, &(&self.further, &self.classifier))?);
+        }
         if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
             sections.push(Section::of(RECIPE, false, recipe)?);
         }
@@ -156,6 +163,7 @@ impl Model {
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
                 RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
+                OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -168,12 +176,12 @@ impl Model {
 mod tests {
     use super::{FRAME, Section};
     use crate::data::table::{options::Missing, recipe::Column, recipe::Recipe};
-    use crate::data::{map::Map, scaler::Scaler};
+    use crate::data::{columns::Classes, columns::TargetColumn, map::Map, scaler::Scaler};
     use crate::error::{Error, model::ModelProblem};
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
-    use crate::model::Confidence;
-    use crate::model::trained::{AnyCoefficients, Coefficients, Model};
+    use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
+    use crate::model::{Classifier, Confidence};
 
     #[test]
     fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
@@ -193,6 +201,8 @@ mod tests {
             confidence: None,
             recipe: None,
             importances: None,
+            further: Vec::new(),
+            classifier: None,
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
@@ -236,6 +246,29 @@ mod tests {
         assert_eq!(Model::load(&path).unwrap(), with(vec![1.0]));
         for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![1.1]] {
             with(wrong).save(&path).unwrap();
+            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
+        // Further outputs, without which a reader must not predict.
+        let target = TargetColumn { name: "z".into(), mean: 1.0, deviation: 2.0 };
+        let output = |weights: Vec<f64>| Output { target: target.clone(), weights };
+        let several = Model { further: vec![output(vec![3.0])], ..model.clone() };
+        let labels = |count: usize| (0..count).map(|label| label.to_string()).collect();
+        let classifier = |count, temperature| {
+            let classes = Classes { column: "z".into(), labels: labels(count) };
+            Some(Classifier { classes, temperature })
+        };
+        let classes = Model { classifier: classifier(2, 0.5), ..several.clone() };
+        for kept in [&several, &classes] {
+            kept.save(&path).unwrap();
+            assert_eq!(&Model::load(&path).unwrap(), kept);
+        }
+        for wrong in [
+            Model { further: vec![output(vec![])], ..model.clone() },
+            Model { further: vec![output(vec![f64::NAN])], ..model.clone() },
+            Model { classifier: classifier(3, 0.5), ..several.clone() },
+            Model { classifier: classifier(2, 0.0), ..several.clone() },
+        ] {
+            wrong.save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
         }
         // The recipe is kept if it tells more than the names.

@@ -1,10 +1,12 @@
 //! Trained models: in memory, in files, on their way to devices.
 
 pub(crate) mod assess;
+pub(crate) mod classes;
 pub(crate) mod confidence;
 pub mod export;
 pub(crate) mod file;
 pub(crate) mod trained;
 
+pub use classes::{Classified, Classifier};
 pub use confidence::{Confidence, DEVIATIONS};
-pub use trained::{AnyCoefficients, Coefficients, Model};
+pub use trained::{AnyCoefficients, Coefficients, Model, Output};

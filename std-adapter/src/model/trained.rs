@@ -5,8 +5,8 @@ use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
-use crate::model::confidence::Confidence;
-use dpp_nystrom_core::{Predictor, Scalar};
+use crate::model::{classes::Classifier, confidence::Confidence};
+use dpp_nystrom_core::{Further, Outputs, Parts, Scalar, Scaling};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,28 @@ impl AnyCoefficients {
             Self::F64(coefficients) => coefficients.clone(),
         }
     }
+
+    /// Return the same landmarks with other weights.
+    fn with_weights(&self, weights: &[f64]) -> Self {
+        match self {
+            Self::F32(Coefficients { landmarks, .. }) => Self::F32(Coefficients {
+                landmarks: landmarks.clone(),
+                weights: weights.iter().map(|&weight| weight as f32).collect(),
+            }),
+            Self::F64(Coefficients { landmarks, .. }) => {
+                Self::F64(Coefficients { landmarks: landmarks.clone(), weights: weights.to_vec() })
+            }
+        }
+    }
+}
+
+/// An output after the first: a further target on the same landmarks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// The target.
+    pub target: TargetColumn,
+    /// One weight per landmark.
+    pub weights: Vec<f64>,
 }
 
 /// A fitted model. It predicts from raw rows, with the training rows' statistics.
@@ -49,7 +71,7 @@ impl AnyCoefficients {
 pub struct Model {
     /// The names of the features, in order.
     pub feature_names: Vec<String>,
-    /// The name of the target.
+    /// The name of the first target.
     pub target_name: String,
     /// The features' statistics, and the map, which is a section of its own in a file.
     pub scaler: Scaler,
@@ -67,7 +89,7 @@ pub struct Model {
     pub trained_rows: u64,
     /// Row indices of the landmarks in the training file, from 0; empty if the landmarks are points rather than rows.
     pub landmark_rows: Vec<u64>,
-    /// Root mean square error on the training rows, over the target's standard deviation.
+    /// Root mean square error on the training rows, over the target's standard deviation; of several targets, over all of them.
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
@@ -82,6 +104,12 @@ pub struct Model {
     /// a file.
     #[serde(skip)]
     pub recipe: Option<Recipe>,
+    /// The outputs after the first, with [`classifier`](Self::classifier) a section of its own in a file.
+    #[serde(skip)]
+    pub further: Vec<Output>,
+    /// The classes, if the outputs estimate their indicators.
+    #[serde(skip)]
+    pub classifier: Option<Classifier>,
 }
 
 impl Model {
@@ -96,7 +124,43 @@ impl Model {
     /// Return how the columns of a table become the features: what the model stores, or columns of these names.
     pub fn recipe(&self) -> Recipe {
         let stored = self.recipe.clone();
-        stored.unwrap_or_else(|| Recipe::of_names(&self.feature_names, Some(&self.target_name)))
+        let recipe = stored.unwrap_or_else(|| Recipe::of_names(&self.feature_names, Some(&self.target_name)));
+        match &self.classifier {
+            Some(Classifier { classes, .. }) => Recipe {
+                target: Some(classes.column.clone()),
+                classes: Some(classes.labels.clone()),
+                ..recipe
+            },
+            None => Recipe {
+                further: self.further.iter().map(|output| output.target.name.clone()).collect(),
+                ..recipe
+            },
+        }
+    }
+
+    /// Return the number of outputs: one, or that of targets or classes.
+    pub fn outputs(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// Return the target of each output.
+    pub fn targets(&self) -> impl Iterator<Item = TargetColumn> {
+        let (name, mean, deviation) = (self.target_name.clone(), self.target_mean, self.target_deviation);
+        let further = self.further.iter().map(|output| output.target.clone());
+        std::iter::once(TargetColumn { name, mean, deviation }).chain(further)
+    }
+
+    /// Return a model of one output for each, as [`Bundle`](crate::model::export::Bundle) takes them.
+    pub fn each_output(&self) -> Vec<Self> {
+        let first = Self { further: Vec::new(), classifier: None, ..self.clone() };
+        let further = self.further.iter().map(|Output { target, weights }| Self {
+            target_name: target.name.clone(),
+            target_mean: target.mean,
+            target_deviation: target.deviation,
+            coefficients: first.coefficients.with_weights(weights),
+            ..first.clone()
+        });
+        std::iter::once(first.clone()).chain(further).collect()
     }
 
     /// Return the names and statistics of the columns that the model was trained on.
@@ -105,16 +169,15 @@ impl Model {
             name: self.trained_on.clone(),
             feature_names: self.feature_names.clone(),
             scaler: self.scaler.clone(),
-            target: Some(TargetColumn {
-                name: self.target_name.clone(),
-                mean: self.target_mean,
-                deviation: self.target_deviation,
-            }),
+            target: self.targets().next(),
+            further: self.targets().skip(1).collect(),
+            classes: self.classifier.as_ref().map(|classifier| classifier.classes.clone()),
         }
     }
 
     /// Predict the target, in its own units, for each raw row of `rows`: row-major, as many features a row as the model
-    /// has, in their order and units. On all threads; `c d` multiply-adds, with a map of rank r `(c + d) r`, and `c` kernel values a row.
+    /// has, in their order and units. Of several [`outputs`](Self::outputs), all are returned, row by row. On all threads; `c d`
+    /// multiply-adds, with a map of rank r `(c + d) r`, `c` kernel values, and `c` multiply-adds for each output a row.
     ///
     /// # Errors
     /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
@@ -128,7 +191,7 @@ impl Model {
         }
     }
 
-    /// Predict the target for each row of a table with the model's features.
+    /// Predict the target for each row of a table with the model's features; of several outputs, all of them, row by row.
     ///
     /// # Errors
     /// [`Error::Length`] for another number of features; those of [`predict`](Self::predict).
@@ -138,27 +201,47 @@ impl Model {
     }
 
     fn predict_in<T: Scalar>(&self, coefficients: &Coefficients<T>, rows: &[f64]) -> Result<Vec<f64>, Error> {
-        let (dim, width) = (self.feature_names.len(), self.scaler.width());
-        let kernel = self.kernel.build::<T>()?;
-        let predictor = Predictor::new(kernel, &coefficients.landmarks, width, &coefficients.weights)?;
-        let mut predictions = zeros(rows.len() / dim, 0.0)?;
-        predictions.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK * dim)).enumerate().try_for_each(
-            |(block, (predictions, rows))| {
+        let (dim, width, outputs) = (self.feature_names.len(), self.scaler.width(), self.outputs());
+        // The core's model computes from standardised rows, and in standard deviations of the targets.
+        let (zeros_of, ones_of) = (|count| vec![T::ZERO; count], |count| vec![T::ONE; count]);
+        let (means, scales) = (zeros_of(width), ones_of(width));
+        let (target_means, target_scales) = (zeros_of(outputs - 1), ones_of(outputs - 1));
+        let weights = self.further.iter().flat_map(|output| &output.weights);
+        let weights: Vec<T> = weights.copied().map(T::from_f64).collect();
+        let parts = Parts {
+            means: &means,
+            scaling: Scaling::PerFeature(&scales),
+            landmarks: &coefficients.landmarks,
+            weights: &coefficients.weights,
+            target_mean: T::ZERO,
+            target_scale: T::ONE,
+        };
+        let first = dpp_nystrom_core::Model::new(self.kernel.build::<T>()?, parts)?;
+        let further = Further { weights: &weights, means: &target_means, scales: &target_scales };
+        let model = Outputs::new(first, further)?;
+        let targets: Vec<TargetColumn> = self.targets().collect();
+        let mut predictions = zeros(rows.len() / dim * outputs, 0.0)?;
+        predictions
+            .par_chunks_mut(BLOCK * outputs)
+            .zip(rows.par_chunks(BLOCK * dim))
+            .enumerate()
+            .try_for_each(|(block, (predictions, rows))| {
                 let mut scaled = vec![0.0; width];
-                let mut row = vec![T::ZERO; width];
-                let rows = rows.chunks_exact(dim);
-                for (at, (prediction, features)) in predictions.iter_mut().zip(rows).enumerate() {
+                let (mut row, mut room, mut out) = (zeros_of(width), zeros_of(width), zeros_of(outputs));
+                let rows = rows.chunks_exact(dim).zip(predictions.chunks_exact_mut(outputs));
+                for (at, (features, predictions)) in rows.enumerate() {
                     self.scaler.apply_row(features, &mut scaled);
                     row.iter_mut().zip(&scaled).for_each(|(value, &scaled)| *value = T::from_f64(scaled));
-                    let standard = predictor.predict(&row)?.to_f64();
-                    *prediction = self.target_mean + self.target_deviation * standard;
-                    if !prediction.is_finite() {
-                        return Err(Error::Prediction { row: block * BLOCK + at });
+                    model.predict(&row, &mut room, &mut out)?;
+                    for ((prediction, standard), target) in predictions.iter_mut().zip(&out).zip(&targets) {
+                        *prediction = target.mean + target.deviation * standard.to_f64();
+                        if !prediction.is_finite() {
+                            return Err(Error::Prediction { row: block * BLOCK + at });
+                        }
                     }
                 }
                 Ok(())
-            },
-        )?;
+            })?;
         Ok(predictions)
     }
 
@@ -181,5 +264,14 @@ impl Model {
                 shares.len() == dim && shares.iter().all(|share| (0.0..=1.0).contains(share))
             })
             && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
+            && self.further.iter().all(|Output { target, weights: own }| {
+                own.len() == weights.len() && finite(own) && finite(&[target.mean, target.deviation])
+            })
+            && self.classifier.as_ref().is_none_or(|classifier| {
+                classifier.classes.labels.len() == self.outputs()
+                    && self.outputs() > 1
+                    && classifier.temperature > 0.0
+                    && classifier.temperature.is_finite()
+            })
     }
 }

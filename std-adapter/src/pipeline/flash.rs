@@ -110,7 +110,7 @@ pub fn fit_in_flash<'s>(
     params: &FlashParams<'_>,
     observer: &dyn Observer,
 ) -> Result<InFlash<'s>, Error> {
-    source.columns().learnable()?;
+    source.columns().single("a fit to a size of flash")?;
     if source.len() < FEWEST {
         return Err(Error::Folds { rows: source.len() });
     }

@@ -79,7 +79,9 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     decompose: Par,
     /// Rows per block.
     room: usize,
-    /// Values of the buffered rows, in lanes, and their targets.
+    /// The number of targets.
+    outputs: usize,
+    /// Values of the buffered rows, in lanes, and their targets, row by row.
     values: Vec<T>,
     targets: Vec<f64>,
     /// Their kernel values with the landmarks, and then their features, by columns.
@@ -89,15 +91,15 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     factor: Mat<T>,
     /// `ΨᵀΨ` of a block, lower.
     product: Mat<T>,
-    /// `ΨᵀΨ`, lower, `Ψᵀe` and `‖e‖²` of the rows that are not yet in the triangle, and their number.
+    /// `ΨᵀΨ`, lower, and for each target `Ψᵀe` and `‖e‖²`, of the rows that are not yet in the triangle, and their number.
     gram: Mat<f64>,
     shares: Mat<f64>,
-    squares: f64,
+    squares: Vec<f64>,
     /// The sum of `‖ΨᵀΨ‖_F` over their blocks.
     norm: f64,
     pending: usize,
-    /// The triangle, with the targets as its last column, above the features and targets of the buffered rows.
-    /// Column-major.
+    /// The triangle, with the targets as its last columns, above the features and targets of the buffered rows.
+    /// Column-major. What is left of a target is the length of its column from row `c` on.
     matrix: Vec<f64>,
     reflections: Mat<f64>,
     scratch: MemBuffer,
@@ -108,11 +110,16 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
 }
 
 impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
-    /// Allocate a block for rows on these landmarks, which works on one thread, or with `parallel` on all of them.
+    /// Allocate a block for rows with `outputs` targets on these landmarks, which works on one thread, or with `parallel` on all of
+    /// them.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(crate) fn new(landmarks: &'b Landmarks<'l, T, Ground<'g, T>>, parallel: bool) -> Result<Self, Error> {
+    pub(crate) fn new(
+        landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
+        outputs: usize,
+        parallel: bool,
+    ) -> Result<Self, Error> {
         let (rank, dim) = (landmarks.len(), landmarks.ground().features());
         let (columns, rows_of_task) = match parallel {
             true => ((rank / 6).clamp(*TASK.start(), *TASK.end()).min(rank), ROWS_OF_TASK),
@@ -120,7 +127,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         };
         let decompose = if parallel && rank >= LARGE { Par::rayon(PARTS) } else { Par::Seq };
         let room = (2 * rank).clamp(*ROWS.start(), *ROWS.end()).next_multiple_of(TRIES);
-        let (height, width) = (rank + 1 + room, rank + 1);
+        let (height, width) = (rank + outputs + room, rank + outputs);
         let block = recommended_block_size::<f64>(height, width);
         let scratch = StackReq::any_of(&[
             qr_in_place_scratch::<f64>(height, width, block, decompose, Spec::default()),
@@ -133,51 +140,56 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             rows_of_task,
             decompose,
             room,
+            outputs,
             values: zeros(room * dim, T::ZERO)?,
-            targets: zeros(room, 0.0)?,
+            targets: zeros(room.saturating_mul(outputs), 0.0)?,
             features: zeros(room.saturating_mul(rank), T::ZERO)?,
             whitener: Whitener::None,
             factor: square(rank)?,
             product: square(rank)?,
             gram: square(rank)?,
-            shares: Mat::zeros(rank, 1),
-            squares: 0.0,
+            shares: Mat::zeros(rank, outputs),
+            squares: vec![0.0; outputs],
             norm: 0.0,
             pending: 0,
             matrix: zeros(height.saturating_mul(width), 0.0)?,
             reflections: Mat::zeros(block, width),
             scratch: MemBuffer::try_new(scratch)
                 .map_err(|_| Error::Memory { bytes: scratch.size_bytes() })?,
-            numbers: zeros(RidgeRegression::<f64>::numbers_kept(rank), 0.0)?,
+            numbers: zeros(RidgeRegression::<f64>::numbers_kept_of(rank, outputs), 0.0)?,
             waiting: 0,
             rows: 0,
         })
     }
 
-    /// Load the state of an accumulator, which must have as many features as there are landmarks.
+    /// Load the state of an accumulator, which must have as many features as there are landmarks, and these targets.
     pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
         self.waiting = 0;
         let mut numbers = ridge.numbers();
-        for (place, value) in places(rank, length).zip(&mut numbers) {
+        for (place, value) in triangle(rank, length).zip(&mut numbers) {
             self.matrix[place] = value;
         }
-        self.matrix[rank * length + rank] = numbers.take(2).sum::<f64>().max(0.0).sqrt();
+        for (t, column) in self.matrix.chunks_exact_mut(length).skip(rank).enumerate() {
+            column.iter_mut().take(rank).zip(&mut numbers).for_each(|(slot, value)| *slot = value);
+            column[rank..rank + t].fill(0.0);
+            column[rank + t] = numbers.by_ref().take(2).sum::<f64>().max(0.0).sqrt();
+        }
         self.clear();
         self.forget_pending();
     }
 
     /// Return the number of rows of the matrix.
     fn column_length(&self) -> usize {
-        self.landmarks.len() + 1 + self.room
+        self.landmarks.len() + self.outputs + self.room
     }
 
     /// Zero the entries below the triangle, which has changed.
     fn clear(&mut self) {
-        let (rank, length) = (self.landmarks.len(), self.column_length());
+        let (order, length) = (self.landmarks.len() + self.outputs, self.column_length());
         for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
-            column[j + 1..=rank].fill(0.0);
+            column[j + 1..order].fill(0.0);
         }
         if self.whitener == Whitener::Rows {
             self.whitener = Whitener::None;
@@ -187,19 +199,25 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     fn forget_pending(&mut self) {
         self.gram.fill(0.0);
         self.shares.fill(0.0);
-        (self.squares, self.norm, self.pending) = (0.0, 0.0, 0);
+        self.squares.fill(0.0);
+        (self.norm, self.pending) = (0.0, 0);
     }
 
-    /// Add one row, standardised and in the landmarks' precision, with its target.
+    /// Add one row, standardised and in the landmarks' precision, with its targets.
     ///
     /// # Errors
     /// [`Error::Regression`] with [`CoreError::NotFinite`]. The row is counted from the first in the accumulator; the
-    /// column equals the number of features if the target is not finite. The error may be delayed until later rows fill
+    /// columns after the features are the targets. The error may be delayed until later rows fill
     /// the block.
-    pub(crate) fn push(&mut self, row: impl IntoIterator<Item = T>, target: f64) -> Result<(), Error> {
+    pub(crate) fn push(
+        &mut self,
+        row: impl IntoIterator<Item = T>,
+        targets: impl IntoIterator<Item = f64>,
+    ) -> Result<(), Error> {
         let dim = self.landmarks.ground().features();
         set_row(&mut self.values, dim, self.waiting, row);
-        self.targets[self.waiting] = target;
+        let own = self.targets.iter_mut().skip(self.waiting * self.outputs).take(self.outputs);
+        own.zip(targets).for_each(|(slot, target)| *slot = target);
         self.waiting += 1;
         if self.waiting == self.room { self.absorb() } else { Ok(()) }
     }
@@ -214,10 +232,12 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
         let sign = |row: usize| if matrix[row * length + row] < 0.0 { -1.0 } else { 1.0 };
-        let residual = matrix[rank * length + rank];
         numbers.clear();
-        numbers.extend(places(rank, length).map(|place| sign(place % length) * matrix[place]));
-        numbers.extend([residual * residual, 0.0]);
+        numbers.extend(triangle(rank, length).map(|place| sign(place % length) * matrix[place]));
+        for (t, column) in matrix.chunks_exact(length).skip(rank).enumerate() {
+            numbers.extend(column.iter().take(rank).enumerate().map(|(i, entry)| sign(i) * entry));
+            numbers.extend([column[rank..=rank + t].iter().map(|left| left * left).sum(), 0.0]);
+        }
         ridge.restore(self.rows, &self.numbers).map_err(regression_error)
     }
 
@@ -237,7 +257,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// Add the products of the whitened rows to those pending, and return true; or return false if the rows so far are
     /// too few or too different, or if a value is not finite.
     fn absorb_whitened(&mut self) -> Result<bool, Error> {
-        let is_finite = self.targets[..self.waiting].iter().all(|target| target.is_finite());
+        let is_finite = self.targets[..self.waiting * self.outputs].iter().all(|target| target.is_finite());
         while is_finite && self.rows >= 2 * self.landmarks.len() as u64 {
             if self.whitener != Whitener::Rows {
                 self.whiten_by_rows();
@@ -284,7 +304,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// Compute `R Lᵀ`: `c³/2` multiply-adds.
     fn whiten_by_rows(&mut self) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
-        let triangle = MatRef::from_column_major_slice(&self.matrix, length, rank + 1);
+        let triangle = MatRef::from_column_major_slice(&self.matrix, length, rank + self.outputs);
         let landmarks = self.landmarks;
         self.factor.par_row_chunks_mut(PANEL).enumerate().for_each(|(panel, mut out)| {
             let (first, width) = (panel * PANEL, out.nrows());
@@ -358,18 +378,25 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             }
         }
         let features = MatRef::from_column_major_slice(&self.features[..count * rank], count, rank);
-        let weights = Mat::<T>::from_fn(rank, 1, |k, _| T::from_f64(self.matrix[rank * length + k]));
-        let mut fitted = Mat::<T>::zeros(count, 1);
+        let outputs = self.outputs;
+        let weights =
+            Mat::<T>::from_fn(rank, outputs, |k, t| T::from_f64(self.matrix[(rank + t) * length + k]));
+        let mut fitted = Mat::<T>::zeros(count, outputs);
         matmul(fitted.as_mut(), Accum::Replace, features, weights.as_ref(), T::ONE, Par::Seq);
-        for (residual, &target) in fitted.col_as_slice_mut(0).iter_mut().zip(&self.targets) {
-            let exact = target - residual.to_f64();
-            self.squares += exact * exact;
-            *residual = T::from_f64(exact);
+        for (t, squares) in self.squares.iter_mut().enumerate() {
+            let targets = self.targets.iter().skip(t).step_by(outputs);
+            for (residual, &target) in fitted.col_as_slice_mut(t).iter_mut().zip(targets) {
+                let exact = target - residual.to_f64();
+                *squares += exact * exact;
+                *residual = T::from_f64(exact);
+            }
         }
-        let mut shares = Mat::<T>::zeros(rank, 1);
+        let mut shares = Mat::<T>::zeros(rank, outputs);
         matmul(shares.as_mut(), Accum::Replace, features.transpose(), fitted.as_ref(), T::ONE, Par::Seq);
-        for (sum, share) in self.shares.col_as_slice_mut(0).iter_mut().zip(shares.col_as_slice(0)) {
-            *sum += share.to_f64();
+        for t in 0..outputs {
+            for (sum, share) in self.shares.col_as_slice_mut(t).iter_mut().zip(shares.col_as_slice(t)) {
+                *sum += share.to_f64();
+            }
         }
         self.pending += count;
     }
@@ -420,14 +447,15 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
                 columns.as_mut().subrows_mut(first, next - first).copy_from(&rows);
             }
         });
-        let mut matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
-        let mut explained = 0.0;
-        for (k, &share) in self.shares.col_as_slice(0).iter().enumerate() {
-            matrix[(k, rank)] += share;
-            explained += share * share;
+        for (t, column) in self.matrix.chunks_exact_mut(length).skip(rank).enumerate() {
+            let mut explained = 0.0;
+            for (slot, &share) in column.iter_mut().zip(self.shares.col_as_slice(t)) {
+                *slot += share;
+                explained += share * share;
+            }
+            let residual = column[rank + t];
+            column[rank + t] = (residual * residual + (self.squares[t] - explained).max(0.0)).sqrt();
         }
-        let residual = matrix[(rank, rank)];
-        matrix[(rank, rank)] = (residual * residual + (self.squares - explained).max(0.0)).sqrt();
         self.clear();
         self.forget_pending();
         Ok(())
@@ -446,25 +474,28 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         }
         self.evaluate();
         self.solve();
-        let first = rank + 1;
+        let first = rank + self.outputs;
         for (k, column) in self.matrix.chunks_exact_mut(length).enumerate() {
             let column = &mut column[first..first + count];
             match self.features[..count * rank].chunks_exact(count).nth(k) {
                 Some(features) => {
                     column.iter_mut().zip(features).for_each(|(slot, value)| *slot = value.to_f64());
                 }
-                None => column.copy_from_slice(&self.targets[..count]),
+                None => {
+                    let targets = self.targets.iter().skip(k - rank).step_by(self.outputs);
+                    column.iter_mut().zip(targets).for_each(|(slot, &target)| *slot = target);
+                }
             }
             if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
                 let row = self.rows as usize + at;
                 return Err(regression_error(CoreError::NotFinite { row, column: k }));
             }
         }
-        let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, rank + 1);
+        let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, first);
         // The triangle of no rows is zero.
         let above = if self.rows == 0 { first } else { 0 };
         let used = whole.subrows_mut(above, first + count - above);
-        let order = used.nrows().min(rank + 1);
+        let order = used.nrows().min(first);
         let stack = MemStack::new(&mut self.scratch);
         let reflections = self.reflections.as_mut().subcols_mut(0, order);
         qr_in_place(used, reflections, self.decompose, stack, Spec::default());
@@ -487,10 +518,9 @@ fn square<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
     Ok(matrix)
 }
 
-/// The places in the matrix of the numbers of an accumulator: `R` by rows, then `Qᵀy`.
-fn places(rank: usize, length: usize) -> impl Iterator<Item = usize> {
-    let triangle = (0..rank).flat_map(move |i| (i..rank).map(move |j| j * length + i));
-    triangle.chain((0..rank).map(move |i| rank * length + i))
+/// The places in the matrix of the entries of `R`, by rows.
+fn triangle(rank: usize, length: usize) -> impl Iterator<Item = usize> {
+    (0..rank).flat_map(move |i| (i..rank).map(move |j| j * length + i))
 }
 
 #[cfg(test)]
@@ -559,17 +589,17 @@ mod tests {
             RidgeRegression::new(rank, heap.lend()).unwrap(),
             RidgeRegression::new(rank, other.lend()).unwrap(),
         );
-        let mut block = Block::new(&landmarks, false).unwrap();
+        let mut block = Block::new(&landmarks, 1, false).unwrap();
         let pairs = rows.chunks(dim).zip(targets.iter().copied()).cycle().take(count);
         let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
             if part == 1 {
                 block.begin(&elsewhere);
-                block.push(home[..dim].iter().copied(), 1e3).unwrap();
+                block.push(home[..dim].iter().copied(), [1e3]).unwrap();
                 block.end(&mut elsewhere).unwrap();
             }
             block.begin(&one);
-            pairs.iter().for_each(|&(row, target)| block.push(row.iter().copied(), target).unwrap());
+            pairs.iter().for_each(|&(row, target)| block.push(row.iter().copied(), [target]).unwrap());
             block.end(&mut one).unwrap();
         }
         assert_eq!((one.rows(), elsewhere.rows()), (count as u64, 1));
@@ -645,10 +675,10 @@ mod tests {
         let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
         let mut heap = RidgeHeap::new(c).unwrap();
         let mut ridge = RidgeRegression::new(c, heap.lend()).unwrap();
-        let mut block = Block::new(&landmarks, false).unwrap();
+        let mut block = Block::new(&landmarks, 1, false).unwrap();
         block.begin(&ridge);
         for (i, &target) in targets.iter().enumerate() {
-            block.push((0..c).map(|j| T::from_f64(rows[(i, j)])), target).unwrap();
+            block.push((0..c).map(|j| T::from_f64(rows[(i, j)])), [target]).unwrap();
         }
         assert!(block.pending > 0, "no rows by products");
         block.end(&mut ridge).unwrap();
@@ -697,10 +727,10 @@ mod tests {
             let (mut heap, mut other) = (RidgeHeap::new(c).unwrap(), RidgeHeap::new(c).unwrap());
             let mut found = RidgeRegression::new(c, heap.lend()).unwrap();
             let mut expected = RidgeRegression::new(c, other.lend()).unwrap();
-            let mut block = Block::new(&landmarks, false).unwrap();
+            let mut block = Block::new(&landmarks, 1, false).unwrap();
             block.begin(&found);
             for (row, &target) in rows.chunks(c).zip(&targets) {
-                block.push(row.iter().copied(), target).unwrap();
+                block.push(row.iter().copied(), [target]).unwrap();
                 expected.add(row, target).unwrap();
             }
             block.end(&mut found).unwrap();
@@ -724,10 +754,10 @@ mod tests {
             let mut heap = RidgeHeap::new(landmarks.len()).unwrap();
             let mut ridge = RidgeRegression::new(landmarks.len(), heap.lend()).unwrap();
             pool.install(|| {
-                let mut block = Block::new(&landmarks, parallel).unwrap();
+                let mut block = Block::new(&landmarks, 1, parallel).unwrap();
                 block.begin(&ridge);
                 rows.chunks(dim).zip(&targets).for_each(|(row, &target)| {
-                    block.push(row.iter().copied(), target).unwrap();
+                    block.push(row.iter().copied(), [target]).unwrap();
                 });
                 block.end(&mut ridge).unwrap();
             });
@@ -751,11 +781,11 @@ mod tests {
         {
             let mut heap = RidgeHeap::new(1).unwrap();
             let mut ridge = RidgeRegression::new(1, heap.lend()).unwrap();
-            let mut block = Block::new(&landmarks, false).unwrap();
+            let mut block = Block::new(&landmarks, 1, false).unwrap();
             block.begin(&ridge);
-            values.iter().for_each(|&value| block.push([value], 1.0).unwrap());
-            block.push([1.0], 1.0).unwrap();
-            block.push([1.0], f64::NAN).unwrap();
+            values.iter().for_each(|&value| block.push([value], [1.0]).unwrap());
+            block.push([1.0], [1.0]).unwrap();
+            block.push([1.0], [f64::NAN]).unwrap();
             let before: Vec<f64> = ridge.numbers().collect();
             let error = block.end(&mut ridge).unwrap_err();
             let expected = CoreError::NotFinite { row, column };

@@ -1,8 +1,9 @@
 //! Cross-validation of the ridge at the cost of one decomposition per fold.
 //!
-//! Each fold is an accumulator ([`dpp_nystrom_core::RidgeRegression`]): the triangle `[R q; 0 r]` of its rows. The
-//! triangle of all other folds is decomposed once ([`Bidiagonal`]), and gives the weights of every ridge in `O(c)`; their
-//! error on the fold is `‖Rβ - q‖² + r²`. Nothing is subtracted, and no product `RᵀR` is formed.
+//! Each fold is an accumulator ([`dpp_nystrom_core::RidgeRegression`]): the triangle `[R q; 0 r]` of its rows, with a column
+//! `[q; r]` for each target. The triangle of all other folds is decomposed once ([`Bidiagonal`]), and gives the weights of every
+//! ridge in `O(c)`; their error on the fold is `‖Rβ - q‖² + ‖r‖²`, summed over the targets. Nothing is subtracted, and no
+//! product `RᵀR` is formed.
 //!
 //! The sums of all folds but one are found by halving: the sum outside a half is passed down to it. For `k` folds this
 //! takes about `k log₂ k` sums (33 for ten) instead of `k²`, of `2c³/3` operations each, and memory for `log₂ k` triangles
@@ -20,9 +21,11 @@ use std::borrow::Borrow;
 /// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
 pub(crate) const BLOCKED: usize = 64;
 
-/// The triangle `[R q; 0 r]` of some rows, in `f64`.
+/// The triangle `[R q; 0 r]` of some rows, in `f64`, with a column for each target.
 #[derive(Clone, Debug)]
 pub(crate) struct Triangle {
+    /// The number of features `c`.
+    features: usize,
     /// The effective number of rows `N`, by which γ is multiplied.
     rows: f64,
     values: Mat<f64>,
@@ -31,25 +34,43 @@ pub(crate) struct Triangle {
 impl Triangle {
     /// Copy that of an accumulator.
     pub(crate) fn of<T: Scalar>(regression: &RidgeRegression<'_, T>) -> Self {
-        let c = regression.features();
-        let mut values = Mat::zeros(c + 1, c + 1);
+        let (c, targets) = (regression.features(), regression.targets());
+        let mut values = Mat::zeros(c + targets, c + targets);
         let mut numbers = regression.numbers().map(Scalar::to_f64);
         for i in 0..c {
             for (j, number) in (i..c).zip(&mut numbers) {
                 values[(i, j)] = number;
             }
         }
-        for (i, number) in (0..c).zip(&mut numbers) {
-            values[(i, c)] = number;
+        for j in c..c + targets {
+            for (i, number) in (0..c).zip(&mut numbers) {
+                values[(i, j)] = number;
+            }
+            values[(j, j)] = numbers.by_ref().take(2).sum::<f64>().max(0.0).sqrt();
         }
-        values[(c, c)] = numbers.take(2).sum::<f64>().max(0.0).sqrt();
-        Self { rows: regression.effective_rows().to_f64(), values }
+        Self { features: c, rows: regression.effective_rows().to_f64(), values }
+    }
+
+    /// Return `R`.
+    fn square(&self) -> MatRef<'_, f64> {
+        self.values.submatrix(0, 0, self.features, self.features)
+    }
+
+    /// Return the columns `q`.
+    fn targets(&self) -> MatRef<'_, f64> {
+        self.values.submatrix(0, self.features, self.features, self.values.ncols() - self.features)
+    }
+
+    /// Return the squared length of what is left of each target.
+    fn left(&self) -> impl Iterator<Item = f64> {
+        let order = self.values.ncols();
+        (self.features..order).map(move |j| (self.features..=j).map(|i| self.values[(i, j)].powi(2)).sum())
     }
 
     /// Return the triangle of the rows of both.
     fn plus(&self, other: &Self) -> Self {
         let values = triangle::sum(self.values.as_ref(), other.values.as_ref());
-        Self { rows: self.rows + other.rows, values }
+        Self { rows: self.rows + other.rows, values, ..*self }
     }
 
     /// Return the triangle of these rows and those of the folds.
@@ -73,10 +94,9 @@ impl Triangle {
         self.rows
     }
 
-    /// Return the sums of squares of the features and of the target.
+    /// Return the sums of squares of the features and of the targets.
     pub(crate) fn squares(&self) -> (f64, f64) {
-        let c = self.values.ncols() - 1;
-        (self.values.submatrix(0, 0, c, c).squared_norm_l2(), self.values.col(c).squared_norm_l2())
+        (self.square().squared_norm_l2(), self.targets().squared_norm_l2() + self.left().sum::<f64>())
     }
 
     /// Write the triangle to an accumulator, which counts these rows.
@@ -88,14 +108,15 @@ impl Triangle {
         rows: u64,
         regression: &mut RidgeRegression<'_, T>,
     ) -> Result<(), Error> {
-        let c = self.values.ncols() - 1;
-        let sign = |i: usize| if self.values[(i, i)] < 0.0 { -1.0 } else { 1.0 };
-        let by_rows = (0..c).flat_map(|i| (i..c).map(move |j| (i, j)));
-        let targets = (0..c).map(|i| (i, c));
-        let numbers = by_rows.chain(targets).map(|(i, j)| sign(i) * self.values[(i, j)]);
-        let residual = self.values[(c, c)];
-        let numbers = numbers.chain([residual * residual, 0.0]).map(T::from_f64);
-        regression.restore(rows, &numbers.collect::<Vec<_>>()).map_err(regression_error)
+        let c = self.features;
+        let entry = |i, j| if self.values[(i, i)] < 0.0 { -self.values[(i, j)] } else { self.values[(i, j)] };
+        let mut numbers: Vec<f64> = (0..c).flat_map(|i| (i..c).map(move |j| entry(i, j))).collect();
+        for (j, left) in (c..).zip(self.left()) {
+            numbers.extend((0..c).map(|i| entry(i, j)));
+            numbers.extend([left, 0.0]);
+        }
+        let numbers: Vec<T> = numbers.into_iter().map(T::from_f64).collect();
+        regression.restore(rows, &numbers).map_err(regression_error)
     }
 
     /// Return the eigenbasis of the rows' products, for leave-one-out errors.
@@ -103,39 +124,36 @@ impl Triangle {
     /// # Errors
     /// [`Error::Eigenvalues`].
     pub(crate) fn basis(&self) -> Result<Basis, Error> {
-        let c = self.values.ncols() - 1;
-        Basis::of_triangle(self.values.submatrix(0, 0, c, c), self.values.submatrix(0, c, c, 1))
+        Basis::of_triangle(self.square(), self.targets())
     }
 
     /// Whether the rows determine the weights without a ridge: no pivot is at most `rounding` times the largest.
     fn is_regular(&self, rounding: f64) -> bool {
-        let c = self.values.ncols() - 1;
+        let c = self.features;
         let pivots = || (0..c).map(|i| self.values[(i, i)].abs());
         let floor = c as f64 * rounding * pivots().fold(0.0, f64::max);
         pivots().all(|pivot| pivot > floor)
     }
 
-    /// Return the weights of this ridge and their squared error on the rows, as the core's `solve` does, in `2c³/3`
-    /// operations; `None` without a penalty, or if the weights are not finite: the core then says why.
-    pub(crate) fn solve(&self, ridge: f64) -> Option<(Vec<f64>, f64)> {
-        let c = self.values.ncols() - 1;
-        let penalised = self.penalised(ridge)?;
-        let mut weights = penalised.submatrix(0, c, c, 1).to_owned();
-        solve_upper_triangular_in_place(penalised.submatrix(0, 0, c, c), weights.as_mut(), Par::Seq);
+    /// Return the weights of this ridge, a column for each target, and their squared error on the rows, as the core's `solve`
+    /// does, in `2c³/3` operations; `None` without a penalty, or if the weights are not finite: the core then says why.
+    pub(crate) fn solve(&self, ridge: f64) -> Option<(Mat<f64>, f64)> {
+        let penalised = Self { values: self.penalised(ridge)?, ..*self };
+        let mut weights = penalised.targets().to_owned();
+        solve_upper_triangular_in_place(penalised.square(), weights.as_mut(), Par::Seq);
         let squared_error = self.squared_errors(weights.as_ref()).first().copied()?;
-        let weights = weights.col_as_slice(0).to_vec();
-        weights.iter().all(|weight| weight.is_finite()).then_some((weights, squared_error))
+        weights.is_all_finite().then_some((weights, squared_error))
     }
 
-    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with `Qᵀy` in its last column and `√J` below it, where `J` is the
-    /// squared error and `Nγ‖β‖²`. The first `c` pivots are positive. `None` without a penalty.
+    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with a `Qᵀy` in each column after it and what is left below, of length
+    /// `√J`, where `J` is the squared error and `Nγ‖β‖²`. The first `c` pivots are positive. `None` without a penalty.
     pub(crate) fn penalised(&self, ridge: f64) -> Option<Mat<f64>> {
-        let c = self.values.ncols() - 1;
+        let (c, order) = (self.features, self.values.ncols());
         let penalty = (self.rows * ridge).sqrt();
         if !(penalty > 0.0 && penalty.is_finite()) {
             return None;
         }
-        let mut diagonal = Mat::<f64>::zeros(c + 1, c + 1);
+        let mut diagonal = Mat::<f64>::zeros(order, order);
         (0..c).for_each(|i| diagonal[(i, i)] = penalty);
         let mut penalised = triangle::sum(self.values.as_ref(), diagonal.as_ref());
         for i in (0..c).filter(|&i| penalised[(i, i)] < 0.0).collect::<Vec<_>>() {
@@ -144,20 +162,28 @@ impl Triangle {
         Some(penalised)
     }
 
-    /// Return the weights of each ridge, one column each: the core's `solve` for each of them, in `O(c³)` for all.
+    /// Return the weights of each target and of each ridge for it, one column each: the core's `solve` for each of them, in
+    /// `O(c³)` for all.
     fn weights(&self, ridges: &[f64]) -> Mat<f64> {
         let penalties: Vec<f64> = ridges.iter().map(|ridge| (self.rows * ridge).sqrt()).collect();
-        Bidiagonal::new(self.values.as_ref()).weights(&penalties)
+        Bidiagonal::new(self.square(), self.targets()).weights(&penalties)
     }
 
-    /// Return the squared error of each column of weights on the rows: the core's `squared_error` for each of them.
+    /// Return the squared error of each ridge's weights on the rows, summed over the targets: the core's `squared_error`. There are
+    /// as many columns for each target as there are ridges.
     pub(crate) fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
-        let c = self.values.ncols() - 1;
-        let left = self.values.submatrix(0, 0, c + 1, c) * weights;
-        let square = |column: usize| {
-            (0..=c).map(|i| left[(i, column)] - self.values[(i, c)]).map(|left| left * left).sum()
+        let (c, targets) = (self.features, self.targets());
+        let ridges = weights.ncols() / targets.ncols();
+        let fitted = self.square() * weights;
+        let square = |t: usize, column: usize| {
+            let differences = (0..c).map(|i| fitted[(i, column)] - targets[(i, t)]);
+            differences.map(|difference| difference * difference).sum::<f64>()
         };
-        (0..weights.ncols()).map(square).collect()
+        let of_ridge = |at: usize| {
+            let of_target = |(t, left): (usize, f64)| square(t, t * ridges + at) + left;
+            self.left().enumerate().map(of_target).sum()
+        };
+        (0..ridges).map(of_ridge).collect()
     }
 }
 
@@ -208,21 +234,9 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     ridges: &[f64],
     observer: &dyn Observer,
 ) -> Result<Validated, Error> {
-    let rows = || folds.iter().map(|fold| fold.rows() as usize);
-    let [first, _, ..] = folds else { return Err(Error::Folds { rows: rows().sum() }) };
-    let expected = first.features();
-    if let Some(other) = folds.iter().find(|fold| fold.features() != expected) {
-        return Err(regression_error(CoreError::Length { expected, found: other.features() }));
-    }
-    if ridges.iter().any(|ridge| !(*ridge >= 0.0 && ridge.is_finite())) {
-        return Err(regression_error(CoreError::Ridge));
-    }
-    if rows().filter(|&rows| rows > 0).count() < 2 {
-        return Err(regression_error(CoreError::NoRows));
-    }
-    let errors = |fold: &Triangle, others: &Triangle| {
-        let mut errors = fold.squared_errors(others.weights(ridges).as_ref());
-        let regular = others.is_regular(T::EPSILON.to_f64());
+    let error = |outside: &Triangle, fold: &Triangle| {
+        let mut errors = fold.squared_errors(outside.weights(ridges).as_ref());
+        let regular = outside.is_regular(T::EPSILON.to_f64());
         for (error, &ridge) in errors.iter_mut().zip(ridges) {
             if !error.is_finite() || (ridge == 0.0 && !regular) {
                 *error = f64::INFINITY;
@@ -230,23 +244,48 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
         }
         errors
     };
-    let (errors, whole) = leave_each_out(folds, &errors, observer)?;
+    let (errors, whole) = each_left_out(folds, ridges, &error, observer)?;
     let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
     let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
     Ok(Validated { scores, whole })
 }
 
-/// Return what `visit` makes of each fold and the sum of the others, and the sum of all.
+/// Return for each fold the weights of this ridge, a column for each target, that the other folds determine.
 ///
 /// # Errors
-/// [`Error::Folds`] for fewer than two folds, [`Error::Cancelled`].
-pub(crate) fn leave_each_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
+/// Those of [`cross_validate_folds`].
+pub(crate) fn weights_without_folds<T: Scalar>(
+    folds: &[RidgeRegression<'_, T>],
+    ridge: f64,
+    observer: &dyn Observer,
+) -> Result<Vec<Mat<f64>>, Error> {
+    let weights = |outside: &Triangle, _: &Triangle| outside.weights(&[ridge]);
+    Ok(each_left_out(folds, &[ridge], &weights, observer)?.0)
+}
+
+/// Return for each fold what `visit` finds from the triangle of the others and its own, and the triangle of all rows.
+///
+/// # Errors
+/// Those of [`cross_validate_folds`].
+pub(crate) fn each_left_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
     folds: &[F],
+    ridges: &[f64],
     visit: &(impl Fn(&Triangle, &Triangle) -> A + Sync),
     observer: &dyn Observer,
 ) -> Result<(Vec<A>, Triangle), Error> {
-    if folds.len() < 2 {
-        return Err(Error::Folds { rows: folds.iter().map(|fold| fold.borrow().rows() as usize).sum() });
+    let rows = || folds.iter().map(|fold| fold.borrow().rows() as usize);
+    let [first, _, ..] = folds else { return Err(Error::Folds { rows: rows().sum() }) };
+    for shape in [RidgeRegression::features, RidgeRegression::targets] {
+        let expected = shape(first.borrow());
+        if let Some(found) = folds.iter().map(|fold| shape(fold.borrow())).find(|&found| found != expected) {
+            return Err(regression_error(CoreError::Length { expected, found }));
+        }
+    }
+    if ridges.iter().any(|ridge| !(*ridge >= 0.0 && ridge.is_finite())) {
+        return Err(regression_error(CoreError::Ridge));
+    }
+    if rows().filter(|&rows| rows > 0).count() < 2 {
+        return Err(regression_error(CoreError::NoRows));
     }
     let (left, right) = folds.split_at(folds.len() / 2);
     let steps = [left, right].map(|half| steps_to_leave_out(half.len()));
@@ -255,14 +294,13 @@ pub(crate) fn leave_each_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + 
     let (of_left, of_right) = (of_left?, of_right?);
     let whole = of_left.plus(&of_right);
     observer.advance(folds.len() as u64 - 1);
-    let (visited, of_right) = rayon::join(
+    let (of_left, of_right) = rayon::join(
         || leave_out(left, &of_right, visit, observer),
         || leave_out(right, &of_left, visit, observer),
     );
-    let mut visited = visited?;
-    visited.extend(of_right?);
+    let found = of_left?.into_iter().chain(of_right?).collect();
     observer.end();
-    Ok((visited, whole))
+    Ok((found, whole))
 }
 
 /// The time of a decomposition with the weights and errors of all ridges, in sums of triangles.
@@ -277,7 +315,7 @@ fn steps_to_leave_out(folds: usize) -> u64 {
     }
 }
 
-/// Return what `visit` makes of each fold and the sum of the other folds and the rows outside.
+/// Return for each of these folds what `visit` finds from the other folds with the rows outside, and from its own.
 fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
     folds: &[F],
     outside: &Triangle,
@@ -286,9 +324,9 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
 ) -> Result<Vec<A>, Error> {
     go_on(observer)?;
     if let [fold] = folds {
-        let visited = visit(&Triangle::of(fold.borrow()), outside);
+        let found = visit(outside, &Triangle::of(fold.borrow()));
         observer.advance(DECOMPOSITION);
-        return Ok(vec![visited]);
+        return Ok(vec![found]);
     }
     let (left, right) = folds.split_at(folds.len() / 2);
     let without = |half: &[F], other: &[F]| {
@@ -296,10 +334,8 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
         observer.advance(other.len() as u64);
         leave_out(half, &outside, visit, observer)
     };
-    let (visited, of_right) = rayon::join(|| without(left, right), || without(right, left));
-    let mut visited = visited?;
-    visited.extend(of_right?);
-    Ok(visited)
+    let (of_left, of_right) = rayon::join(|| without(left, right), || without(right, left));
+    Ok(of_left?.into_iter().chain(of_right?).collect())
 }
 
 #[cfg(test)]

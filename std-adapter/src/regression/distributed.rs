@@ -172,7 +172,7 @@ impl FitSpec {
         ridge: Ridge,
         seed: u64,
     ) -> Result<Self, Error> {
-        let target = columns.learnable()?.clone();
+        let target = columns.single("a fit to rows in several places")?.clone();
         if ridge == Ridge::LeaveOneOut {
             return Err(Error::LeaveOneOut);
         }
@@ -301,7 +301,7 @@ impl FitSpec {
         *accumulated = rayon::scope(|_| {
             self.on_landmarks(|landmarks| {
                 Accumulator::on_all(&accumulated.0, |accumulators| {
-                    let mut block = Block::new(landmarks, true)?;
+                    let mut block = Block::new(landmarks, 1, true)?;
                     let (mut features, mut scaled) =
                         (zeros(self.features(), 0.0)?, zeros(self.scaler.width(), 0.0)?);
                     for (rows, accumulator) in rows_of.iter().zip(&mut *accumulators) {
@@ -311,7 +311,7 @@ impl FitSpec {
                             self.scaler.apply_row(&features, &mut scaled);
                             let mut target = [0.0];
                             self.target_scaler.apply_row(&[targets[row]], &mut target);
-                            block.push(scaled.iter().copied(), target[0])?;
+                            block.push(scaled.iter().copied(), target)?;
                         }
                         block.end(accumulator)?;
                     }
@@ -390,6 +390,8 @@ impl FitSpec {
                 mean: first(&self.target_scaler.means),
                 deviation: first(&self.target_scaler.deviations),
             }),
+            further: Vec::new(),
+            classes: None,
         };
         self.on_landmarks(|landmarks| {
             Accumulator::on_all(&accumulated.0, |folds| {

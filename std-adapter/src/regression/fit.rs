@@ -4,12 +4,13 @@ use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::{columns::Columns, columns::RowSlices, columns::Targets, source::Order, source::RowSource};
 use crate::error::Error;
 use crate::kernel::{precision::Precision, spec::KernelSpec};
-use crate::model::confidence::Confidence;
-use crate::model::trained::{AnyCoefficients, Coefficients, Model};
+use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
+use crate::model::{classes::Classifier, confidence::Confidence};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, checkpoint::Rounds, input::Input, params::FitParams, regress::Quality,
-    regress::Regression, regress::cross_validate, regress::regress, ridge::Ridge,
+    checkpoint::Checkpoint, checkpoint::Rounds, class_errors::ClassErrors, class_errors::class_errors,
+    folds::Deal, input::Input, params::FitParams, regress::Quality, regress::Regression,
+    regress::cross_validate, regress::regress, ridge::Ridge,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
@@ -25,7 +26,10 @@ pub struct Fitted {
     pub dependent: usize,
     /// Root mean squared error over the folds, or of leaving out each row, in standard deviations of the target, if the
     /// ridge was chosen by it.
+    /// Of several targets, over all of them.
     pub validation_nrmse: Option<f64>,
+    /// The errors of classes, each row predicted without its fold.
+    pub class_errors: Option<ClassErrors>,
     /// The landmarks that are not left out: places among those given.
     pub(crate) kept: Vec<usize>,
 }
@@ -34,6 +38,10 @@ pub struct Fitted {
 ///
 /// Costs `O(N c²)` multiply-adds and `O(c²)` memory, plus a byte per row if the ridge is cross-validated. An
 /// interrupted fit resumes from its checkpoint and yields the same model bit for bit.
+///
+/// Several targets, or classes, share landmarks, factor and ridge. The ridge has the least sum of squared errors over the standardised
+/// targets, so that no target's units, and no frequent class, outweigh the others. Classes are told apart by their indicators, one against
+/// the rest; folds are stratified, and a second pass over the rows measures [`ClassErrors`] and the temperature of probabilities.
 ///
 /// # Errors
 /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Regression`], [`Error::Memory`],
@@ -46,7 +54,11 @@ pub fn fit(
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
     source.verify()?;
-    source.columns().learnable()?;
+    let columns = source.columns();
+    columns.learnable()?;
+    if checkpoint.is_some() {
+        columns.single("a checkpoint")?;
+    }
     source.expect(Order::Sequential);
     let slices = source.slices();
     let precision = if let Some(RowSlices::F32(..)) = slices { Precision::F32 } else { params.precision };
@@ -84,13 +96,30 @@ fn fit_in<T: Lane + RealField>(
     let points = landmarks.features(source)?;
     let mut rounds = Rounds::new(source, checkpoint, &points, params);
     let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
-    let input = Input { rows, dim: columns.width(), targets, landmarks: &points, kernel: kernel.build()? };
+    let input = Input {
+        rows,
+        dim: columns.width(),
+        targets,
+        further: source.further(),
+        classes: columns.classes.is_some(),
+        deal: Deal::of(source),
+        landmarks: &points,
+        kernel: kernel.build()?,
+    };
     let fitted = regress(input, &ridge.into(), seed, &mut rounds, true, observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
     let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
     let numbers: Vec<u64> = numbers.collect();
-    assemble(&columns, source.len() as u64, &points, &numbers, fitted?, kernel, coefficients)
+    let mut fitted = fitted?;
+    let held_out = fitted.held_out.take();
+    let mut model = assemble(&columns, source.len() as u64, &points, &numbers, fitted, kernel, coefficients)?;
+    if let (Some(held_out), Some(classes)) = (held_out, columns.classes) {
+        let (errors, temperature) = class_errors(held_out, source, seed)?;
+        model.class_errors = Some(errors);
+        model.model.classifier = Some(Classifier { classes, temperature });
+    }
+    Ok(model)
 }
 
 /// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
@@ -111,16 +140,19 @@ pub(crate) fn validation_error(
     source.expect(Order::Sequential);
     let points = landmarks.features(source)?;
     let (dim, ridges) = (source.width(), ridge.candidates());
+    let (further, deal, classes) = (source.further(), Deal::of(source), false);
     let quality = match source.slices() {
         Some(RowSlices::F64(rows, Some(targets))) => {
             let (targets, landmarks) = (Targets::F64(targets), &points[..]);
-            let input = Input { rows, dim, targets, landmarks, kernel: kernel.build()? };
+            let input =
+                Input { rows, dim, targets, further, classes, deal, landmarks, kernel: kernel.build()? };
             cross_validate(input, ridges, seed, observer)
         }
         Some(RowSlices::F32(rows, Some(targets))) => {
             let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
             let (targets, landmarks) = (Targets::F32(targets), &landmarks[..]);
-            let input = Input { rows, dim, targets, landmarks, kernel: kernel.build()? };
+            let input =
+                Input { rows, dim, targets, further, classes, deal, landmarks, kernel: kernel.build()? };
             cross_validate(input, ridges, seed, observer)
         }
         _ => return Err(Error::NoTarget),
@@ -141,7 +173,7 @@ pub(crate) fn assemble<T: Scalar>(
     coefficients: fn(Coefficients<T>) -> AnyCoefficients,
 ) -> Result<Fitted, Error> {
     let target = columns.learnable()?;
-    let dim = columns.width();
+    let (dim, rank) = (columns.width(), fitted.kept.len());
     let Quality { train_error, validation_error, .. } = fitted.quality;
     let mut numbers_found = [train_error].into_iter().chain(validation_error);
     if !numbers_found.all(f64::is_finite) || fitted.weights.iter().any(|weight| !weight.is_finite()) {
@@ -151,6 +183,12 @@ pub(crate) fn assemble<T: Scalar>(
     for &place in &fitted.kept {
         landmarks.extend_from_slice(&points[place * dim..(place + 1) * dim]);
     }
+    let (first, others) = fitted.weights.split_at(rank);
+    let further = columns.further.iter().zip(others.chunks_exact(rank.max(1)));
+    let further = further.map(|(target, weights)| Output {
+        target: target.clone(),
+        weights: weights.iter().map(|weight| weight.to_f64()).collect(),
+    });
     let model = Model {
         feature_names: columns.feature_names.clone(),
         target_name: target.name.clone(),
@@ -163,7 +201,9 @@ pub(crate) fn assemble<T: Scalar>(
         trained_rows: rows,
         landmark_rows: fitted.kept.iter().filter_map(|&place| numbers.get(place).copied()).collect(),
         train_nrmse: fitted.quality.train_error,
-        coefficients: coefficients(Coefficients { landmarks, weights: fitted.weights }),
+        further: further.collect(),
+        classifier: None,
+        coefficients: coefficients(Coefficients { landmarks, weights: first.to_vec() }),
         importances: None,
         confidence: fitted.confidence.map(|confidence| Confidence {
             range: confidence.range.map(|end| target.mean + target.deviation * end),
@@ -172,5 +212,6 @@ pub(crate) fn assemble<T: Scalar>(
         recipe: None,
     };
     let dependent = points.len() / dim - fitted.kept.len();
-    Ok(Fitted { model, dependent, validation_nrmse: fitted.quality.validation_error, kept: fitted.kept })
+    let validation_nrmse = fitted.quality.validation_error;
+    Ok(Fitted { model, dependent, validation_nrmse, class_errors: None, kept: fitted.kept })
 }

@@ -36,8 +36,11 @@ impl<'m> Fleet<'m> {
     /// Create the fleet of devices that hold this model in single precision.
     ///
     /// # Errors
-    /// Those of [`Exported::of`](crate::model::export::Exported::of).
+    /// [`Error::SeveralTargets`], and those of [`Exported::of`](crate::model::export::Exported::of).
     pub fn of(model: &'m Model) -> Result<Self, Error> {
+        if model.outputs() > 1 {
+            return Err(Error::SeveralTargets { what: "learning on devices" });
+        }
         Ok(Self { model, single: Single::of(model)? })
     }
 

@@ -1,11 +1,81 @@
 //! Cross-validation folds.
 
+use crate::data::{prepared::StandardTarget, source::Partition, source::RowSource};
 use crate::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
 use std::{array, iter};
 
 /// The number of cross-validation folds, ten as in the paper.
 pub const FOLDS: usize = 10;
+
+/// How rows are dealt to folds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Deal<'a> {
+    /// Each row alone.
+    #[default]
+    Rows,
+    /// The rows of each class, given by the indicators of all classes but the first, apart: folds are stratified.
+    Classes(&'a [StandardTarget]),
+    /// The rows of each group together, the largest groups first, each to the fold with the fewest rows.
+    Groups(&'a [u32]),
+    /// Contiguous blocks of rows, without gaps between them.
+    Time,
+}
+
+impl<'a> Deal<'a> {
+    /// Return how the rows of a source are dealt.
+    pub(crate) fn of(source: &'a dyn RowSource) -> Self {
+        match source.partition() {
+            Partition::Groups(groups) => Self::Groups(groups),
+            Partition::Time => Self::Time,
+            Partition::Rows if source.columns().classes.is_some() => Self::Classes(source.further()),
+            Partition::Rows => Self::Rows,
+        }
+    }
+
+    /// Whether rows stay together, so that none can be left out alone.
+    pub(crate) fn keeps_together(self) -> bool {
+        matches!(self, Self::Groups(_) | Self::Time)
+    }
+
+    /// Return the fold of each of `rows` rows.
+    pub(crate) fn folds(self, rows: usize, seed: u64) -> Box<dyn Iterator<Item = u8> + 'a> {
+        match self {
+            Self::Rows => Box::new(deal_folds(rows, seed)),
+            Self::Classes(further) => {
+                let mut order: Vec<usize> = (0..rows).collect();
+                order.sort_by_key(|&row| class_of(further, row));
+                let mut folds = vec![0; rows];
+                order.into_iter().zip(deal_folds(rows, seed)).for_each(|(row, fold)| folds[row] = fold);
+                Box::new(folds.into_iter())
+            }
+            Self::Groups(groups) => {
+                let count = groups.iter().max().map_or(0, |&last| last as usize + 1);
+                let mut sizes = vec![0_usize; count];
+                groups.iter().for_each(|&group| sizes[group as usize] += 1);
+                let mut order: Vec<usize> = (0..count).collect();
+                order.shuffle(&mut stream(seed, RngStream::Folds));
+                order.sort_by_key(|&group| std::cmp::Reverse(sizes[group]));
+                let (mut loads, mut fold_of) = ([0_usize; FOLDS], vec![0; count]);
+                for group in order {
+                    let fold = (0..FOLDS.min(rows)).min_by_key(|&fold| loads[fold]).unwrap_or(0);
+                    loads[fold] += sizes[group];
+                    fold_of[group] = fold as u8;
+                }
+                Box::new(groups.iter().map(move |&group| fold_of[group as usize]))
+            }
+            Self::Time => {
+                let folds = FOLDS.min(rows);
+                Box::new((0..rows).map(move |row| (row as u128 * folds as u128 / rows as u128) as u8))
+            }
+        }
+    }
+}
+
+/// Return the class of a row from the indicators of all classes but the first, which are standardised.
+pub(crate) fn class_of(further: &[StandardTarget], row: usize) -> usize {
+    further.iter().position(|indicator| indicator.values[row] > 0.0).map_or(0, |place| place + 1)
+}
 
 /// Return the fold of each of `rows` rows: one of [`FOLDS`], or of as many as there are rows if these are fewer. Every
 /// run of that many consecutive rows contains each fold once, in random order, so folds stay balanced in sorted files.
@@ -22,7 +92,47 @@ pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::deal_folds;
+    use super::{Deal, deal_folds};
+    use crate::data::prepared::StandardTarget;
+
+    #[test]
+    fn each_class_is_spread_over_the_folds() {
+        let class = |row: usize| if row < 3 { 2 } else { usize::from(row.is_multiple_of(7)) };
+        let indicator = |of: usize| {
+            let values = (0..103).map(|row| f64::from(u8::from(class(row) == of))).collect();
+            StandardTarget::of(String::new(), values).unwrap()
+        };
+        let further = [indicator(1), indicator(2)];
+        let folds: Vec<u8> = Deal::Classes(&further).folds(103, 5).collect();
+        for of in 0..3 {
+            let rows: Vec<usize> = (0..103).filter(|&row| class(row) == of).collect();
+            let size = |fold| rows.iter().filter(|&&row| folds[row] == fold).count();
+            let (least, most) = (rows.len() / 10, rows.len().div_ceil(10));
+            assert!((0..10).map(size).all(|size| (least..=most + 1).contains(&size)), "{of}");
+        }
+        let size = |fold| folds.iter().filter(|&&other| other == fold).count();
+        assert!((0..10).map(size).all(|size| size == 10 || size == 11));
+        assert!(!deal_folds(103, 5).eq(folds));
+    }
+
+    #[test]
+    fn rows_of_a_group_or_of_a_time_are_together() {
+        let groups: Vec<u32> = (0..500).map(|row| (row * row % 61) as u32 / 2).collect();
+        let folds: Vec<u8> = Deal::Groups(&groups).folds(500, 3).collect();
+        for (row, &fold) in folds.iter().enumerate() {
+            assert!((0..500).all(|other| groups[other] != groups[row] || folds[other] == fold));
+        }
+        let size = |fold| folds.iter().filter(|&&other| other == fold).count();
+        let sizes: Vec<usize> = (0..10).map(size).collect();
+        assert!(sizes.iter().all(|size| (40..=60).contains(size)), "{sizes:?}");
+        assert!(!Deal::Groups(&groups).folds(500, 4).eq(folds));
+
+        let folds: Vec<u8> = Deal::Time.folds(103, 3).collect();
+        assert!(folds.is_sorted());
+        let size = |fold| folds.iter().filter(|&&other| other == fold).count();
+        assert!((0..10).map(size).all(|size| size == 10 || size == 11));
+        assert!(Deal::Time.folds(3, 3).eq([0, 1, 2]));
+    }
 
     #[test]
     fn folds_are_balanced_and_shuffled() {

@@ -11,12 +11,12 @@ use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::linalg::eigen::{eigen, product};
 use crate::observer::{Named, Observer, go_on};
 use crate::regression::{
-    folds::FOLDS, folds::deal_folds, input::Input, regress::cross_validate, sigma_search::Scan,
+    folds::Deal, folds::FOLDS, input::Input, regress::cross_validate, sigma_search::Scan,
     sigma_search::at_edge, sigma_search::median_of,
 };
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rand::seq::index;
 use serde::Serialize;
 
@@ -95,7 +95,7 @@ pub fn tune(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Surface, Error> {
-    let targets = &data.learnable()?.values;
+    data.learnable()?;
     let Grid { multiples, further, ridges } = grid;
     if ridges.is_empty() || ridges.iter().any(|&ridge| !(ridge > 0.0 && ridge.is_finite())) {
         return Err(Error::Regression { reason: CoreError::Ridge });
@@ -111,7 +111,8 @@ pub fn tune(
         grid.sort_unstable_by(f64::total_cmp);
         grid.dedup();
     }
-    let folds: Vec<u8> = deal_folds(data.len(), seed).collect();
+    let folds: Vec<u8> = Deal::of(data).folds(data.len(), seed).collect();
+    let targets = data.target_matrix();
     let landmarks = match regressor {
         Regressor::Full => {
             check_rows(data.len())?;
@@ -126,14 +127,16 @@ pub fn tune(
         let named = Named { outer: observer, name: &format!("bandwidth {} of {count}", at + 1) };
         let spec = KernelSpec { kind: kernel, sigma };
         let squares: Vec<f64> = match regressor {
-            Regressor::Full => full(data, targets, spec, &ridges, &folds, &named)?,
+            Regressor::Full => full(data, targets.as_ref(), spec, &ridges, &folds, &named)?,
             Regressor::Nystrom { .. } => {
                 let input = Input::of(data, &landmarks, spec.build()?)?;
                 let scores = cross_validate(input, ridges.clone(), seed, &named)?.scores;
                 scores.into_iter().map(|(_, squares)| squares).collect()
             }
         };
-        let root = |squares: f64| Some((squares / data.len() as f64).sqrt()).filter(|root| root.is_finite());
+        let root = |squares: f64| {
+            Some((squares / (data.len() * targets.ncols()) as f64).sqrt()).filter(|root| root.is_finite())
+        };
         let line: Vec<Option<f64>> = squares.into_iter().map(root).collect();
         scan.add(sigma, line.iter().flatten().copied().fold(f64::INFINITY, f64::min));
         let place = sigmas.partition_point(|&other| other < sigma);
@@ -162,13 +165,13 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
     Err(Error::Landmarks { reason })
 }
 
-/// Return the squared error over all folds for each ridge.
+/// Return the squared error over all folds and targets for each ridge.
 ///
 /// For each fold, the kernel matrix of the `n` training rows is decomposed once for all ridges:
 /// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`.
 fn full(
     data: &Prepared,
-    targets: &[f64],
+    targets: MatRef<'_, f64>,
     kernel: KernelSpec,
     ridges: &[f64],
     folds: &[u8],
@@ -184,15 +187,18 @@ fn full(
             (0..data.len()).partition(|&row| usize::from(folds[row]) == fold);
         let inner = eigen(&Mat::from_fn(others.len(), others.len(), |i, j| matrix[(others[i], others[j])]))?;
         let outer = Mat::from_fn(held.len(), others.len(), |i, j| matrix[(held[i], others[j])]);
-        let y = Mat::from_fn(others.len(), 1, |i, _| targets[others[i]]);
+        let y = Mat::from_fn(others.len(), targets.ncols(), |i, t| targets[(others[i], t)]);
         let along = product(inner.vectors.transpose(), y.as_ref());
         let turned = product(outer.as_ref(), inner.vectors.as_ref());
         for (ridge, squares) in ridges.iter().zip(&mut squares) {
             let penalty = others.len() as f64 * ridge;
-            let weights = Mat::from_fn(others.len(), 1, |k, _| along[(k, 0)] / (inner.values[k] + penalty));
+            let weights =
+                Mat::from_fn(others.len(), y.ncols(), |k, t| along[(k, t)] / (inner.values[k] + penalty));
             let predicted = product(turned.as_ref(), weights.as_ref());
-            let errors = held.iter().zip(predicted.col_as_slice(0)).map(|(&row, found)| targets[row] - found);
-            *squares += errors.map(|error| error * error).sum::<f64>();
+            for (found, own) in predicted.col_iter().zip(targets.col_iter()) {
+                let errors = held.iter().zip(found.iter()).map(|(&row, found)| own[row] - found);
+                *squares += errors.map(|error| error * error).sum::<f64>();
+            }
         }
         observer.advance(1);
     }

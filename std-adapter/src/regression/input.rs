@@ -1,7 +1,8 @@
 //! The rows and landmarks of a regression.
 
-use crate::data::{columns::Targets, prepared::Prepared};
+use crate::data::{columns::Targets, prepared::Prepared, prepared::StandardTarget};
 use crate::error::Error;
+use crate::regression::folds::Deal;
 use dpp_nystrom_core::kernel::ChosenKernel;
 
 /// Scaled rows with targets, and the landmarks to regress on.
@@ -13,23 +14,50 @@ pub(crate) struct Input<'a, T> {
     pub(crate) dim: usize,
     /// A target for each row.
     pub(crate) targets: Targets<'a>,
+    /// Those after it, which rows in memory may have.
+    pub(crate) further: &'a [StandardTarget],
+    /// Whether the targets are indicators of classes.
+    pub(crate) classes: bool,
+    /// How rows are dealt to folds.
+    pub(crate) deal: Deal<'a>,
     /// Landmarks of `dim` numbers.
     pub(crate) landmarks: &'a [T],
     /// The kernel.
     pub(crate) kernel: ChosenKernel<T>,
 }
 
+impl<T> Input<'_, T> {
+    /// Return the number of targets.
+    pub(crate) fn outputs(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// Return the targets of a row.
+    pub(crate) fn targets_of(&self, row: usize) -> impl Iterator<Item = f64> {
+        std::iter::once(self.targets.at(row)).chain(self.further.iter().map(move |target| target.values[row]))
+    }
+}
+
 impl<'a> Input<'a, f64> {
     /// Take the rows and targets of a data set.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    /// Those of [`Prepared::learnable`].
     pub(crate) fn of(
         data: &'a Prepared,
         landmarks: &'a [f64],
         kernel: ChosenKernel<f64>,
     ) -> Result<Self, Error> {
         let targets = data.learnable()?.values.as_slice().into();
-        Ok(Self { rows: &data.rows, dim: data.dim, targets, landmarks, kernel })
+        Ok(Self {
+            rows: &data.rows,
+            dim: data.dim,
+            targets,
+            further: &data.further,
+            classes: data.classes.is_some(),
+            deal: Deal::of(data),
+            landmarks,
+            kernel,
+        })
     }
 }

@@ -35,29 +35,37 @@ pub(crate) struct Basis {
     pub(crate) vectors: Mat<f64>,
     /// `D`.
     values: Vec<f64>,
-    /// `VᵀΦy`.
-    along: Vec<f64>,
+    /// `VᵀΦy`, a column for each target.
+    along: Mat<f64>,
 }
 
 impl Basis {
-    /// Decompose the triangle `[R q]` with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`: `R = USVᵀ`, so `D = S²`. Nothing is squared before.
+    /// Decompose the triangle `[R q]`, with a `q` for each target, with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`: `R = USVᵀ`, so `D = S²`. Nothing is squared before.
     ///
     /// # Errors
     /// [`Error::Eigenvalues`].
     pub(crate) fn of_triangle(triangle: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<Self, Error> {
         let svd = triangle.svd().map_err(|_| Error::Eigenvalues)?;
-        let along = svd.U().transpose() * targets;
+        let mut along = svd.U().transpose() * targets;
         let values: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+        for column in along.col_iter_mut() {
+            column.iter_mut().zip(&values).for_each(|(entry, value)| *entry *= value);
+        }
         Ok(Self {
-            along: values.iter().enumerate().map(|(k, value)| value * along[(k, 0)]).collect(),
+            along,
             values: values.iter().map(|value| value * value).collect(),
             vectors: svd.V().to_owned(),
         })
     }
 
-    /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ`.
-    pub(crate) fn squares(&self, features: MatRef<'_, f64>, targets: &[f64], loads: &[f64]) -> Vec<f64> {
-        squares(features, &self.values, &self.along, targets, loads)
+    /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ` and a column for each target.
+    pub(crate) fn squares(
+        &self,
+        features: MatRef<'_, f64>,
+        targets: MatRef<'_, f64>,
+        loads: &[f64],
+    ) -> Vec<f64> {
+        squares(features, &self.values, self.along.as_ref(), targets, loads)
     }
 }
 
@@ -65,19 +73,25 @@ impl Basis {
 fn squares(
     features: MatRef<'_, f64>,
     values: &[f64],
-    along: &[f64],
-    targets: &[f64],
+    along: MatRef<'_, f64>,
+    targets: MatRef<'_, f64>,
     loads: &[f64],
 ) -> Vec<f64> {
     let (rank, n) = (features.nrows(), features.ncols());
     let inverse = |k: usize, at: usize| 1.0 / (values[k] + loads[at]);
     let inverses = Mat::from_fn(rank, loads.len(), inverse);
-    let weights = Mat::from_fn(rank, loads.len(), |k, at| inverse(k, at) * along[k]);
-    let fitted = product(features.transpose(), weights.as_ref());
     let squared = Mat::from_fn(n, rank, |i, k| features[(k, i)] * features[(k, i)]);
     let leverages = product(squared.as_ref(), inverses.as_ref());
-    let residual = |i: usize, at: usize| without(targets[i] - fitted[(i, at)], 1.0 - leverages[(i, at)]);
-    (0..loads.len()).map(|at| (0..n).map(|i| residual(i, at).powi(2)).sum()).collect()
+    let mut sums = vec![0.0; loads.len()];
+    for (target, along) in targets.col_iter().zip(along.col_iter()) {
+        let weights = Mat::from_fn(rank, loads.len(), |k, at| inverse(k, at) * along[k]);
+        let fitted = product(features.transpose(), weights.as_ref());
+        let residual = |i: usize, at: usize| without(target[i] - fitted[(i, at)], 1.0 - leverages[(i, at)]);
+        for (at, sum) in sums.iter_mut().enumerate() {
+            *sum += (0..n).map(|i| residual(i, at).powi(2)).sum::<f64>();
+        }
+    }
+    sums
 }
 
 /// Features in the eigenbasis of their Gram matrix.
@@ -103,25 +117,25 @@ impl Axes {
         Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
     }
 
-    /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares.
+    /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares over rows and targets, a column each.
     ///
     /// The error is infinite if, at every ridge, some row has leverage 1.
     ///
     /// # Errors
     /// [`Error::Regression`] if `ridges` is empty.
-    pub(crate) fn best(&self, targets: &[f64], ridges: &[f64]) -> Result<(f64, f64), Error> {
-        let n = targets.len() as f64;
+    pub(crate) fn best(&self, targets: MatRef<'_, f64>, ridges: &[f64]) -> Result<(f64, f64), Error> {
+        let rows = targets.nrows();
+        let n = rows as f64;
         let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
-        let along =
-            product(self.features.as_ref(), MatRef::from_column_major_slice(targets, targets.len(), 1));
-        let along = along.col_as_slice(0);
-        let blocks = (0..targets.len()).into_par_iter().step_by(BLOCK).map(|first| {
-            let count = BLOCK.min(targets.len() - first);
+        let along = product(self.features.as_ref(), targets);
+        let blocks = (0..rows).into_par_iter().step_by(BLOCK).map(|first| {
+            let count = BLOCK.min(rows - first);
             let features = self.features.subcols(first, count);
-            squares(features, &self.values, along, &targets[first..first + count], &loads)
+            squares(features, &self.values, along.as_ref(), targets.subrows(first, count), &loads)
         });
         let squares = sum_of(&blocks.collect::<Vec<_>>(), ridges.len());
-        let errors = ridges.iter().zip(squares).map(|(&ridge, squares)| (ridge, squares / n));
+        let count = n * targets.ncols() as f64;
+        let errors = ridges.iter().zip(squares).map(|(&ridge, squares)| (ridge, squares / count));
         errors
             .min_by(|one, other| one.1.total_cmp(&other.1))
             .ok_or(Error::Regression { reason: CoreError::Ridge })
@@ -277,8 +291,12 @@ mod tests {
     use super::{factor, solve_lower};
     use crate::rng::{RngStream, stream};
     use dpp_nystrom_core::Scalar;
-    use faer::{Mat, Par};
+    use faer::{Mat, MatRef, Par};
     use rand_core::Rng;
+
+    fn column(targets: &[f64]) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(targets, targets.len(), 1)
+    }
 
     fn made_up(rank: usize, n: usize) -> (Mat<f64>, Vec<f64>) {
         let mut random = stream(1, RngStream::Rows);
@@ -340,13 +358,14 @@ mod tests {
         let turned = basis.vectors.transpose() * &features;
         let loads = [1e-8, 1e-6, 0.1, 3.0];
         let parts = [(0, 10), (10, 13)].map(|(first, count)| {
-            basis.squares(turned.subcols(first, count), &targets[first..first + count], &loads)
+            let targets = MatRef::from_column_major_slice(&targets[first..first + count], count, 1);
+            basis.squares(turned.subcols(first, count), targets, &loads)
         });
         for (load, total) in loads.into_iter().zip(sum_of(&parts, loads.len())) {
             let refitted =
                 (0..23).map(|i| residual_without(&features, &targets, load, i).powi(2)).sum::<f64>();
             assert!((total - refitted).abs() < 1e-9, "{load}: {total} {refitted}");
-            let axes = Axes::new(&features).unwrap().best(&targets, &[load / 23.0]).unwrap();
+            let axes = Axes::new(&features).unwrap().best(column(&targets), &[load / 23.0]).unwrap();
             assert!((axes.1 * 23.0 - refitted).abs() < 1e-9, "{load}: {axes:?} {refitted}");
         }
     }
@@ -394,13 +413,13 @@ mod tests {
         let (features, targets) = made_up(4, 23);
         let axes = Axes::new(&features).unwrap();
         let ridges = [1e-8, 1e-4, 1e-2, 1.0, 100.0];
-        let (ridge, error) = axes.best(&targets, &ridges).unwrap();
+        let (ridge, error) = axes.best(column(&targets), &ridges).unwrap();
         let errors = ridges.map(|ridge| Fitted::new(&features, &targets, ridge * 23.0).unwrap().error());
         assert!(errors.iter().all(|&other| error <= other * (1.0 + 1e-12)), "{error} {errors:?}");
         assert!(
             (errors[ridges.iter().position(|&other| other == ridge).unwrap()] - error).abs() < 1e-12 * error
         );
-        assert!(axes.best(&targets, &[]).is_err());
+        assert!(axes.best(column(&targets), &[]).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod accumulator;
 pub(crate) mod blocked_qr;
 pub(crate) mod calibration;
 pub(crate) mod checkpoint;
+pub(crate) mod class_errors;
 pub(crate) mod cross_validation;
 pub(crate) mod distributed;
 pub(crate) mod fit;
@@ -24,6 +25,7 @@ pub(crate) mod whitening;
 
 pub use accumulator::Accumulator;
 pub use checkpoint::Checkpoint;
+pub use class_errors::{ClassErrors, ClassTally};
 pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns, first_not_finite};
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;

@@ -15,9 +15,9 @@
 
 use crate::error::Error;
 use crate::observer::Observer;
-use crate::regression::cross_validation::{Triangle, leave_each_out};
+use crate::regression::cross_validation::{Triangle, each_left_out};
 use dpp_nystrom_core::{RidgeRegression, Scalar};
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use std::fmt::{self, Display, Formatter};
 
 /// What is known of a device's rows from its state.
@@ -107,16 +107,13 @@ pub(crate) fn examine<T: Scalar>(
             return Ok(examined);
         }
         let parts: Vec<&RidgeRegression<'_, T>> = kept.iter().map(|&at| &devices[at]).collect();
-        let visit = |part: &Triangle, others: &Triangle| {
-            others.solve(ridge).map(|(weights, _)| {
-                let weights = Mat::from_fn(weights.len(), 1, |i, _| weights[i]);
-                let error = |of: &Triangle| of.squared_errors(weights.as_ref())[0];
-                (error(part), error(others))
-            })
+        let visit = |others: &Triangle, part: &Triangle| {
+            let (weights, _) = others.solve(ridge)?;
+            let error = |of: &Triangle| of.squared_errors(weights.as_ref())[0];
+            Some((error(part), error(others)))
         };
-        let (left_out, whole) = leave_each_out(&parts, &visit, observer)?;
-        let with_all =
-            whole.solve(ridge).map(|(weights, _)| Mat::from_fn(weights.len(), 1, |i, _| weights[i]));
+        let (left_out, whole) = each_left_out(&parts, &[ridge], &visit, observer)?;
+        let with_all = whole.solve(ridge).map(|(weights, _)| weights);
         for (&at, without) in kept.iter().zip(left_out) {
             let Some((own, others)) = without else { continue };
             let part = Triangle::of(&devices[at]);

@@ -15,15 +15,15 @@ use crate::observer::{Observer, go_on};
 use crate::regression::{
     blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::BLOCKED,
     cross_validation::Triangle, cross_validation::Validated, cross_validation::cross_validate_folds,
-    cross_validation::merge, folds::FOLDS, folds::deal_folds, input::Input, leave_one_out::BLOCK,
-    leave_one_out::sum_of, ridge::Candidates, whitening::Whitening,
+    cross_validation::merge, cross_validation::weights_without_folds, folds::FOLDS, input::Input,
+    leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates, whitening::Whitening,
 };
 use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Landmarks, Nystrom, Points, RidgeRegression, Scalar,
     Solution,
 };
-use faer::{Mat, traits::RealField};
+use faer::{Mat, MatRef, traits::RealField};
 use rayon::prelude::*;
 
 /// Rows between two progress updates.
@@ -49,12 +49,14 @@ const LARGE: usize = 2_048;
 pub(crate) struct Regression<T> {
     /// Indices of the linearly independent landmarks.
     pub(crate) kept: Vec<usize>,
-    /// A kernel weight for each of them.
+    /// A kernel weight for each of them, one target after the other.
     pub(crate) weights: Vec<T>,
     /// The ridge, and the errors of the weights.
     pub(crate) quality: Quality,
     /// What is known of the predictions, if it was measured.
     pub(crate) confidence: Option<Confidence>,
+    /// For classes, the outputs for each row of a regression without its fold, row by row.
+    pub(crate) held_out: Option<Vec<f64>>,
 }
 
 /// The ridge of a regression, and the errors of its weights.
@@ -62,11 +64,11 @@ pub(crate) struct Regression<T> {
 pub(crate) struct Quality {
     /// The ridge.
     pub(crate) ridge: f64,
-    /// Root mean squared error on the training rows.
+    /// Root mean squared error on the training rows and over the targets.
     pub(crate) train_error: f64,
     /// Root mean squared error over the folds, if the ridge was cross-validated.
     pub(crate) validation_error: Option<f64>,
-    /// Each candidate with its squared error over all folds.
+    /// Each candidate with its squared error over all folds and targets.
     pub(crate) scores: Vec<(f64, f64)>,
 }
 
@@ -97,7 +99,8 @@ pub(crate) fn regress<T: Lane + RealField>(
     measured: bool,
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
-    let Input { rows, dim, targets, landmarks, kernel } = input;
+    let Input { rows, dim, targets, landmarks, kernel, deal, .. } = input;
+    let outputs = input.outputs();
     let count = rows.len().checked_div(dim).unwrap_or(0);
     if targets.len() != count {
         return Err(regression_error(CoreError::Length { expected: count, found: targets.len() }));
@@ -107,56 +110,58 @@ pub(crate) fn regress<T: Lane + RealField>(
     {
         return Err(regression_error(CoreError::Ridge));
     }
+    if let (Candidates::BestLeaveOneOut(_), true) = (ridges, deal.keeps_together()) {
+        return Err(Error::LeftOutAlone);
+    }
     let ground = Points::new(landmarks, dim, kernel).map_err(landmarks_error)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
 
-    let (parts, mut deal) = match ridges {
-        Candidates::BestOf(_) => (FOLDS.min(count), Some(deal_folds(count, seed))),
-        Candidates::One(_) | Candidates::BestLeaveOneOut(_) => {
-            ((count / (OF_PART * rank)).clamp(1, PARTS), None)
-        }
+    // Classes need rows held out, however the ridge is chosen.
+    let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.classes;
+    let (parts, mut dealt) = match are_folds {
+        true => (FOLDS.min(count), Some(deal.folds(count, seed))),
+        false => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
     };
-    let mut heaps = (0..parts).map(|_| RidgeHeap::new(rank)).collect::<Result<Vec<_>, _>>()?;
+    let heaps = (0..parts).map(|_| RidgeHeap::with_targets(rank, outputs));
+    let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
     let mut accumulators = heaps
         .iter_mut()
-        .map(|heap| RidgeRegression::new(rank, heap.lend()))
+        .map(|heap| heap.regression(rank, outputs))
         .collect::<Result<Vec<_>, _>>()
         .map_err(regression_error)?;
 
     observer.begin("rows", count as u64);
     // Folds share the rows of a round; other parts are contiguous ranges.
     let whole = ROUND.max(ROUND_OF_RANK.saturating_mul(rank * parts));
-    let (longest, stride) = match deal {
+    let (longest, stride) = match dealt {
         Some(_) => (count, whole),
         None => (count.div_ceil(parts), whole.div_ceil(parts)),
     };
-    let range = |part: usize| match ridges {
-        Candidates::BestOf(_) => (0, count),
-        Candidates::One(_) | Candidates::BestLeaveOneOut(_) => {
-            (part * count / parts, (part + 1) * count / parts)
-        }
+    let range = |part: usize| match are_folds {
+        true => (0, count),
+        false => (part * count / parts, (part + 1) * count / parts),
     };
     let seen =
         |part: usize, rounds: usize| (range(part).1 - range(part).0).min(rounds.saturating_mul(stride));
-    let mut round = rounds.resume(&mut accumulators, |rounds| match deal {
+    let mut round = rounds.resume(&mut accumulators, |rounds| match dealt {
         Some(_) => seen(0, rounds),
         None => (0..parts).map(|part| seen(part, rounds)).sum(),
     })?;
     observer.advance(accumulators.iter().map(RidgeRegression::rows).sum());
     let mut part_of = Vec::new();
-    deal.iter_mut().flatten().take(round * stride).for_each(drop);
+    dealt.iter_mut().flatten().take(round * stride).for_each(drop);
     let share = parts < FEW || rank >= LARGE;
     let mut shared = None;
     while round * stride < longest {
         part_of.clear();
-        part_of.extend(deal.iter_mut().flatten().take(stride.min(longest - round * stride)));
+        part_of.extend(dealt.iter_mut().flatten().take(stride.min(longest - round * stride)));
         let add = |block: &mut Option<_>, (part, accumulator): (usize, &mut RidgeRegression<'_, f64>)| {
             let block = match block {
                 Some(block) => block,
-                None => block.insert(Block::new(&landmarks, share)?),
+                None => block.insert(Block::new(&landmarks, outputs, share)?),
             };
             let (begin, end) = range(part);
             let first = begin + round * stride;
@@ -167,7 +172,7 @@ pub(crate) fn regress<T: Lane + RealField>(
                     continue;
                 }
                 let features = rows[row * dim..(row + 1) * dim].iter().copied();
-                block.push(features, targets.at(row))?;
+                block.push(features, input.targets_of(row))?;
                 seen += 1;
                 if seen == STRIDE {
                     observer.advance(seen as u64);
@@ -189,24 +194,35 @@ pub(crate) fn regress<T: Lane + RealField>(
     drop(shared);
     observer.end();
 
-    let mut fitted = match ridges {
+    let chosen = match ridges {
         Candidates::BestLeaveOneOut(grid) => {
             let scores = leave_one_out(input, &landmarks, &accumulators, grid, observer)?;
             let (best, squares) = least(&scores).ok_or(Error::Folds { rows: count })?;
-            let mut fitted = conclude(&nystrom, &mut accumulators, &Candidates::One(best), observer)?;
-            let validation_error = Some((squares / count as f64).sqrt());
-            fitted.quality = Quality { validation_error, scores, ..fitted.quality };
-            fitted
+            let validation_error = Some((squares / (count * outputs) as f64).sqrt());
+            Chosen { ridge: best, validation_error, scores, sum: None }
         }
-        _ => conclude(&nystrom, &mut accumulators, ridges, observer)?,
+        _ => choose(&accumulators, ridges, observer)?,
     };
-    if measured && let Some(whole) = accumulators.first() {
+    let held_out = match input.classes && measured {
+        true => {
+            let weights = weights_without_folds(&accumulators, chosen.ridge, observer)?;
+            let folds: Vec<u8> = deal.folds(count, seed).collect();
+            Some(predict_held_out(input, &landmarks, &folds, &weights, observer)?)
+        }
+        false => None,
+    };
+    let mut fitted = conclude_at(&nystrom, &mut accumulators, chosen)?;
+    fitted.held_out = held_out;
+    if measured
+        && outputs == 1
+        && let Some(whole) = accumulators.first()
+    {
         fitted.confidence = measure(input, &landmarks, whole, fitted.quality.ridge, &fitted.weights)?;
     }
     Ok(fitted)
 }
 
-/// Return the sum of squared leave-one-out residuals for each ridge, in a second pass over the rows that the parts have
+/// Return the sum of squared leave-one-out residuals over the targets for each ridge, in a second pass over the rows that the parts have
 /// accumulated: `3c²/2` multiply-adds a row.
 fn leave_one_out<T: Lane + RealField>(
     input: Input<'_, T>,
@@ -216,7 +232,7 @@ fn leave_one_out<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Vec<(f64, f64)>, Error> {
     let Input { rows, dim, targets, .. } = input;
-    let (count, rank) = (targets.len(), landmarks.len());
+    let (count, rank, outputs) = (targets.len(), landmarks.len(), input.outputs());
     let basis = Triangle::of_all(parts)?.basis()?;
     let whitening = Whitening::new(landmarks);
     let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * count as f64).collect();
@@ -230,8 +246,9 @@ fn leave_one_out<T: Lane + RealField>(
         let features = features.view().transpose();
         let features = Mat::from_fn(rank, last - first, |k, i| features[(k, i)].to_f64());
         let features = product(basis.vectors.transpose(), features.as_ref());
-        let targets: Vec<f64> = (first..last).map(|row| targets.at(row)).collect();
-        let squares = basis.squares(features.as_ref(), &targets, &loads);
+        let targets: Vec<f64> = (first..last).flat_map(|row| input.targets_of(row)).collect();
+        let targets = MatRef::from_row_major_slice(&targets, last - first, outputs);
+        let squares = basis.squares(features.as_ref(), targets, &loads);
         observer.advance((last - first) as u64);
         Ok(squares)
     };
@@ -240,8 +257,87 @@ fn leave_one_out<T: Lane + RealField>(
     Ok(ridges.iter().copied().zip(sum_of(&blocks, ridges.len())).collect())
 }
 
-/// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights. The
-/// first part becomes the sum of all.
+/// Return the outputs of a regression without the fold of each row, in standard deviations of the targets, row by row: in a second
+/// pass over the rows, `c²/2` multiply-adds and `c` for each target. `weights` are those of the features without each fold.
+fn predict_held_out<T: Lane + RealField>(
+    input: Input<'_, T>,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+    folds: &[u8],
+    weights: &[Mat<f64>],
+    observer: &dyn Observer,
+) -> Result<Vec<f64>, Error> {
+    let Input { rows, dim, .. } = input;
+    let (rank, outputs) = (landmarks.len(), input.outputs());
+    let whitening = Whitening::new(landmarks);
+    observer.begin("rows held out", folds.len() as u64);
+    let of_fold = |fold: usize| -> Vec<usize> {
+        (0..folds.len()).filter(|&row| usize::from(folds[row]) == fold).collect()
+    };
+    let of_folds: Vec<Vec<usize>> = (0..weights.len()).map(of_fold).collect();
+    let blocks = of_folds
+        .iter()
+        .zip(weights)
+        .flat_map(|(own, weights)| own.chunks(BLOCK).map(move |places| (places, weights)));
+    let predict = |&(places, weights): &(&[usize], &Mat<f64>)| {
+        go_on(observer)?;
+        let own = places.iter().map(|&row| &rows[row * dim..(row + 1) * dim]);
+        let mut features = whitening.kernel_values(own)?;
+        whitening.whiten(&mut features);
+        let features = features.view();
+        let features = Mat::from_fn(places.len(), rank, |i, k| features[(i, k)].to_f64());
+        observer.advance(places.len() as u64);
+        Ok(product(features.as_ref(), weights.as_ref()))
+    };
+    let blocks: Vec<_> = blocks.collect();
+    let found = blocks.par_iter().map(predict).collect::<Result<Vec<_>, Error>>()?;
+    let mut predictions = zeros(folds.len().saturating_mul(outputs), 0.0)?;
+    for ((places, _), found) in blocks.into_iter().zip(found) {
+        for (i, &row) in places.iter().enumerate() {
+            let own = predictions[row * outputs..(row + 1) * outputs].iter_mut();
+            own.enumerate().for_each(|(t, slot)| *slot = found[(i, t)]);
+        }
+    }
+    observer.end();
+    Ok(predictions)
+}
+
+/// A ridge, and what it was chosen by.
+struct Chosen {
+    ridge: f64,
+    validation_error: Option<f64>,
+    scores: Vec<(f64, f64)>,
+    /// The triangle of all rows, if it is known.
+    sum: Option<Triangle>,
+}
+
+/// Choose the ridge. The parts are the folds if it is cross-validated.
+fn choose<A: Scalar>(
+    parts: &[RidgeRegression<'_, A>],
+    ridges: &Candidates,
+    observer: &dyn Observer,
+) -> Result<Chosen, Error> {
+    match ridges {
+        Candidates::One(ridge) => {
+            Ok(Chosen { ridge: *ridge, validation_error: None, scores: Vec::new(), sum: None })
+        }
+        Candidates::BestOf(grid) => {
+            let Validated { scores, whole } = cross_validate_folds(parts, grid, observer)?;
+            let numbers = numbers_fitted(parts);
+            let (ridge, error) = least(&scores).ok_or(Error::Folds { rows: numbers as usize })?;
+            let validation_error = Some((error / numbers).sqrt());
+            Ok(Chosen { ridge, validation_error, scores, sum: Some(whole) })
+        }
+        Candidates::BestLeaveOneOut(_) => Err(Error::LeaveOneOut),
+    }
+}
+
+/// Return the number of rows times that of targets.
+fn numbers_fitted<A: Scalar>(parts: &[RidgeRegression<'_, A>]) -> f64 {
+    parts.iter().map(|part| part.rows() as f64 * part.targets() as f64).sum()
+}
+
+/// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights, one target
+/// after the other. The first part becomes the sum of all.
 ///
 /// # Errors
 /// [`Error::LeaveOneOut`], [`Error::Folds`], [`Error::Regression`], [`Error::Cancelled`].
@@ -250,29 +346,35 @@ pub(crate) fn solve<A: Scalar>(
     ridges: &Candidates,
     observer: &dyn Observer,
 ) -> Result<(Vec<A>, Quality), Error> {
-    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
-    let count = rows.ok_or(regression_error(CoreError::RowCount))?;
-    let root = |squares: f64| (squares / count as f64).sqrt();
-    let (ridge, validation_error, scores, sum) = match ridges {
-        Candidates::One(value) => (*value, None, Vec::new(), None),
-        Candidates::BestOf(grid) => {
-            let Validated { scores, whole } = cross_validate_folds(parts, grid, observer)?;
-            let (best, error) = least(&scores).ok_or(Error::Folds { rows: count as usize })?;
-            (best, Some(root(error)), scores, Some(whole))
-        }
-        Candidates::BestLeaveOneOut(_) => return Err(Error::LeaveOneOut),
-    };
+    let chosen = choose(parts, ridges, observer)?;
+    solve_at(parts, chosen)
+}
+
+fn solve_at<A: Scalar>(
+    parts: &mut [RidgeRegression<'_, A>],
+    chosen: Chosen,
+) -> Result<(Vec<A>, Quality), Error> {
+    let Chosen { ridge, validation_error, scores, sum } = chosen;
+    let numbers = numbers_fitted(parts);
     let whole = merge(parts, sum)?;
     let blocked = if whole.features() >= BLOCKED { Triangle::of(whole).solve(ridge) } else { None };
     let (weights, squared_error) = match blocked {
-        Some((weights, squared_error)) => (weights.into_iter().map(A::from_f64).collect(), squared_error),
+        Some((weights, squared_error)) => {
+            let columns = (0..weights.ncols()).flat_map(|t| weights.col_as_slice(t));
+            (columns.copied().map(A::from_f64).collect(), squared_error)
+        }
         None => {
-            let Solution { weights, squared_error } =
-                whole.solve(A::from_f64(ridge)).map_err(regression_error)?;
-            (weights.iter().collect(), squared_error.to_f64())
+            let (mut all, mut squares) = (Vec::new(), 0.0);
+            for target in 0..whole.targets() {
+                let Solution { weights, squared_error } =
+                    whole.solve_target(target, A::from_f64(ridge)).map_err(regression_error)?;
+                all.extend(weights.iter());
+                squares += squared_error.to_f64();
+            }
+            (all, squares)
         }
     };
-    Ok((weights, Quality { ridge, train_error: root(squared_error), validation_error, scores }))
+    Ok((weights, Quality { ridge, train_error: (squared_error / numbers).sqrt(), validation_error, scores }))
 }
 
 /// [`solve`], and convert the feature weights to kernel weights.
@@ -282,12 +384,23 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     ridges: &Candidates,
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
-    let (weights, quality) = solve(parts, ridges, observer)?;
+    let chosen = choose(parts, ridges, observer)?;
+    conclude_at(nystrom, parts, chosen)
+}
+
+fn conclude_at<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    parts: &mut [RidgeRegression<'_, A>],
+    chosen: Chosen,
+) -> Result<Regression<T>, Error> {
+    let (weights, quality) = solve_at(parts, chosen)?;
     let mut of_features: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
     let mut weights = zeros(of_features.len(), T::ZERO)?;
-    let of_features = FeatureWeights::new(&mut of_features);
-    nystrom.kernel_weights(of_features, &mut weights).map_err(regression_error)?;
-    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality, confidence: None })
+    let rank = nystrom.rank().max(1);
+    for (of_features, weights) in of_features.chunks_exact_mut(rank).zip(weights.chunks_exact_mut(rank)) {
+        nystrom.kernel_weights(FeatureWeights::new(of_features), weights).map_err(regression_error)?;
+    }
+    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality, confidence: None, held_out: None })
 }
 
 /// Return the pair with the least finite second value.
@@ -300,13 +413,13 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 mod tests {
     use super::{Input, least, regress, solve};
     use crate::approximation::features::independent_points;
-    use crate::data::columns::Targets;
+    use crate::data::{columns::Targets, prepared::StandardTarget};
     use crate::error::Error;
     use crate::heap::Heap;
     use crate::kernel::kind::KernelKind;
     use crate::observer::NoObserver;
     use crate::regression::{
-        checkpoint::Rounds, leave_one_out, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
+        checkpoint::Rounds, folds::Deal, leave_one_out, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
     };
     use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Nystrom, Points};
@@ -327,8 +440,16 @@ mod tests {
         let in_t = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect::<Vec<_>>();
         let (own, landmarks) = (in_t(&features), in_t(&features[..2 * c]));
         let kernel = KernelKind::Gaussian.build(sigma).unwrap();
-        let input =
-            Input { rows: &own, dim: 2, targets: Targets::F64(&targets), landmarks: &landmarks, kernel };
+        let input = Input {
+            rows: &own,
+            dim: 2,
+            targets: Targets::F64(&targets),
+            further: &[],
+            classes: false,
+            deal: Deal::default(),
+            landmarks: &landmarks,
+            kernel,
+        };
         let candidates = Candidates::BestLeaveOneOut(ridges.to_vec());
         let found = regress(input, &candidates, 0, &mut Rounds::default(), false, &NoObserver).unwrap();
 
@@ -378,5 +499,63 @@ mod tests {
         assert!((grid[18] - 0.1).abs() < 1e-16);
         assert_eq!(least(&[(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
         assert_eq!(least(&[(1.0, f64::NAN)]), None);
+    }
+
+    /// Several targets have the weights of each alone, and the sum of their errors.
+    fn targets_agree<T: Lane + RealField>((rows, c): (usize, usize), tolerance: f64) {
+        let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0;
+        let features: Vec<T> = (0..rows * 2).map(|i| T::from_f64(value(i))).collect();
+        let target = |t: usize| {
+            let y = |x: &[T]| ((1.0 + t as f64) * x[0].to_f64()).sin() + x[1].to_f64() * value(t + 3);
+            let values = features.chunks(2).enumerate().map(|(i, x)| y(x) + value(i * i + t) / 20.0);
+            StandardTarget::of(format!("y{t}"), values.collect()).unwrap()
+        };
+        let targets = [target(0), target(1), target(2)];
+        let landmarks = &features[..2 * c];
+        let kernel = KernelKind::Gaussian.build(0.7).unwrap();
+        let on = |targets: &[StandardTarget], candidates: Candidates| {
+            let (first, further) = targets.split_first().unwrap();
+            let input = Input {
+                rows: &features[..],
+                dim: 2,
+                targets: Targets::F64(&first.values),
+                further,
+                classes: false,
+                deal: Deal::default(),
+                landmarks,
+                kernel,
+            };
+            regress(input, &candidates, 0, &mut Rounds::default(), false, &NoObserver).unwrap()
+        };
+        let ridges = vec![1e-5, 1e-3, 1e-1];
+        for candidates in [Candidates::BestOf(ridges.clone()), Candidates::BestLeaveOneOut(ridges)] {
+            let all = on(&targets, candidates.clone());
+            let alone = targets.each_ref().map(|target| on(std::slice::from_ref(target), candidates.clone()));
+            for (at, &(ridge, squares)) in all.quality.scores.iter().enumerate() {
+                let sum: f64 = alone.iter().map(|one| one.quality.scores[at].1).sum();
+                assert!((squares - sum).abs() <= tolerance * sum, "{candidates:?} {ridge}: {squares} {sum}");
+            }
+            let (best, squares) = least(&all.quality.scores).unwrap();
+            let root = |squares: f64| (squares / (3 * rows) as f64).sqrt();
+            assert_eq!((all.quality.ridge, all.quality.validation_error), (best, Some(root(squares))));
+            let (mut train, rank) = (0.0, all.kept.len());
+            for (target, weights) in targets.iter().zip(all.weights.chunks_exact(rank)) {
+                let one = on(std::slice::from_ref(target), Candidates::One(best));
+                train += one.quality.train_error.powi(2) * rows as f64;
+                let largest = one.weights.iter().map(|weight| weight.to_f64().abs()).fold(0.0, f64::max);
+                for (found, expected) in weights.iter().zip(&one.weights) {
+                    let off = (found.to_f64() - expected.to_f64()).abs();
+                    assert!(off <= 100.0 * tolerance * largest, "{found:?} {expected:?}");
+                }
+            }
+            let train = root(train);
+            assert!((all.quality.train_error - train).abs() <= tolerance * train);
+        }
+    }
+
+    #[test]
+    fn several_targets_have_the_weights_of_each() {
+        // Few landmarks, which determine the weights of the kernel well.
+        targets_agree::<f64>((2_500, 9), 1e-8);
     }
 }

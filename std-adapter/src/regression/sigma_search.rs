@@ -18,6 +18,7 @@ use crate::observer::{Named, Observer, go_on};
 use crate::regression::{fit::validation_error, leave_one_out::Axes, ridge::Ridge};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Matrix, kernel::Kernel};
+use faer::Mat;
 use rand::seq::index;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -231,17 +232,19 @@ impl Scan {
 }
 
 /// A small regression for any bandwidth, from distances that are computed once.
-struct Sketch<'a> {
-    targets: &'a [f64],
+struct Sketch {
+    /// A column for each.
+    targets: Mat<f64>,
     /// The distances of each row to the landmarks, which are the first rows.
     distances: Vec<f64>,
     landmarks: usize,
     ridges: Vec<f64>,
 }
 
-impl<'a> Sketch<'a> {
-    fn new(data: &'a Prepared, kernel: KernelKind, landmarks: usize, ridge: Ridge) -> Result<Self, Error> {
-        let targets = data.learnable()?.values.as_slice();
+impl Sketch {
+    fn new(data: &Prepared, kernel: KernelKind, landmarks: usize, ridge: Ridge) -> Result<Self, Error> {
+        data.learnable()?;
+        let targets = data.target_matrix();
         let landmarks = landmarks.min(data.len());
         let row = |at: usize| &data.rows[at * data.dim..(at + 1) * data.dim];
         let to_landmarks =
@@ -259,14 +262,14 @@ impl<'a> Sketch<'a> {
         let home = Matrix::new(&values[..self.landmarks * self.landmarks])?;
         let mut memory = Heap::new(self.landmarks)?;
         let landmarks = independent_points(&home, &mut memory)?;
-        let features = columns(&landmarks, self.targets.len(), |row, column| {
+        let features = columns(&landmarks, self.targets.nrows(), |row, column| {
             let values = &values[row * self.landmarks..(row + 1) * self.landmarks];
             for (slot, &member) in column.iter_mut().zip(landmarks.members()) {
                 *slot = values[member];
             }
             Ok(())
         })?;
-        Axes::new(&features)?.best(self.targets, &self.ridges).map(|(_, error)| error)
+        Axes::new(&features)?.best(self.targets.as_ref(), &self.ridges).map(|(_, error)| error)
     }
 }
 
@@ -305,7 +308,7 @@ mod tests {
     #[test]
     fn a_sketch_is_a_regression_on_its_first_rows() {
         let data = waves(150);
-        let targets = &data.learnable().unwrap().values;
+        let targets = data.target_matrix();
         for kind in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52] {
             // Without rounding errors that a tiny ridge would amplify.
             let ridge = Ridge::Value(1e-4);
@@ -314,7 +317,8 @@ mod tests {
             for sigma in [0.2, 0.4] {
                 let kernel = KernelSpec { kind, sigma };
                 let phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..24]).unwrap();
-                let (_, expected) = Axes::new(&phi).unwrap().best(targets, &ridge.candidates()).unwrap();
+                let (_, expected) =
+                    Axes::new(&phi).unwrap().best(targets.as_ref(), &ridge.candidates()).unwrap();
                 let found = sketch.error(kernel).unwrap();
                 assert!((found - expected).abs() < 1e-7 * expected, "{kind:?} {sigma}: {found} {expected}");
             }

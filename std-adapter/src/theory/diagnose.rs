@@ -383,7 +383,7 @@ impl<'a> Diagnostics<'a> {
         measured: &Measured,
         observer: &dyn Observer,
     ) -> Result<Regression, Error> {
-        let target = self.data.learnable()?;
+        let target = self.data.single("a diagnosis")?;
         let ridge = match ridge {
             Ridge::Value(ridge) => ridge,
             Ridge::CrossValidated | Ridge::LeaveOneOut => {

@@ -113,6 +113,7 @@ mod tests {
             trace_fraction,
             train_nrmse: None,
             test_nrmse: None,
+            accuracy: None,
             seconds: 0.0,
             sigma: 1.0,
             ridge: None,

@@ -77,6 +77,8 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
         confidence: None,
         importances: None,
         recipe: None,
+        further: Vec::new(),
+        classifier: None,
         coefficients: AnyCoefficients::F64(Coefficients {
             landmarks: vec![-1.1, 0.4, 0.3, 0.9, 1.7, -0.6],
             weights: vec![0.8, -1.3, 2.1],

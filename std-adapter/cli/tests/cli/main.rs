@@ -6,6 +6,7 @@ mod auto;
 mod bad_arguments;
 mod bad_rows;
 mod checkpoint;
+mod classes;
 mod command;
 #[cfg(unix)]
 mod crash_safety;

@@ -202,9 +202,9 @@ const REFUSED: [(&str, File, &[&str]); 22] = [
         &["\"a\" has type \"date\"", "--ignore"],
     ),
     (
-        "a target of words",
-        ("a.csv", "a,y\n1,low\n2,high\n", ""),
-        &["line 2, column 2 (\"y\")", "is not a number"],
+        "a word in a target of numbers",
+        ("a.csv", "a,y\n1,4\n2,high\n", ""),
+        &["line 3, column 2 (\"y\")", "is not a number"],
     ),
     ("an unclosed quote", ("a.csv", "a,y\n1,\"2\n3,4\n", ""), &["line 2, column 2 (\"y\")"]),
     ("one column", ("a.csv", "a\n1\n2\n", ""), &["no feature column is left", "--target"]),
@@ -463,7 +463,7 @@ fn what_a_file_expands_to_is_limited() {
     }
     folder
         .run("select long.csv --landmarks 1 --limit rows=5")
-        .misused(&["line=N, columns=N, levels=N or decompressed=N"]);
+        .misused(&["line=N, columns=N, levels=N, classes=N or decompressed=N"]);
 }
 
 /// Comments of exported files name which input is which level.

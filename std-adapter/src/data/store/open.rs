@@ -283,7 +283,7 @@ impl Store {
 
     pub(crate) fn columns(&self) -> Columns {
         let Description { name, feature_names, scaler, target, .. } = self.description.clone();
-        Columns { name, feature_names, scaler, target }
+        Columns { name, feature_names, scaler, target, further: Vec::new(), classes: None }
     }
 
     /// Pass all rows, in the units of the original file, to `receive` in blocks of some thousands. The checksum is

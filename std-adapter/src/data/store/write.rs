@@ -4,7 +4,7 @@ use crate::atomic_file::{Pending, replace_with};
 use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
 use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
-use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
+use crate::data::table::{options::Labels, options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler};
 use crate::error::Error;
 use crate::framed_file::Frame;
@@ -60,8 +60,14 @@ pub fn convert_with(
     let mut writer: Option<Writer> = None;
     observer.begin("read", 0);
     let mut remarks = Remarks::default();
+    // Words are an error where they are.
+    let labels = if options.labels == Labels::All { Labels::All } else { Labels::None };
+    let options = Options { labels, ..options.clone() };
     options.read_blocks(data, |block| {
         go_on(observer)?;
+        if block.recipe.classes.is_some() || !block.recipe.further.is_empty() {
+            return Err(Error::SeveralTargets { what: "a row store" });
+        }
         remarks.add(block.remarks);
         let (recipe, block) = (block.recipe, block.table);
         let writer = match &mut writer {

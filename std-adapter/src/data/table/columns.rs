@@ -1,6 +1,6 @@
 //! The role of each column of a file.
 
-use crate::data::table::options::{Limits, Options};
+use crate::data::table::options::{Labels, Limits, Options};
 use crate::data::table::recipe::{self, Recipe, position};
 use crate::data::table::target::Target;
 use crate::error::table::{Misnamed, TableError, TableProblem, cut};
@@ -45,7 +45,10 @@ pub(crate) enum Want<'a> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     Unused,
-    Target,
+    /// The index among the targets.
+    Target(usize),
+    /// Which rows belong together.
+    Group,
     /// The index among the columns that identify a row.
     Id(usize),
     /// The index among the recipe's columns.
@@ -80,7 +83,10 @@ pub(crate) struct Plan {
     pub(crate) recipe: Recipe,
     pub(crate) learns: bool,
     pub(crate) ids: Vec<String>,
-    pub(crate) target_name: Option<String>,
+    /// The names of the targets.
+    pub(crate) targets: Vec<String>,
+    /// How the first of them is parsed.
+    pub(crate) labels: Cell,
     /// Whether a target column without any value counts as absent.
     pub(crate) target_optional: bool,
     /// Whether the first column is the first feature, and may be row numbers by its name.
@@ -92,10 +98,10 @@ impl Column {
         Self { name, kind: Kind::Number, line: 1 }
     }
 
-    /// Check that the values can be features or, as numbers, the target.
-    fn check(&self, is_target: bool) -> Result<(), TableError> {
+    /// Check that the values can be features or, as numbers or labels, the target.
+    fn check(&self, is_target: bool, labels: Labels) -> Result<(), TableError> {
         match &self.kind {
-            Kind::Nominal(_) if is_target => {
+            Kind::Nominal(_) if is_target && labels == Labels::None => {
                 Err(TableProblem::NominalTarget(self.name.clone()).at_line(self.line))
             }
             Kind::Other(kind) => {
@@ -194,11 +200,32 @@ impl Columns {
         Ok(found)
     }
 
+    /// Return the targets; a column called as the whole list is one.
+    fn targets(&self, target: &Target, usable: impl Fn(usize) -> bool) -> Result<Vec<usize>, TableProblem> {
+        let Target::Several(targets) = target else {
+            return Ok(self.target(target, usable)?.into_iter().collect());
+        };
+        if let Some(index) = self.find(&target.to_string()) {
+            return Ok(vec![index]);
+        }
+        let mut found = Vec::new();
+        for target in targets {
+            match self.target(target, &usable)? {
+                Some(index) if !found.contains(&index) => found.push(index),
+                _ => {
+                    let name = target.to_string();
+                    return Err(TableProblem::UnknownTarget { name, columns: self.names() });
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Return the target; the last is the last of those for which `usable` holds.
     fn target(&self, target: &Target, usable: impl Fn(usize) -> bool) -> Result<Option<usize>, TableProblem> {
         let count = self.list.len();
         match target {
-            Target::None => Ok(None),
+            Target::None | Target::Several(_) => Ok(None),
             Target::Last => Ok((0..count).rev().find(|&index| usable(index))),
             Target::Name(name) => self
                 .find(name)
@@ -217,22 +244,29 @@ impl Columns {
         let [chosen, ignored, ids, words] =
             [&options.columns, &options.ignore, &options.ids, &options.words].map(|list| self.resolve(list));
         let (chosen, ignored, ids, words) = (chosen?, ignored?, ids?, words?);
-        let target = self.target(&options.target, |i| !ignored.contains(&i) && !ids.contains(&i))?;
+        let group = self.resolve(options.group.as_slice())?;
+        let unused = |i| !ignored.contains(&i) && !ids.contains(&i) && !group.contains(&i);
+        let targets = self.targets(&options.target, unused)?;
+        // Several targets are numbers.
+        let labels = if targets.len() == 1 { options.labels } else { Labels::None };
         let [chosen, ignored]: [HashSet<usize>; 2] = [chosen, ignored].map(|list| list.into_iter().collect());
         let mut recipe = Recipe { named: self.named, missing: options.missing, ..Recipe::default() };
         let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
         for (i, column) in self.list.iter().enumerate() {
-            roles.push(if target == Some(i) {
-                column.check(true)?;
-                recipe.target = Some(column.name.clone());
-                Role::Target
+            roles.push(if let Some(t) = targets.iter().position(|&target| target == i) {
+                column.check(true, labels)?;
+                Role::Target(t)
+            } else if group.contains(&i) {
+                // A model does not need it.
+                recipe.ignored.push(column.name.clone());
+                Role::Group
             } else if let Some(id) = ids.iter().position(|&id| id == i) {
                 Role::Id(id)
             } else if ignored.contains(&i) || (!chosen.is_empty() && !chosen.contains(&i)) {
                 recipe.ignored.push(column.name.clone());
                 Role::Unused
             } else {
-                column.check(false)?;
+                column.check(false, labels)?;
                 let cell = if words.contains(&i) { Cell::words(&[], true) } else { column.cell() };
                 if let Cell::Words { codes, .. } = &cell
                     && codes.len() as u64 > options.limits.levels
@@ -248,6 +282,21 @@ impl Columns {
             return Err(TableProblem::NoFeatures.into());
         }
         recipe.ids = ids.iter().map(|&i| self.list[i].name.clone()).collect();
+        let names: Vec<String> = targets.iter().map(|&i| self.list[i].name.clone()).collect();
+        recipe.target = names.first().cloned();
+        recipe.further = names.iter().skip(1).cloned().collect();
+        if let (Some(&i), Labels::Words | Labels::All) = (targets.first(), labels)
+            && let Kind::Nominal(values) = &self.list[i].kind
+            && values.len() as u64 > options.limits.classes
+        {
+            let (column, limit) = (self.list[i].name.clone(), options.limits.classes);
+            return Err(TableProblem::TooManyClasses { column, limit }.at_line(self.list[i].line));
+        }
+        let labels = match (labels, targets.first().map(|&i| self.list[i].cell())) {
+            (Labels::None, _) | (_, None) => Cell::Number,
+            (Labels::All, Some(Cell::Open | Cell::Number)) => Cell::words(&[], true),
+            (_, Some(cell)) => cell,
+        };
         let suspect = self.list.first().is_some_and(|column| {
             !self.named || self.unnamed_first || ROW_NUMBERS.contains(&column.name.to_lowercase().as_str())
         });
@@ -257,7 +306,8 @@ impl Columns {
             names: self.names(),
             cells,
             ids: recipe.ids.clone(),
-            target_name: recipe.target.clone(),
+            targets: names,
+            labels,
             recipe,
             learns: true,
             target_optional: false,
@@ -304,16 +354,19 @@ impl Columns {
                 _ if ignored.contains(&i) => Role::Unused,
                 _ if own_ids.contains(&i) => Role::Id(own_ids.iter().position(|&id| id == i).unwrap_or(0)),
                 Some(&j) => {
-                    self.list[i].check(false)?;
+                    self.list[i].check(false, Labels::None)?;
                     Role::Feature(j)
                 }
-                None if recipe.target.as_ref() == Some(name) => match self.list[i].kind {
-                    Kind::Nominal(_) | Kind::Other(_) => Role::Unused,
-                    _ => Role::Target,
-                },
-                None => match id_names.iter().position(|id| id == name) {
-                    Some(id) => Role::Id(id),
-                    None => {
+                None => match (
+                    recipe.targets().position(|target| target == name),
+                    id_names.iter().position(|id| id == name),
+                    &self.list[i].kind,
+                ) {
+                    (Some(_), _, Kind::Other(_)) => Role::Unused,
+                    (Some(_), _, Kind::Nominal(_)) if recipe.classes.is_none() => Role::Unused,
+                    (Some(t), ..) => Role::Target(t),
+                    (None, Some(id), _) => Role::Id(id),
+                    (None, None, _) => {
                         if !recipe.ignored.contains(name) && !recipe.ids.contains(name) {
                             superfluous.push(name.as_str());
                         }
@@ -333,24 +386,35 @@ impl Columns {
         }
         if !superfluous.is_empty() {
             let is_found = |name: &String| names.contains(name);
-            let all = recipe.columns.iter().map(|column| &column.name).chain(&recipe.target);
+            let all = recipe.columns.iter().map(|column| &column.name).chain(recipe.targets());
             let all: Vec<String> = all.filter(|name| !is_found(name)).cloned().collect();
             let superfluous = superfluous.iter().map(|name| Misnamed::among(name, &all)).collect();
             return Err(TableProblem::SuperfluousColumns(superfluous).into());
         }
-        let has_target = roles.contains(&Role::Target);
-        if target && !has_target && recipe.target.is_some() {
-            let name = recipe.target.clone().unwrap_or_default();
+        let place = |t: usize| roles.iter().position(|role| *role == Role::Target(t));
+        let absent = recipe.targets().enumerate().find(|(t, _)| place(*t).is_none());
+        if let (true, Some((_, name))) = (target, absent) {
+            let name = name.clone();
             return Err(TableProblem::UnknownTarget { name, columns: self.names() }.into());
         }
         let cells = recipe.columns.iter().map(|column| match &column.levels {
             Some(levels) => Cell::words(levels, false),
             None => Cell::Number,
         });
-        let target_at = roles.iter().position(|role| *role == Role::Target);
+        let targets: Vec<usize> = (0..recipe.targets().count()).filter_map(place).collect();
+        if absent.is_some() {
+            roles
+                .iter_mut()
+                .filter(|role| matches!(role, Role::Target(_)))
+                .for_each(|role| *role = Role::Unused);
+        }
         Ok(Plan {
             cells: cells.collect(),
-            target_name: target_at.map(|i| self.list[i].name.clone()),
+            targets: match absent {
+                Some(_) => Vec::new(),
+                None => targets.iter().map(|&i| self.list[i].name.clone()).collect(),
+            },
+            labels: recipe.classes.as_ref().map_or(Cell::Number, |labels| Cell::words(labels, false)),
             roles,
             names: self.names(),
             ids: id_names,
@@ -400,17 +464,18 @@ impl Columns {
         let is_numbered = |name: &&String| position(name).is_some();
         if !recipe.named && features.clone().chain(others.clone()).all(|name| is_numbered(&name)) {
             order.extend(others);
-            order.extend(recipe.target.iter().filter(is_numbered));
+            order.extend(recipe.targets().filter(is_numbered));
             order.sort_by_key(|name| position(name));
-            order.extend(recipe.target.iter().filter(|name| !is_numbered(name)));
+            order.extend(recipe.targets().filter(|name| !is_numbered(name)));
         } else {
-            order.extend(&recipe.target);
+            order.extend(recipe.targets());
         }
         // What the caller names besides has no place in the order.
         let free: Vec<usize> =
             (0..self.list.len()).filter(|i| !ignored.contains(i) && !ids.contains(i)).collect();
-        if free.len() + 1 == order.len() {
-            order.retain(|name| Some(*name) != recipe.target.as_ref());
+        let targets = recipe.targets().count();
+        if targets > 0 && free.len() + targets == order.len() {
+            order.retain(|name| recipe.targets().all(|target| target != *name));
         } else if free.len() == recipe.columns.len() {
             order = features.collect();
         }

@@ -72,8 +72,12 @@ impl Table {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reading {
-    /// The rows.
+    /// The rows. A target that is a label is the index of its class in [`Recipe::classes`].
     pub table: Table,
+    /// The targets after the first, each with a value per row; empty if rows have no targets.
+    pub further: Vec<Vec<f64>>,
+    /// The group of each row, numbered in the order of their first rows; empty without [`Options::group`].
+    pub groups: Vec<u32>,
     /// What the columns are to the features: with it, other files are read alike.
     pub recipe: Recipe,
     /// The names of the columns that identify a row.

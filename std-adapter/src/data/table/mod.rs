@@ -15,7 +15,7 @@ pub(crate) mod target;
 mod tests;
 
 pub use input::{Reading, Remarks, Table};
-pub use options::{Limits, Missing, Options, Unknown};
+pub use options::{Labels, Limits, Missing, Options, Unknown};
 pub use reader::{read, read_blocks, read_feature_blocks, read_features};
 pub use recipe::{Column, Recipe};
 pub use target::Target;

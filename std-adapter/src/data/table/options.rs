@@ -28,12 +28,16 @@ use serde::{Deserialize, Serialize};
 pub struct Options {
     /// The target.
     pub target: Target,
+    /// Which targets are labels of classes.
+    pub labels: Labels,
     /// The features; empty for all columns that are not otherwise used.
     pub columns: Vec<String>,
     /// Columns that are not used. They may contain anything.
     pub ignore: Vec<String>,
     /// Columns that identify a row. They may contain anything, and are not features.
     pub ids: Vec<String>,
+    /// The column that says which rows belong together. It may contain anything, and is no feature.
+    pub group: Option<String>,
     /// Columns of words, even if they begin with a number.
     pub words: Vec<String>,
     /// What is done with missing values of features.
@@ -52,6 +56,18 @@ pub struct Options {
     pub libsvm: bool,
     /// Limits.
     pub limits: Limits,
+}
+
+/// Which targets are labels of classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// None: a target that is not a number is an error.
+    #[default]
+    None,
+    /// Words; the first value decides. There is one target.
+    Words,
+    /// Words and numbers: equal numbers are one class, however they are written.
+    All,
 }
 
 /// What is done with a missing value of a feature: an empty field, `?`, `NA`, `NaN` or `null` in any case, or NaN in an
@@ -89,13 +105,15 @@ pub struct Limits {
     pub columns: u64,
     /// Levels of one column of words.
     pub levels: u64,
+    /// Classes of a target.
+    pub classes: u64,
     /// Bytes that a compressed file expands to.
     pub decompressed: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 1 << 24, columns: 100_000, levels: 256, decompressed: 1 << 34 }
+        Self { line: 1 << 24, columns: 100_000, levels: 256, classes: 100, decompressed: 1 << 34 }
     }
 }
 
@@ -106,6 +124,7 @@ impl Limits {
             "line" => &mut self.line,
             "columns" => &mut self.columns,
             "levels" => &mut self.levels,
+            "classes" => &mut self.classes,
             "decompressed" => &mut self.decompressed,
             _ => return false,
         };

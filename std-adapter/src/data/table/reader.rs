@@ -17,7 +17,7 @@ use crate::data::table::columns::Want;
 use crate::data::table::input::{
     BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table,
 };
-use crate::data::table::options::{Missing, Options};
+use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::target::Target;
 use crate::data::table::{arff, delimited, libsvm, npy};
@@ -139,7 +139,7 @@ impl Options {
         receive: impl FnMut(Reading) -> Result<(), E>,
     ) -> Result<(), E> {
         let fills = matches!(self.missing, Missing::Mean | Missing::Indicator);
-        if !fills && self.words.is_empty() {
+        if !fills && self.words.is_empty() && self.labels != Labels::All {
             let mut receive = receive;
             match blocks(path, Want::Learn, self, &mut receive)? {
                 Ok(()) => return Ok(()),

@@ -15,6 +15,12 @@ pub struct Recipe {
     pub columns: Vec<Column>,
     /// The target.
     pub target: Option<String>,
+    /// The targets after it. A model keeps them with its outputs.
+    #[serde(skip)]
+    pub further: Vec<String>,
+    /// The labels of the classes, if the target is one: its values are their indices. A model keeps them with its outputs.
+    #[serde(skip)]
+    pub classes: Option<Vec<String>>,
     /// The columns that are not used.
     pub ignored: Vec<String>,
     /// The columns that identify a row.
@@ -85,8 +91,13 @@ impl Recipe {
     pub(crate) fn is_plain(&self) -> bool {
         let names = self.feature_names();
         let columns = names.iter().map(|name| Column::number(name)).collect();
-        let flat = Self { columns, ..self.clone() };
+        let flat = Self { columns, further: Vec::new(), classes: None, ..self.clone() };
         self.missing == Missing::Error && flat == Self::of_names(&names, self.target.as_deref())
+    }
+
+    /// Return the names of the targets.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &String> {
+        self.target.iter().chain(&self.further)
     }
 
     /// Return the names of the features.

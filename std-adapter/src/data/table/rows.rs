@@ -19,12 +19,18 @@ pub(crate) struct Rows<'a> {
     plan: Plan,
     /// One value per column of the recipe.
     raw: Vec<f64>,
-    target: Vec<f64>,
+    /// The values of each target, at least one list.
+    targets: Vec<Vec<f64>>,
     ids: Vec<String>,
+    /// The group of each row, and the names of groups.
+    groups: Vec<u32>,
+    group_names: HashMap<Box<str>, u32>,
+    /// The length of `groups` at which the current row begins.
+    first_group: usize,
     /// Rows kept and rows begun.
     count: usize,
     begun: usize,
-    /// Lengths of `raw` and `target` at which the current row begins.
+    /// Lengths of `raw` and of each target at which the current row begins.
     start: (usize, usize),
     /// Whether the current row is left out.
     dropped: bool,
@@ -55,8 +61,11 @@ impl<'a> Rows<'a> {
         Self {
             origin,
             raw: Vec::new(),
-            target: Vec::new(),
+            targets: vec![Vec::new(); plan.targets.len().max(1)],
             ids: Vec::new(),
+            groups: Vec::new(),
+            group_names: HashMap::new(),
+            first_group: 0,
             count: 0,
             begun: 0,
             start: (0, 0),
@@ -79,11 +88,12 @@ impl<'a> Rows<'a> {
     /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
         self.settle();
-        if self.raw.len() + self.target.len() >= BLOCK {
+        if self.raw.len() + self.targets[0].len() >= BLOCK {
             if self.origin.scan {
                 self.tally();
                 self.raw.clear();
-                self.target.clear();
+                self.targets.iter_mut().for_each(Vec::clear);
+                self.groups.clear();
                 self.ids.clear();
             } else if let Some(receiver) = self.origin.receiver {
                 let block = self.block(String::new())?;
@@ -93,7 +103,8 @@ impl<'a> Rows<'a> {
                 }
             }
         }
-        self.start = (self.raw.len(), self.target.len());
+        self.start = (self.raw.len(), self.targets[0].len());
+        self.first_group = self.groups.len();
         self.raw.resize(self.start.0 + self.plan.cells.len(), 0.0);
         self.ids.resize(self.ids.len() + self.plan.ids.len(), String::new());
         self.begun += 1;
@@ -108,7 +119,8 @@ impl<'a> Rows<'a> {
         let no_target = self.no_target_here.take();
         if mem::take(&mut self.dropped) {
             self.raw.truncate(self.start.0);
-            self.target.truncate(self.start.1);
+            self.targets.iter_mut().for_each(|target| target.truncate(self.start.1));
+            self.groups.truncate(self.first_group);
             self.ids.truncate(self.ids.len() - self.plan.ids.len());
             self.remarks.dropped.push(self.begun - 1);
             return;
@@ -140,8 +152,13 @@ impl<'a> Rows<'a> {
     pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
         match self.plan.roles[column] {
             Role::Unused => {}
-            Role::Target => match self.number(column, field, line) {
-                Ok(value) => self.target.push(value),
+            Role::Group => {
+                let next = self.group_names.len() as u32;
+                let group = self.group_names.entry(text(field, line)?.into()).or_insert(next);
+                self.groups.push(*group);
+            }
+            Role::Target(t) => match self.target(column, field, line) {
+                Ok(value) => self.targets[t].push(value),
                 Err(error) => self.no_target(column, error, line)?,
             },
             Role::Id(id) => {
@@ -176,11 +193,15 @@ impl<'a> Rows<'a> {
         let is_gap = value.is_nan() && self.missing() != Missing::Error;
         match self.plan.roles[column] {
             Role::Unused => {}
+            Role::Group => return self.put(column, value.to_string().as_bytes(), row),
             Role::Feature(feature) if is_gap => self.gap(feature),
             Role::Feature(feature) if matches!(self.plan.cells[feature], Cell::Words { .. }) => {
                 return self.put(column, value.to_string().as_bytes(), row);
             }
-            Role::Target if is_gap && !self.plan.target_optional => self.dropped = true,
+            Role::Target(_) if is_gap && !self.plan.target_optional => self.dropped = true,
+            Role::Target(_) if matches!(self.plan.labels, Cell::Words { .. }) => {
+                return self.put(column, value.to_string().as_bytes(), row);
+            }
             Role::Id(id) => {
                 let at = self.ids.len() - self.plan.ids.len() + id;
                 self.ids[at] = value.to_string();
@@ -189,7 +210,7 @@ impl<'a> Rows<'a> {
                 let place = Place::Entry(row, column as u64 + 1);
                 return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
             }
-            Role::Target => self.target.push(value),
+            Role::Target(t) => self.targets[t].push(value),
             Role::Feature(feature) => self.raw[self.start.0 + feature] = value,
         }
         Ok(())
@@ -234,6 +255,7 @@ impl<'a> Rows<'a> {
         if fills || self.origin.scan {
             self.tally();
         }
+        self.learn_classes();
         let Plan { cells, recipe, .. } = &mut self.plan;
         let width = cells.len();
         for (at, ((column, cell), tally)) in
@@ -282,6 +304,26 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    /// Complete the labels of the classes. Numbers are in their order; else labels that were not declared are sorted.
+    fn learn_classes(&mut self) {
+        let Cell::Words { codes, grows } = &mut self.plan.labels else { return };
+        let mut labels: Vec<(Box<str>, usize)> = mem::take(codes).into_iter().collect();
+        labels.sort_unstable_by_key(|label| label.1);
+        if *grows {
+            let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.0.parse().ok()).collect();
+            match numbers {
+                Some(numbers) => labels.sort_by(|one, other| numbers[one.1].total_cmp(&numbers[other.1])),
+                None => labels.sort_unstable(),
+            }
+        }
+        let mut place = vec![0.0; labels.len()];
+        labels.iter().enumerate().for_each(|(new, &(_, old))| place[old] = new as f64);
+        self.targets[0].iter_mut().for_each(|code| *code = place[*code as usize]);
+        let labels: Vec<String> = labels.into_iter().map(|label| label.0.into()).collect();
+        self.plan.labels = Cell::words(&labels, false);
+        self.plan.recipe.classes = Some(labels);
+    }
+
     /// Refuse features that have one name after expansion, and too many.
     fn check_names(&self) -> Result<(), TableError> {
         let limit = self.origin.options.limits.columns;
@@ -304,14 +346,15 @@ impl<'a> Rows<'a> {
     /// Take the rows out.
     fn block(&mut self, name: String) -> Result<Reading, TableError> {
         if let Some((line, column, marker)) = &self.no_target
-            && (self.had_target || !self.target.is_empty())
+            && (self.had_target || !self.targets[0].is_empty())
         {
             return Err(self.refused(*column, marker, *line, TableProblem::Missing));
         }
         if self.plan.learns {
             self.learn()?;
         }
-        let has_target = self.plan.target_name.is_some() && self.no_target.is_none();
+        let has_target = !self.plan.targets.is_empty() && self.no_target.is_none();
+        let mut targets = self.targets.iter_mut().map(mem::take);
         let recipe = &self.plan.recipe;
         let mut remarks = mem::take(&mut self.remarks);
         remarks.row_numbers = (self.counting.is_some() && self.count > 2).then(|| self.plan.names[0].clone());
@@ -321,9 +364,11 @@ impl<'a> Rows<'a> {
                 dim: recipe.width(),
                 feature_names: recipe.feature_names(),
                 features: recipe.expand(mem::take(&mut self.raw)),
-                target: has_target.then_some(mem::take(&mut self.target)),
-                target_name: self.plan.target_name.clone().filter(|_| has_target),
+                target: targets.next().filter(|_| has_target),
+                target_name: self.plan.targets.first().filter(|_| has_target).cloned(),
             },
+            further: targets.filter(|_| has_target).collect(),
+            groups: mem::take(&mut self.groups),
             recipe: recipe.clone(),
             id_names: self.plan.ids.clone(),
             ids: mem::take(&mut self.ids),
@@ -371,6 +416,53 @@ impl<'a> Rows<'a> {
                 self.remarks.unknown += 1;
                 return Ok(known as f64);
             }
+            None => TableProblem::UnseenValue,
+        };
+        Err(self.refused(column, word, line, problem))
+    }
+
+    /// Parse a target: a number, or the index of a label.
+    fn target(&mut self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
+        if let Cell::Number | Cell::Open = self.plan.labels {
+            let number = self.number(column, field, line);
+            let Cell::Open = self.plan.labels else { return number };
+            match number.as_ref().err().map(|error| &error.problem) {
+                Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
+                    return Err(TableProblem::TwoPasses.into());
+                }
+                Some(TableProblem::NotANumber(_)) => self.plan.labels = Cell::words(&[], true),
+                problem => {
+                    if problem.is_none_or(|problem| !is_gap(problem)) {
+                        self.plan.labels = Cell::Number;
+                    }
+                    return number;
+                }
+            }
+        }
+        let word = text(field, line)?;
+        if word.contains('\n') {
+            // A quote is not closed.
+            return Err(self.refused(column, word, line, TableProblem::NotANumber));
+        }
+        // A number is one label, however it is written.
+        let number = self.number(column, field, line).ok().filter(|_| !word.starts_with(char::is_alphabetic));
+        let number = number.map(|number| number.to_string());
+        let label = number.as_deref().unwrap_or(word);
+        let Cell::Words { codes, grows } = &mut self.plan.labels else { return Ok(f64::NAN) };
+        let (known, limit) = (codes.len(), self.origin.options.limits.classes);
+        let problem = match codes.get(label) {
+            Some(&code) => return Ok(code as f64),
+            None if is_missing(word) => TableProblem::Missing,
+            None if *grows && (known as u64) < limit => {
+                codes.insert(label.into(), known);
+                return Ok(known as f64);
+            }
+            None if *grows => {
+                let column = self.plan.names[column].clone();
+                return Err(TableProblem::TooManyClasses { column, limit }.at_line(line));
+            }
+            None if self.plan.learns => TableProblem::UndeclaredValue,
+            None if self.origin.options.unknown == Unknown::Zero => return Ok(known as f64),
             None => TableProblem::UnseenValue,
         };
         Err(self.refused(column, word, line, problem))

@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// Which column is the target.
+/// Which column is the target, or which columns are.
 ///
-/// Parsed from `last`, `none`, an index from 0, or a name. A column whose name equals the index takes precedence;
-/// columns called `last` or `none` can be chosen by index.
+/// Parsed from `last`, `none`, an index from 0, a name, or several of them, separated by commas. A column whose name equals
+/// the index, or the whole list, takes precedence; columns called `last` or `none` can be chosen by index.
 ///
 /// ```
 /// use dpp_nystrom::data::table::Target;
@@ -15,6 +15,7 @@ use std::str::FromStr;
 /// assert_eq!("last".parse(), Ok(Target::Last));
 /// assert_eq!("3".parse(), Ok(Target::Index(3)));
 /// assert_eq!("price".parse(), Ok(Target::Name("price".into())));
+/// assert_eq!("price,3".parse(), Ok(Target::Several(vec![Target::Name("price".into()), Target::Index(3)])));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Target {
@@ -27,6 +28,8 @@ pub enum Target {
     Name(String),
     /// The column at this index, from 0, before nominal attributes are expanded.
     Index(usize),
+    /// These columns.
+    Several(Vec<Self>),
 }
 
 impl FromStr for Target {
@@ -38,6 +41,10 @@ impl FromStr for Target {
             ("none", _) => Self::None,
             // `007` and `+7` are names.
             (_, Ok(index)) if index.to_string() == text => Self::Index(index),
+            _ if text.contains(',') => {
+                let parts = text.split(',').map(str::parse);
+                Self::Several(parts.collect::<Result<_, _>>()?)
+            }
             _ => Self::Name(text.to_owned()),
         })
     }
@@ -50,6 +57,10 @@ impl Display for Target {
             Self::None => f.write_str("none"),
             Self::Name(name) => f.write_str(name),
             Self::Index(index) => index.fmt(f),
+            Self::Several(targets) => {
+                let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
+                f.write_str(&names.join(","))
+            }
         }
     }
 }

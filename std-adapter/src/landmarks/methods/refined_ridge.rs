@@ -32,7 +32,7 @@ use crate::rng::{RngStream, stream};
 use crate::simd::{InLanes, Lanes};
 use dpp_nystrom_core::{GroundSet, Random};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
-use faer::{Accum, Mat, Par, linalg::matmul::matmul};
+use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use rand::seq::index;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -181,7 +181,8 @@ fn exchange(
 ) -> Result<Found, Error> {
     let (n, c) = (ground.len(), landmarks.len());
     let lanes = Lanes::new(c, ground.width())?;
-    let measure = |set: &[usize]| Axes::new(&features(&lanes, ground, set)?)?.best(targets, search.ridges);
+    let column = MatRef::from_column_major_slice(targets, n, 1);
+    let measure = |set: &[usize]| Axes::new(&features(&lanes, ground, set)?)?.best(column, search.ridges);
     // Above `MANY` landmarks, three sweeps reach three fifths of them, in wider blocks.
     let (blocks, reached) = if c > MANY { (BLOCKS / 2, c / 5) } else { (BLOCKS, c) };
     let block = (c / blocks).max(1);
@@ -368,6 +369,7 @@ mod tests {
     use crate::regression::leave_one_out::{Axes, Fitted};
     use crate::rng::{RngStream, stream};
     use crate::simd::{InLanes, Lanes};
+    use faer::MatRef;
     use rand_core::Rng;
 
     /// A target with noise and a bump that few rows show.
@@ -462,7 +464,8 @@ mod tests {
             assert!(landmarks.is_sorted_by(|one, other| one < other) && landmarks.len() == 10);
             for (set, told) in [(&start, before), (&landmarks, after)] {
                 let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
-                let (_, error) = axes.best(targets, SEARCH.ridges).unwrap();
+                let column = MatRef::from_column_major_slice(targets, targets.len(), 1);
+                let (_, error) = axes.best(column, SEARCH.ridges).unwrap();
                 assert!((error - told).abs() < 1e-9 * told, "{error} {told}");
             }
             gains += 1.0 - after / before;
@@ -481,7 +484,8 @@ mod tests {
         assert!(found.outcome.exchanges > 0 && found.landmarks.is_sorted_by(|one, other| one < other));
         let error = |set: &[usize]| {
             let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
-            axes.best(targets, SEARCH.ridges).unwrap().1
+            let column = MatRef::from_column_major_slice(targets, targets.len(), 1);
+            axes.best(column, SEARCH.ridges).unwrap().1
         };
         assert!(error(&found.landmarks) < error(&start));
     }

@@ -1,10 +1,13 @@
 //! A model for a device with what goes beside it: further outputs on the same landmarks, the limits of what is usual, and what
 //! variances need.
 
+use crate::data::table::input::Table;
 use crate::error::{Error, export::ExportProblem};
 use crate::model::assess::factor;
 use crate::model::confidence::Confidence;
-use crate::model::export::{bytes::section, exported::Bits, exported::Exported, single::single};
+use crate::model::export::{
+    bytes::section, exported::Bits, exported::Cost, exported::Exported, single::single,
+};
 use crate::model::trained::Model;
 use dpp_nystrom_core::{Limits, Solved};
 
@@ -20,8 +23,8 @@ pub struct With {
 
 /// A model, or several on the same landmarks, in the form of a device.
 ///
-/// Several are the outputs of one model, such as the indicators of classes (1 for the rows of the class, 0 for others). Fit each
-/// on the same landmarks: [`crate::regression::fit`] with one [`LandmarkSet`](crate::approximation::LandmarkSet).
+/// Several are the outputs of one model ([`Model::each_output`]), such as the indicators of classes (1 for the rows of the class, 0 for
+/// others), or models that were fitted one by one on the same landmarks.
 #[derive(Clone, Debug)]
 pub struct Bundle<'m> {
     pub(crate) model: &'m Model,
@@ -82,6 +85,24 @@ impl<'m> Bundle<'m> {
             )?);
         }
         Ok(Self { model, first, further, limits, uncertainty })
+    }
+
+    /// Compare the outputs' predictions with those of the models that they were made of, over all outputs. Errors are those of the first,
+    /// if it is the only one.
+    ///
+    /// # Errors
+    /// Those of the predictions.
+    pub fn cost(&self, models: &[Model], table: &Table) -> Result<Cost, Error> {
+        let outputs = std::iter::once(&self.first).chain(&self.further).zip(models);
+        let costs =
+            outputs.map(|(output, model)| output.cost(model, table)).collect::<Result<Vec<_>, _>>()?;
+        let squares: f64 = costs.iter().map(|cost| cost.rms * cost.rms).sum();
+        Ok(Cost {
+            rows: table.rows(),
+            largest: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
+            rms: (squares / costs.len() as f64).sqrt(),
+            errors: costs.first().filter(|_| costs.len() == 1).and_then(|cost| cost.errors),
+        })
     }
 
     /// Return the number of outputs.

@@ -16,7 +16,7 @@
 //! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
 //! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
-//! #     confidence: None, importances: None, recipe: None,
+//! #     confidence: None, importances: None, recipe: None, further: vec![], classifier: None,
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -74,9 +74,11 @@ impl Exported {
     /// Convert a model to single precision, or quantise it to the given width.
     ///
     /// # Errors
-    /// [`Error::Export`] if a value is out of range or the model cannot be quantised.
+    /// [`Error::Export`] if a value is out of range or the model cannot be quantised, and for a model of several outputs, which a
+    /// [`Bundle`](crate::model::export::Bundle) takes.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
         let exported = match quantise {
+            _ if model.outputs() > 1 => return Err(ExportProblem::Several.into()),
             None => Self::Single(Single::of(model)?),
             Some(Bits::Sixteen) => Self::Bits16(Quantised::of(model)?),
             Some(Bits::Eight) => Self::Bits8(Quantised::of(model)?),

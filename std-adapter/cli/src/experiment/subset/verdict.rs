@@ -178,6 +178,7 @@ mod tests {
             trace_fraction,
             train_nrmse: None,
             test_nrmse: Some(test),
+            accuracy: None,
             seconds: 0.0,
             sigma: 1.0,
             ridge: None,

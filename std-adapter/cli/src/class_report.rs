@@ -1,0 +1,61 @@
+//! The errors of classes.
+
+use crate::output::{aligned, row, short};
+use dpp_nystrom::model::Model;
+use dpp_nystrom::regression::ClassErrors;
+use serde::Serialize;
+
+/// Classes of which the confusion is shown in text.
+const SHOWN: usize = 20;
+
+/// How well rows are classified.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClassReport<'a> {
+    labels: &'a [String],
+    accuracy: f64,
+    balanced_accuracy: f64,
+    log_loss: f64,
+    temperature: f64,
+    /// For each class the numbers of its rows that were taken for each class.
+    confusion: &'a [Vec<u64>],
+}
+
+impl<'a> ClassReport<'a> {
+    pub(crate) fn of(model: &'a Model, errors: Option<&'a ClassErrors>) -> Option<Self> {
+        let (classifier, errors) = (model.classifier.as_ref()?, errors?);
+        Some(Self {
+            labels: &classifier.classes.labels,
+            accuracy: errors.accuracy,
+            balanced_accuracy: errors.balanced_accuracy,
+            log_loss: errors.log_loss,
+            temperature: classifier.temperature,
+            confusion: &errors.confusion,
+        })
+    }
+
+    /// Return the shares in one line.
+    pub(crate) fn line(&self) -> String {
+        let Self { accuracy, balanced_accuracy, log_loss, .. } = self;
+        let [accuracy, balanced, loss] = [accuracy, balanced_accuracy, log_loss].map(|share| short(*share));
+        format!("accuracy {accuracy}, balanced accuracy {balanced}, log-loss {loss}")
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let rows = [
+            row("accuracy", short(self.accuracy)),
+            row("balanced accuracy", short(self.balanced_accuracy)),
+            row("log-loss", short(self.log_loss)),
+            row("rows", self.confusion.iter().flatten().sum::<u64>()),
+        ];
+        let shares = aligned(&["classes", "of rows held out"], &rows);
+        if self.labels.len() > SHOWN {
+            return format!("\n{shares}\nThe confusion of {} classes is in --json.\n", self.labels.len());
+        }
+        let header: Vec<&str> =
+            std::iter::once("class, as").chain(self.labels.iter().map(String::as_str)).collect();
+        let lines = self.labels.iter().zip(self.confusion).map(|(label, counts)| {
+            std::iter::once(label.clone()).chain(counts.iter().map(u64::to_string)).collect()
+        });
+        format!("\n{shares}\n{}", aligned(&header, &lines.collect::<Vec<Vec<String>>>()))
+    }
+}

@@ -1,0 +1,300 @@
+//! Classes, and several targets: against fits of one target each, and by hand.
+
+use crate::command::{Folder, assert_close, number};
+use crate::sample::{Noise, row_list};
+
+const FIT: &str = "--given given.csv --metric one --sigma 2.5";
+
+/// Rows of three classes that overlap, and a folder with their landmarks.
+struct Classes {
+    folder: Folder,
+    labels: Vec<usize>,
+    features: Vec<[f64; 2]>,
+}
+
+const LABELS: [&str; 3] = ["low, wet", "mid", "top"];
+
+impl Classes {
+    fn new(rows: usize) -> Self {
+        let mut noise = Noise(7);
+        let features: Vec<[f64; 2]> = (0..rows).map(|_| [noise.normal(), 10.0 * noise.normal()]).collect();
+        let score = |row: &[f64; 2]| row[0] + 0.1 * row[1];
+        let label = |row: &[f64; 2]| match score(row) + 0.5 * noise.normal() {
+            score if score < -0.5 => 0,
+            score if score < 0.9 => 1,
+            _ => 2,
+        };
+        let labels = features.iter().map(label).collect();
+        let folder = Folder::with("given.csv", row_list(&(0..rows).step_by(9).collect::<Vec<_>>()));
+        let classes = Self { folder, labels, features };
+        classes.write("words.csv", |row| format!("\"{}\"", LABELS[classes.labels[row]]));
+        classes
+    }
+
+    /// Write the features with a last column, `kind`.
+    fn write(&self, name: &str, target: impl Fn(usize) -> String) {
+        let rows = self.features.iter().enumerate();
+        let rows = rows.map(|(row, [a, b])| format!("{a},{b},{}\n", target(row))).collect::<String>();
+        self.folder.write(name, "a,b,kind\n".to_owned() + &rows);
+    }
+
+    /// Return the columns of predictions, the labels first.
+    fn predicted(&self, model: &str, data: &str) -> (Vec<String>, Vec<[f64; 2]>) {
+        self.folder.run(&format!("predict {model} {data} --out out.csv")).good();
+        let text = self.folder.text("out.csv");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("kind,probability,margin"));
+        lines
+            .map(|line| {
+                let (rest, margin) = line.rsplit_once(',').unwrap();
+                let (label, probability) = rest.rsplit_once(',').unwrap();
+                let label = label.trim_matches('"').to_owned();
+                (label, [probability.parse().unwrap(), margin.parse().unwrap()])
+            })
+            .unzip()
+    }
+}
+
+#[test]
+fn a_class_is_the_largest_output_of_its_indicators() {
+    let classes = Classes::new(400);
+    let folder = &classes.folder;
+    let fit = |data: &str| folder.run(&format!("fit {data} {FIT} --ridge 1e-4 --model m.dpp --json")).good();
+    // The outputs of each indicator alone, on the same landmarks.
+    let outputs: Vec<Vec<f64>> = (0..3)
+        .map(|class| {
+            classes.write("one.csv", |row| u8::from(classes.labels[row] == class).to_string());
+            fit("one.csv");
+            folder.run("predict m.dpp one.csv --out one.out").good();
+            folder.text("one.out").lines().skip(1).map(|line| line.parse().unwrap()).collect()
+        })
+        .collect();
+    let report = fit("words.csv").json();
+    let report = &report["classes"];
+    let temperature = number(report, "temperature");
+    let (labels, numbers) = classes.predicted("m.dpp", "words.csv");
+    for (row, (label, [probability, margin])) in labels.iter().zip(&numbers).enumerate() {
+        let mut own: Vec<(f64, usize)> = (0..3).map(|class| (outputs[class][row], class)).collect();
+        own.sort_by(|one, other| other.0.total_cmp(&one.0));
+        assert_eq!(*label, LABELS[own[0].1]);
+        assert_close(*margin, own[0].0 - own[1].0, 1e-6);
+        let sum: f64 = own.iter().map(|(output, _)| ((output - own[0].0) / temperature).exp()).sum();
+        assert_close(*probability, 1.0 / sum, 1e-8);
+    }
+    // Each row is in the confusion, under its label.
+    let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
+    for (class, counts) in confusion.iter().enumerate() {
+        let own = classes.labels.iter().filter(|&&label| label == class).count() as u64;
+        assert_eq!(counts.iter().sum::<u64>(), own);
+    }
+    let right: u64 = (0..3).map(|class| confusion[class][class]).sum();
+    assert_close(number(report, "accuracy"), right as f64 / 400.0, 1e-12);
+    assert!((0.6..0.95).contains(&number(report, "accuracy")), "{report}");
+    // Where probabilities say how often a class is right, a guess by the shares of the classes has a larger log-loss.
+    let share = |class: usize| confusion[class].iter().sum::<u64>() as f64 / 400.0;
+    let guess: f64 = (0..3).map(share).map(|share| -share * share.ln()).sum();
+    assert!(number(report, "log_loss") < 0.8 * guess, "{report}");
+    let text = folder.run(&format!("fit words.csv {FIT} --model m.dpp")).good().out;
+    assert!(text.contains("\nclass, as  "), "{text}");
+    let info = folder.run("info m.dpp --json").good().json();
+    assert_eq!(info["classes"].as_array().unwrap().len(), 3);
+    assert_eq!((&info["target"], &info["classes"][0]), (&"kind".into(), &LABELS[0].into()));
+}
+
+#[test]
+fn numbers_are_classes_on_request_however_they_are_written() {
+    let classes = Classes::new(300);
+    classes.write("numbers.csv", |row| ["1.0", "2", "10"][classes.labels[row]].to_owned());
+    classes.write("again.csv", |row| ["1", "2.00", "1e1"][classes.labels[row]].to_owned());
+    let folder = &classes.folder;
+    let fit = |data: &str, more: &str| {
+        folder.run(&format!("fit {data} {FIT} --ridge 1e-4 --model {data}.dpp --json {more}")).good().json()
+    };
+    let (words, numbers) = (fit("words.csv", ""), fit("numbers.csv", "--classes"));
+    assert_eq!(numbers["classes"]["labels"], serde_json::json!(["1", "2", "10"]));
+    for key in ["accuracy", "balanced_accuracy"] {
+        assert_eq!(words["classes"][key], numbers["classes"][key]);
+    }
+    assert_close(number(&words["classes"], "log_loss"), number(&numbers["classes"], "log_loss"), 1e-9);
+    let told = |data: &str| folder.run(&format!("predict numbers.csv.dpp {data} --out out.csv")).good().err;
+    assert!(told("numbers.csv").contains("accuracy 0."));
+    assert_eq!(told("numbers.csv"), told("again.csv"));
+    assert!(fit("numbers.csv", "")["classes"].is_null());
+}
+
+#[test]
+fn several_targets_are_those_of_one_each() {
+    let classes = Classes::new(300);
+    let folder = &classes.folder;
+    let target = |row: usize| {
+        let [a, b] = classes.features[row];
+        [a.sin() + 0.1 * b, 100.0 * (0.2 * b).cos()]
+    };
+    let lines = (0..300).map(|row| {
+        let ([a, b], [p, q]) = (classes.features[row], target(row));
+        format!("{q},{a},{b},{p}\n")
+    });
+    folder.write("both.csv", "q,a,b,p\n".to_owned() + &lines.collect::<String>());
+    for (target, other) in [("p", "q"), ("q", "p")] {
+        let options = format!("--target {target} --ignore {other} --ridge 1e-5 --model {target}.dpp");
+        folder.run(&format!("fit both.csv {FIT} {options}")).good();
+        folder.run(&format!("predict {target}.dpp both.csv --out {target}.out")).good();
+    }
+    folder.run(&format!("fit both.csv {FIT} --target p,q --ridge 1e-5 --model both.dpp")).good();
+    let told = folder.run("predict both.dpp both.csv --out both.out").good().err;
+    assert!(
+        told.contains("p: root mean square error") && told.contains("q: root mean square error"),
+        "{told}"
+    );
+    let (both, p, q) = (folder.text("both.out"), folder.text("p.out"), folder.text("q.out"));
+    assert_eq!(both.lines().next(), Some("p,q"));
+    for ((both, p), q) in both.lines().zip(p.lines()).zip(q.lines()).skip(1) {
+        let (found_p, found_q) = both.split_once(',').unwrap();
+        for (found, expected) in [(found_p, p), (found_q, q)] {
+            assert_close(found.parse().unwrap(), expected.parse().unwrap(), 1e-6);
+        }
+    }
+    // One of the targets is missing: there are no errors to tell.
+    let without: String = folder
+        .text("both.csv")
+        .lines()
+        .map(|line| line.split_once(',').unwrap().1.to_owned() + "\n")
+        .collect();
+    folder.write("one.csv", without);
+    let run = folder.run("predict both.dpp one.csv --out one.out").good();
+    assert!(!run.err.contains("error") && folder.text("one.out") == both, "{}", run.err);
+    // The metric is learned for both, and the ridge by any means.
+    for options in [
+        "--metric auto --landmarks 20",
+        "--ridge loo --metric one --landmarks 20",
+        "--sigma cv --metric one --precision f32",
+    ] {
+        let report =
+            folder.run(&format!("fit both.csv --target p,q --model both.dpp --json {options}")).good().json();
+        assert!(number(&report, "cv_nrmse") < 0.2, "{options} {report}");
+    }
+}
+
+#[test]
+fn all_outputs_are_exported_from_one_model() {
+    let classes = Classes::new(300);
+    let folder = &classes.folder;
+    folder.run("fit words.csv --landmarks 20 --sigma 2.5 --metric one --model m.dpp").good();
+    for form in ["rust", "c", "bytes"] {
+        for quantise in ["", "--quantise i16", "--quantise i8"] {
+            let run = folder
+                .run(&format!("export m.dpp --to {form} {quantise} --data words.csv --out m.out --json"));
+            let report = run.good().json();
+            assert_eq!(report["outputs"], 3, "{form} {quantise}");
+            assert!(number(&report, "largest_difference") < 0.2, "{form} {quantise} {report}");
+        }
+    }
+    // The bytes classify as the model does.
+    folder.run("export m.dpp --to bytes --out m.bin").good();
+    let bytes = folder.bytes("m.bin");
+    let device = dpp_nystrom::core::Outputs::from_bytes(&bytes).unwrap();
+    let (labels, _) = classes.predicted("m.dpp", "words.csv");
+    for (row, label) in classes.features.iter().zip(labels) {
+        let found = device.classify(&row.map(|value| value as f32), &mut [0.0; 2], &mut [0.0; 3]).unwrap();
+        assert_eq!(LABELS[found.index], label);
+    }
+}
+
+#[test]
+fn a_class_may_have_fewer_rows_than_there_are_folds() {
+    let classes = Classes::new(200);
+    let rare = |row: usize| if row % 90 == 7 { "rare" } else { LABELS[1 + row % 2] };
+    classes.write("rare.csv", |row| rare(row).to_owned());
+    let report = classes.folder.run("fit rare.csv --landmarks 10 --model m.dpp --json").good().json();
+    assert_eq!(report["classes"]["labels"], serde_json::json!(["mid", "rare", "top"]));
+    let leave =
+        classes.folder.run("fit words.csv --landmarks 10 --metric one --ridge loo --model m.dpp --json");
+    let folds = classes.folder.run("fit words.csv --landmarks 10 --metric one --model m.dpp --json");
+    let [leave, folds] = [leave, folds].map(|run| number(&run.good().json()["classes"], "accuracy"));
+    assert!((leave - folds).abs() < 0.05, "{leave} {folds}");
+}
+
+#[test]
+fn what_takes_one_number_refuses_classes_and_several_targets() {
+    let classes = Classes::new(120);
+    let folder = &classes.folder;
+    let refused = |arguments: &str, parts: &[&str]| folder.run(arguments).refused(parts);
+    classes.write("one.csv", |_| "mid".to_owned());
+    classes.write("typo.csv", |row| if row == 5 { "l.5".to_owned() } else { row.to_string() });
+    refused("fit one.csv --model m.dpp", &["\"kind\"", "one class", "--target"]);
+    refused(
+        "fit words.csv --limit classes=2 --model m.dpp",
+        &["\"kind\"", "more than 2 classes", "--limit classes=N"],
+    );
+    refused("fit typo.csv --model m.dpp", &["line 7", "\"l.5\"", "not a number"]);
+    refused("fit words.csv --target a,a --model m.dpp", &["target", "\"a\""]);
+    refused("fit words.csv --target a,kind --model m.dpp", &["line 2", "not a number"]);
+    let one = "one target that is a number";
+    refused("fit words.csv --variance --model m.dpp", &["--variance", one]);
+    refused("fit words.csv --metric one --checkpoint c --model m.dpp", &["a checkpoint", one]);
+    refused("fit words.csv --flash 4KiB --model m.dpp", &["flash", one]);
+    refused("fit words.csv --target a,b --columns kind --variance --model m.dpp", &["--variance", one]);
+    refused("convert words.csv --out w.rows", &["line 2", "not a number"]);
+    refused("convert words.csv --target a,b --out w.rows", &["a row store", one]);
+    refused("diagnose words.csv --landmarks 10", &["a diagnosis", one]);
+    folder.run("fit words.csv --landmarks 10 --model m.dpp").good();
+    refused("predict m.dpp words.csv --with nearest", &["assessment", one]);
+    refused("learn m.dpp words.csv --out s", &["learning on devices", one]);
+    classes.write("other.csv", |_| "new".to_owned());
+    refused("predict m.dpp other.csv", &["line 2", "\"new\"", "--unknown zero"]);
+    let told = folder.run("predict m.dpp other.csv --unknown zero --out o.csv").good().err;
+    assert!(!told.contains("accuracy"), "{told}");
+}
+
+/// Windows of a few sensors, all but alike within a group: only without the groups of a row is an error what it will be elsewhere.
+#[test]
+fn rows_of_a_group_and_of_a_time_are_held_out_together() {
+    let mut noise = Noise(3);
+    let mut rows = String::from("sensor,a,b,c,y\n");
+    for sensor in 0..40 {
+        let [a, b, c, y] = [(); 4].map(|()| noise.normal());
+        for _ in 0..5 {
+            let near = [a, b, c].map(|value| value + 0.01 * noise.normal());
+            rows += &format!("s{sensor},{},{},{},{y}\n", near[0], near[1], near[2]);
+        }
+    }
+    let folder = Folder::with("rows.csv", rows);
+    let without_sensor: String = folder
+        .text("rows.csv")
+        .lines()
+        .map(|line| line.split_once(',').unwrap().1.to_owned() + "\n")
+        .collect();
+    folder.write("alone.csv", without_sensor);
+    let error = |options: &str| {
+        let options = format!("--landmarks 50 --method uniform --model m.dpp --json {options}");
+        number(&folder.run(&format!("fit {options}")).good().json(), "cv_nrmse")
+    };
+    let one = "--metric one --sigma median";
+    let [alone, groups] =
+        ["alone.csv", "rows.csv --group sensor"].map(|data| error(&format!("{data} {one}")));
+    assert!(alone < 0.3 && groups > 0.9, "{alone} {groups}");
+    folder.run("predict m.dpp rows.csv --out with.csv").good();
+    folder.run("predict m.dpp alone.csv --out without.csv").good();
+    assert_eq!(folder.text("with.csv"), folder.text("without.csv"));
+    // Blocks of twenty rows are four sensors.
+    assert!(error(&format!("alone.csv --time {one}")) > 0.9);
+    // A metric that is judged on other groups does not pay, and one that is judged on their rows seems to.
+    let metric = |data: &str| {
+        let run =
+            folder.run(&format!("fit {data} --landmarks 50 --metric map:3 --model m.dpp --json")).good();
+        let tried = run.json()["held_out"].as_array().unwrap().clone();
+        number(tried.last().unwrap(), "nrmse")
+    };
+    let [alone, groups] = ["alone.csv", "rows.csv --group sensor"].map(metric);
+    assert!(groups > 20.0 * alone, "{alone} {groups}");
+    let refused = |arguments: &str, parts: &[&str]| folder.run(arguments).refused(parts);
+    refused(
+        "fit rows.csv --group sensor --metric one --ridge loo --model m.dpp",
+        &["one by one", "--ridge cv"],
+    );
+    refused("fit rows.csv --group person --model m.dpp", &["no column is called \"person\""]);
+    refused("convert rows.csv --group sensor --out r.rows", &["omit --group and --time"]);
+    refused("evaluate alone.csv --time --methods kdpp --landmarks 5", &["omit --group and --time"]);
+    folder.write("one.csv", "g,a,y\n1,2,3\n1,3,4\n1,4,6\n");
+    refused("fit one.csv --group g --metric one --model m.dpp", &["one group", "--group"]);
+}

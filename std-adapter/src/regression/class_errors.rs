@@ -1,0 +1,166 @@
+//! The errors of classes, on rows that were predicted without their fold.
+
+use crate::data::{columns::TargetColumn, source::RowSource};
+use crate::error::Error;
+use crate::model::classes::{log_probability, temperature};
+use crate::regression::folds::{Deal, class_of};
+use dpp_nystrom_core::Class;
+
+/// The largest number of rows from which the temperature is learned: one number does not gain from more.
+const CALIBRATED: usize = 1 << 16;
+
+/// How well rows are classified without a part in it: of a learned metric, the rows that were held out of it; else all rows, each predicted
+/// without its fold.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ClassErrors {
+    /// The share of rows with the right class.
+    pub accuracy: f64,
+    /// The mean over the classes of the share of their rows with the right class.
+    pub balanced_accuracy: f64,
+    /// The mean of `-ln p` of the right class, `p` with the temperature of the other folds.
+    pub log_loss: f64,
+    /// For each class the numbers of its rows that were taken for each class.
+    pub confusion: Vec<Vec<u64>>,
+}
+
+/// Sums over rows from which their [`ClassErrors`] follow.
+#[derive(Clone, Debug)]
+pub struct ClassTally {
+    confusion: Vec<Vec<u64>>,
+    losses: f64,
+}
+
+impl ClassTally {
+    /// Return that of no rows, for so many classes.
+    pub fn new(classes: usize) -> Self {
+        Self { confusion: vec![vec![0; classes]; classes], losses: 0.0 }
+    }
+
+    /// Count a row of the class `own` that is taken for the class `taken`, and its log-loss, `-ln p` of its own class. A class past the
+    /// last is not counted.
+    pub fn add(&mut self, own: usize, taken: usize, log_loss: f64) {
+        if let Some(count) = self.confusion.get_mut(own).and_then(|row| row.get_mut(taken)) {
+            *count += 1;
+            self.losses += log_loss;
+        }
+    }
+
+    /// Return the errors; none if no rows were counted.
+    pub fn errors(self) -> Option<ClassErrors> {
+        let Self { confusion, losses } = self;
+        let sums: Vec<u64> = confusion.iter().map(|row| row.iter().sum()).collect();
+        let count: u64 = sums.iter().sum();
+        let right: Vec<u64> = confusion.iter().enumerate().map(|(class, row)| row[class]).collect();
+        let shares = right.iter().zip(&sums).filter(|share| *share.1 > 0);
+        let shares: Vec<f64> = shares.map(|(&right, &sum)| right as f64 / sum as f64).collect();
+        (count > 0).then(|| ClassErrors {
+            accuracy: right.iter().sum::<u64>() as f64 / count as f64,
+            balanced_accuracy: shares.iter().sum::<f64>() / shares.len() as f64,
+            log_loss: losses / count as f64,
+            confusion,
+        })
+    }
+}
+
+/// Return the errors of outputs, in standard deviations of the indicators, row by row, that were predicted without the rows, or without
+/// their folds, and the temperature of all of them.
+///
+/// # Errors
+/// [`Error::Core`] for an output that is not finite.
+pub(crate) fn class_errors(
+    mut outputs: Vec<f64>,
+    source: &dyn RowSource,
+    seed: u64,
+) -> Result<(ClassErrors, f64), Error> {
+    let (columns, further, rows) = (source.columns(), source.further(), source.len());
+    let classes = 1 + further.len();
+    let targets: Vec<&TargetColumn> = columns.target.iter().chain(&columns.further).collect();
+    for row in outputs.chunks_exact_mut(classes) {
+        row.iter_mut()
+            .zip(&targets)
+            .for_each(|(slot, target)| *slot = target.mean + target.deviation * *slot);
+    }
+    let folds: Vec<u8> = Deal::of(source).folds(rows, seed).collect();
+    let own = |row: usize| &outputs[row * classes..(row + 1) * classes];
+    let of_rows: Vec<usize> = (0..rows).map(|row| class_of(further, row)).collect();
+    let stride = rows.div_ceil(CALIBRATED).max(1);
+    let without = |fold: Option<u8>| {
+        let sample: Vec<usize> =
+            (0..rows).step_by(stride).filter(|&row| fold.is_none_or(|fold| folds[row] != fold)).collect();
+        let outputs: Vec<f64> = sample.iter().flat_map(|&row| own(row).iter().copied()).collect();
+        temperature(&outputs, classes, &sample.iter().map(|&row| of_rows[row]).collect::<Vec<_>>())
+    };
+    let last = folds.iter().copied().max().unwrap_or(0);
+    let temperatures: Vec<f64> = (0..=last).map(|fold| without(Some(fold))).collect();
+    let mut tally = ClassTally::new(classes);
+    for (row, &class) in of_rows.iter().enumerate() {
+        let loss = -log_probability(own(row), class, temperatures[usize::from(folds[row])]);
+        tally.add(class, Class::of(own(row))?.index, loss);
+    }
+    Ok((tally.errors().ok_or(Error::Folds { rows })?, without(None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClassTally, class_errors, log_probability, temperature};
+    use crate::data::{columns::Classes, prepared::Prepared, prepared::StandardTarget};
+    use crate::regression::folds::Deal;
+
+    #[test]
+    fn errors_are_counted_by_hand() {
+        let rows = [(0, 0, 0.1), (0, 0, 0.2), (0, 1, 0.9), (1, 1, 0.4), (3, 0, 2.0)];
+        let mut tally = ClassTally::new(4);
+        rows.into_iter().for_each(|(own, taken, loss)| tally.add(own, taken, loss));
+        let errors = tally.errors().unwrap();
+        assert_eq!(errors.confusion, [[2, 1, 0, 0], [0, 1, 0, 0], [0; 4], [1, 0, 0, 0]]);
+        assert!((errors.accuracy - 0.6).abs() < 1e-15 && (errors.log_loss - 0.72).abs() < 1e-15);
+        // The third class has no rows.
+        assert!((errors.balanced_accuracy - (2.0 / 3.0 + 1.0) / 3.0).abs() < 1e-15);
+        assert!(ClassTally::new(2).errors().is_none());
+    }
+
+    #[test]
+    fn a_fold_is_judged_by_the_temperature_of_the_others() {
+        let rows = 60;
+        let label = |row: usize| row / 4 % 3;
+        let indicator = |class: usize| {
+            let values = (0..rows).map(|row| f64::from(u8::from(label(row) == class))).collect();
+            StandardTarget::of(class.to_string(), values).unwrap()
+        };
+        let mut data = Prepared::unscaled(vec![0.0; rows], 1);
+        data.target = Some(indicator(0));
+        data.further = vec![indicator(1), indicator(2)];
+        data.classes =
+            Some(Classes { column: "y".into(), labels: ["a", "b", "c"].map(String::from).to_vec() });
+        let noise = |at: usize| (at as f64 * 0.754_877_666).fract() - 0.5;
+        let output = |row: usize, class: usize| {
+            f64::from(u8::from(label(row) == class)) + 1.4 * noise(3 * row + class)
+        };
+        let outputs: Vec<[f64; 3]> = (0..rows).map(|row| [0, 1, 2].map(|class| output(row, class))).collect();
+        let targets: Vec<&StandardTarget> = data.targets().collect();
+        let standard = outputs.iter().flat_map(|outputs| {
+            outputs.iter().zip(&targets).map(|(output, target)| (output - target.mean) / target.deviation)
+        });
+        let (errors, of_all) = class_errors(standard.collect(), &data, 3).unwrap();
+
+        let folds: Vec<u8> = Deal::of(&data).folds(rows, 3).collect();
+        let of_rows = |kept: &dyn Fn(usize) -> bool| {
+            let kept: Vec<usize> = (0..rows).filter(|&row| kept(row)).collect();
+            let outputs: Vec<f64> = kept.iter().flat_map(|&row| outputs[row]).collect();
+            temperature(&outputs, 3, &kept.iter().map(|&row| label(row)).collect::<Vec<_>>())
+        };
+        let loss = |row: usize| {
+            let others = of_rows(&|other| folds[other] != folds[row]);
+            -log_probability(&outputs[row], label(row), others)
+        };
+        let expected = (0..rows).map(loss).sum::<f64>() / rows as f64;
+        assert!((errors.log_loss - expected).abs() < 1e-9, "{} {expected}", errors.log_loss);
+        assert!((of_all - of_rows(&|_| true)).abs() < 1e-9 * of_all);
+        let with_own = (0..rows).map(|row| -log_probability(&outputs[row], label(row), of_all)).sum::<f64>();
+        assert!(with_own / (rows as f64) < expected - 1e-4);
+        let right = |row: &usize| (0..3).all(|class| outputs[*row][class] <= outputs[*row][label(*row)]);
+        let right = (0..rows).filter(right).count() as f64;
+        assert!(right < 60.0 && (errors.accuracy - right / rows as f64).abs() < 1e-12);
+    }
+}
