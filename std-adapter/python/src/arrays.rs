@@ -9,8 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
-/// Rows that are transformed or predicted between two looks at signals.
-const BLOCK: usize = 1 << 15;
+/// Rows for each thread that are transformed or predicted between two looks at signals: four tasks of the library.
+const BLOCK: usize = 1 << 12;
 
 /// A two-dimensional array in either precision.
 #[derive(FromPyObject)]
@@ -135,12 +135,13 @@ fn blocks<T: Value>(
     let mut all: Vec<T> = Vec::new();
     let memory = |_| Error::Memory { bytes: count.saturating_mul(size_of::<T>()) };
     all.try_reserve_exact(count).map_err(memory)?;
-    for (block, rows) in values.chunks(BLOCK * features).enumerate() {
+    let size = BLOCK * rayon::current_num_threads();
+    for (block, rows) in values.chunks(size * features).enumerate() {
         if observer.is_cancelled() {
             return Err(Error::Cancelled);
         }
         let rows: Vec<f64> = rows.iter().map(|value| value.to_f64()).collect();
-        let found = work(&rows).map_err(|error| located(error, block * BLOCK))?;
+        let found = work(&rows).map_err(|error| located(error, block * size))?;
         all.extend(found.into_iter().map(T::from_f64));
     }
     Ok(all)

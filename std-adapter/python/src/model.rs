@@ -95,7 +95,7 @@ impl Model {
         py: Python<'py>,
         form: &str,
         quantise: Option<&str>,
-        with: Vec<String>,
+        include: Vec<String>,
         name: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let invalid = |what, value: &str, expected| {
@@ -114,11 +114,11 @@ impl Model {
             Some(other) => return Err(invalid("quantise", other, "i16, i8 or None")),
         };
         let mut added = With::default();
-        for what in with {
+        for what in include {
             match what.as_str() {
                 "novelty" => added.novelty = true,
                 "variance" => added.variance = true,
-                other => return Err(invalid("with", other, "novelty, variance")),
+                other => return Err(invalid("include", other, "novelty, variance")),
             }
         }
         let written = || -> Result<Vec<u8>, Error> {

@@ -2,10 +2,10 @@
 
 >>> import numpy as np
 >>> from dpp_nystrom import LandmarkRidge
->>> X = np.linspace(0, 6, 300).reshape(-1, 1)
->>> y = np.sin(X[:, 0])
->>> model = LandmarkRidge(n_components=20, random_state=0).fit(X, y)
->>> bool(model.score(X, y) > 0.999)
+>>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 5))
+>>> y = np.sin(2 * X[:, 0]) * X[:, 1]
+>>> model = LandmarkRidge(random_state=0).fit(X[:1500], y[:1500])
+>>> bool(model.score(X[1500:], y[1500:]) > 0.99)
 True
 """
 

@@ -131,10 +131,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        rows = validate_data(self, X, dtype=_parameters.DTYPES, order="C", ensure_min_samples=2)
+        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, ensure_min_samples=2))
         target = None
         if y is not None and (self.sigma == "cv" or self.selector == "refined-ridge"):
-            target = np.ascontiguousarray(column_or_1d(y, dtype=np.float64))
+            target = _parameters.aligned(column_or_1d(y, dtype=np.float64))
         options = _parameters.options(self, len(rows))
         fitted = _native.Map(rows, target, {"features": None, "target": "y"}, options)
         self._map = fitted
@@ -163,7 +163,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             In float32 for rows in float32, else in float64; computed in float64.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_parameters.DTYPES, order="C", reset=False)
+        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
         return self._map.transform(rows, _parameters.threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:

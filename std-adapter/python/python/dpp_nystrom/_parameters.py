@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-#: The library computes in these; other numbers are converted to the first.
-DTYPES = [np.float64, np.float32]
+#: What scikit-learn's checks let through: numbers in rows, in double or single precision; others are converted to the first.
+ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 #: What `selector_params` may hold.
 SELECTOR_PARAMS = ("sweeps", "budget", "steps")
+
+
+def aligned(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values in the order of rows that the processor can read in place: themselves, or a copy."""
+    return np.require(values, requirements=["C", "A"])
 
 
 def seed(random_state: int | np.random.RandomState | None) -> int:
@@ -37,7 +42,7 @@ def threads(n_jobs: int | None) -> int | None:
 
 def positive(name: str, value: Any) -> float:
     """Return a positive finite number."""
-    if not isinstance(value, Real) or not (value > 0 and math.isfinite(value)):
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not (value > 0 and math.isfinite(value)):
         raise ValueError(f"invalid {name} {value!r}: expected a positive number")
     return float(value)
 

@@ -188,7 +188,7 @@ class LandmarkRidge(RegressorMixin, BaseEstimator):
             In the units of the target; in float32 for rows in float32, else in float64.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_parameters.DTYPES, order="C", reset=False)
+        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
         return self._model.predict(rows, _parameters.threads(self.n_jobs)).ravel()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -250,13 +250,14 @@ class LandmarkRidge(RegressorMixin, BaseEstimator):
     def _checked(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Return rows and target as the library takes them, and their names."""
         target_name = getattr(y, "name", None)
+        fewest = 2 if reset else 1
         rows, target = validate_data(
-            self, X, y, dtype=_parameters.DTYPES, order="C", y_numeric=True, reset=reset, ensure_min_samples=2 if reset else 1
+            self, X, y, **_parameters.ACCEPTED, y_numeric=True, reset=reset, ensure_min_samples=fewest
         )
         names = getattr(self, "feature_names_in_", None)
         features = None if names is None else [str(name) for name in names]
-        target = np.ascontiguousarray(target, dtype=np.float64)
-        return rows, target, {"features": features, "target": target_name if isinstance(target_name, str) else "y"}
+        target = _parameters.aligned(target.astype(np.float64, copy=False))
+        return _parameters.aligned(rows), target, {"features": features, "target": target_name if isinstance(target_name, str) else "y"}
 
     def _options(self, rows: int, trained: int) -> dict[str, Any]:
         return _parameters.options(self, rows) | {"ridge": self._ridge(trained)}

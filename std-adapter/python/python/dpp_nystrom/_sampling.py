@@ -61,7 +61,7 @@ def select(
     [0, 1, 2, 3]
     """
     rows, precomputed = _rows(X, kernel)
-    target = None if y is None else np.ascontiguousarray(column_or_1d(y, dtype=np.float64))
+    target = None if y is None else _parameters.aligned(column_or_1d(y, dtype=np.float64))
     options = _options(
         rows,
         size,
@@ -161,7 +161,7 @@ def _options(rows: NDArray[Any], size: int, **given: Any) -> dict[str, Any]:
 
 def _rows(X: ArrayLike, kernel: str) -> tuple[NDArray[Any], bool]:
     """Return rows, or a kernel matrix, as the library takes them, and which of these they are."""
-    rows = check_array(X, dtype=_parameters.DTYPES, order="C", input_name="X")
+    rows = _parameters.aligned(check_array(X, **_parameters.ACCEPTED, input_name="X"))
     if kernel == "precomputed" and rows.shape[0] != rows.shape[1]:
         raise ValueError(
             f'kernel="precomputed" takes a square matrix, found the shape {rows.shape}; '
