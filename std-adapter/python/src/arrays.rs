@@ -141,6 +141,10 @@ fn blocks<T: Value>(
             return Err(Error::Cancelled);
         }
         let rows: Vec<f64> = rows.iter().map(|value| value.to_f64()).collect();
+        if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
+            let (row, column) = (block * size + at / features, at % features);
+            return Err(CoreError::NotFinite { row, column }.into());
+        }
         let found = work(&rows).map_err(|error| located(error, block * size))?;
         all.extend(found.into_iter().map(T::from_f64));
     }

@@ -162,6 +162,12 @@ def test_the_extension_checks_its_arguments_too():
     for wrong in (X[:, :2].copy(), np.ones((4, 4))):
         with pytest.raises(ValueError, match="expected 3"):
             fitted.transform(wrong, None)
+    many = np.tile(X, (600, 1))
+    many[29_000, 1] = np.nan
+    for rows in (many, many.astype(np.float32)):
+        for call in (lambda: fitted.transform(rows, 1), lambda: _native.Model(X, Y, names, options).predict(rows, 1)):
+            with pytest.raises(ValueError, match="row 29000"):
+                call()
     with pytest.raises(ValueError):
         _native.Model(X, Y[:-1].copy(), names, options)
     with pytest.raises(ValueError, match="names"):
