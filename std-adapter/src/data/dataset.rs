@@ -1,70 +1,15 @@
 //! A data set as users have it: raw rows in memory, a file, a row store, or a kernel matrix.
 
-use crate::data::table::{input::Table, target::Target};
+use crate::data::table::{input::Table, reader::read, target::Target};
 use crate::data::{
-    prepared::Prepared, scaler::Scale, scaler::Scaler, source::RowSource, store::open::Store,
-    table::reader::read,
+    borrowed::Borrowed, columns::Columns, prepared::Prepared, prepared::StandardTarget, scaler::Scale,
+    scaler::Scaler, source::RowSource, store::open::Store, value::Value, value::Values,
 };
 use crate::error::{Error, check_length, check_rows};
-use crate::heap::zeros;
-use dpp_nystrom_core::{Error as CoreError, Scalar};
+use dpp_nystrom_core::Error as CoreError;
 use faer::MatRef;
 use std::borrow::Cow;
 use std::path::Path;
-
-/// A number that rows and targets may be given in: `f64` or `f32`.
-pub trait Value: Scalar {
-    #[doc(hidden)]
-    fn values(values: &[Self]) -> Values<'_>;
-}
-
-/// Values borrowed or owned, in either precision.
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub enum Values<'a> {
-    F64(Cow<'a, [f64]>),
-    F32(&'a [f32]),
-}
-
-impl Value for f64 {
-    fn values(values: &[Self]) -> Values<'_> {
-        Values::F64(Cow::Borrowed(values))
-    }
-}
-
-impl Value for f32 {
-    fn values(values: &[Self]) -> Values<'_> {
-        Values::F32(values)
-    }
-}
-
-impl Values<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::F64(values) => values.len(),
-            Self::F32(values) => values.len(),
-        }
-    }
-
-    fn copied(&self) -> Result<Vec<f64>, Error> {
-        let mut copy = zeros(self.len(), 0.0)?;
-        match self {
-            Self::F64(values) => copy.copy_from_slice(values),
-            Self::F32(values) => {
-                copy.iter_mut().zip(*values).for_each(|(slot, &value)| *slot = f64::from(value));
-            }
-        }
-        Ok(copy)
-    }
-
-    /// Return the index of the first value that is NaN or infinite.
-    fn not_finite(&self) -> Option<usize> {
-        match self {
-            Self::F64(values) => values.iter().position(|value| !value.is_finite()),
-            Self::F32(values) => values.iter().position(|value| !value.is_finite()),
-        }
-    }
-}
 
 /// Rows of `d` features, in their own units, and perhaps a target for each.
 ///
@@ -233,12 +178,27 @@ impl<'a> Dataset<'a> {
         &self.feature_names
     }
 
-    /// Scale the rows for a kernel, by their own statistics; a row store is scaled already.
+    /// Return the rows for a kernel, as the functions of [`crate::pipeline`] take them: scaled by their own statistics, in a copy
+    /// in `f64`, or with [`Scale::None`] where they lie and in their precision. A row store is scaled already.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::Scale;
+    /// use dpp_nystrom::{Dataset, Error};
+    ///
+    /// let x = [0.0_f32, 1.0, 2.0, 5.0];
+    /// let data = Dataset::from_rows(&x, 2)?;
+    /// let rows = data.source(Scale::None)?; // no copy
+    /// assert_eq!((rows.as_rows().len(), rows.as_rows().width()), (2, 2));
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Spread`] for columns whose statistics are not finite, [`Error::Memory`].
-    pub(crate) fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
+    pub fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
         let (values, is_gram) = match &self.rows {
+            Rows::Memory(values) if scale == Scale::None => {
+                return self.borrowed(values).map(Source::Borrowed);
+            }
             Rows::Memory(values) => (values, false),
             Rows::Gram(values) => (values, true),
             Rows::Store(store) => return Ok(Source::Store(store)),
@@ -273,6 +233,26 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Lend rows as they are, with a target scaled by its own statistics.
+    fn borrowed<'d>(&'d self, values: &'d Values<'_>) -> Result<Box<dyn RowSource + 'd>, Error> {
+        let target = self.target.as_ref();
+        let target = target.map(|(name, values)| StandardTarget::of(name.clone(), values.copied()?));
+        let target = target.transpose()?;
+        let columns = Columns {
+            name: self.name.clone(),
+            feature_names: self.feature_names.clone(),
+            scaler: Scaler::identity(self.features()),
+            target: target.as_ref().map(Into::into),
+            further: Vec::new(),
+            classes: None,
+        };
+        let targets = target.map(|target| target.values);
+        Ok(match values {
+            Values::F64(rows) => Box::new(Borrowed::new(columns, rows, targets)),
+            Values::F32(rows) => Box::new(Borrowed::new(columns, rows, targets)),
+        })
+    }
+
     /// Copy rows and target.
     fn table(&self, rows: &Values<'_>) -> Result<Table, Error> {
         let target = self.target.as_ref();
@@ -288,8 +268,14 @@ impl<'a> Dataset<'a> {
 }
 
 /// The scaled rows of a data set.
-pub(crate) enum Source<'a> {
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Source<'a> {
+    /// A scaled copy, or a kernel matrix.
     Memory(Box<Prepared>),
+    /// Rows that are used as they are.
+    Borrowed(Box<dyn RowSource + 'a>),
+    /// A row store.
     Store(&'a Store),
 }
 
@@ -298,9 +284,11 @@ impl Source<'_> {
         Self::Memory(Box::new(rows))
     }
 
-    pub(crate) fn as_rows(&self) -> &dyn RowSource {
+    /// Lend the rows.
+    pub fn as_rows(&self) -> &dyn RowSource {
         match self {
             Self::Memory(prepared) => prepared.as_ref(),
+            Self::Borrowed(rows) => rows.as_ref(),
             Self::Store(store) => *store,
         }
     }
@@ -308,8 +296,8 @@ impl Source<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Dataset;
-    use crate::data::{store::write::convert, table::target::Target};
+    use super::{Dataset, Scale, Source};
+    use crate::data::{columns::RowSlices, store::write::convert, table::target::Target};
     use crate::error::Error;
     use crate::kernel::precision::Precision;
     use crate::observer::NoObserver;
@@ -323,5 +311,32 @@ mod tests {
         let open = || Dataset::open_store(&out).unwrap();
         assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error::StoreColumns { .. })));
         assert!(matches!(open().with_names(&["a"], "y"), Err(Error::StoreColumns { .. })));
+    }
+
+    #[test]
+    fn rows_without_scaling_stay_where_they_are() {
+        let x: Vec<f32> = (0..40).map(|value| (value * value) as f32).collect();
+        let y: Vec<f64> = (0..20).map(f64::from).collect();
+        let data = Dataset::from_rows(&x, 2).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::None).unwrap();
+        let rows = source.as_rows();
+        let Some(RowSlices::F32(lent, Some(targets))) = rows.slices() else { panic!("{rows:?}") };
+        assert!(std::ptr::eq(lent, &x[..]) && rows.precision() == Some(Precision::F32));
+        let column = rows.columns().target.unwrap();
+        assert_eq!((column.mean, column.deviation), (9.5, (399.0_f64 / 12.0).sqrt()));
+
+        let doubled: Vec<f64> = x.iter().copied().map(f64::from).collect();
+        let all = rows.in_memory("", 0).unwrap();
+        assert_eq!((&all.rows, &all.numbers), (&doubled, &None));
+        let sample = rows.sample(5, 3).unwrap();
+        let numbers = sample.numbers.clone().unwrap();
+        assert!(numbers.len() == 5 && numbers.is_sorted_by(|one, next| one < next));
+        for (place, &number) in numbers.iter().enumerate() {
+            assert_eq!(sample.rows[2 * place..2 * place + 2], doubled[2 * number..2 * number + 2]);
+            assert_eq!(sample.target.as_ref().unwrap().values[place], f64::from(targets[number]));
+        }
+        assert_eq!(rows.sample(21, 3).unwrap().rows, doubled);
+        assert!(rows.gather(&[20]).is_err());
+        assert!(matches!(data.source(Scale::Standard).unwrap(), Source::Memory(_)));
     }
 }

@@ -1,5 +1,6 @@
 //! Where rows come from: tables, memory, row stores; and how they are scaled.
 
+pub(crate) mod borrowed;
 pub(crate) mod columns;
 pub(crate) mod dataset;
 pub(crate) mod map;
@@ -9,11 +10,13 @@ pub(crate) mod scaler;
 pub(crate) mod source;
 pub mod store;
 pub mod table;
+pub(crate) mod value;
 
 pub use columns::{Classes, Columns, RowSlices, TargetColumn, Targets};
-pub use dataset::{Dataset, Value};
+pub use dataset::{Dataset, Source};
 pub use map::Map;
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
 pub use scaler::{Scale, Scaler};
 pub use source::{Order, Partition, RowSource};
+pub use value::Value;

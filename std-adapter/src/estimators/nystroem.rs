@@ -4,9 +4,12 @@
 //! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
 //! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
 
-use crate::approximation::{errors::TraceError, features::independent_points, landmark_set::LandmarkSet};
+use crate::approximation::{
+    errors::TraceError, features::independent_points, gram::Gram, landmark_set::LandmarkSet,
+};
 use crate::data::{
-    columns::Columns, dataset::Dataset, dataset::Rows, dataset::Source, scaler::Scale, source::RowSource,
+    columns::Columns, dataset::Dataset, dataset::Rows, dataset::Source, prepared::Prepared, scaler::Scale,
+    source::RowSource,
 };
 use crate::error::{Error, check_length, check_rows, landmarks_error};
 use crate::heap::{Heap, zeros};
@@ -195,10 +198,12 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// # Errors
     /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem<K>, Error> {
-        let Source::Memory(rows) = data.source(self.settings.scale)? else {
+        let source = data.source(self.settings.scale)?;
+        if let Source::Store(_) = source {
             let problem = "a row store does not work with a custom kernel".to_owned();
             return Err(Error::BuiltInKernel { problem, instead: "give the rows in memory" });
-        };
+        }
+        let rows = source.as_rows().in_memory("a custom kernel", self.settings.seed)?;
         if let Rows::Gram(_) = data.rows {
             let problem = "a kernel matrix does not work with a custom kernel".to_owned();
             return Err(Error::BuiltInKernel { problem, instead: "fit to it without custom_kernel" });
@@ -208,6 +213,40 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
         let (selector, seed) = (&*self.selector, self.settings.seed);
         let selection = select_with_data(&ground, Some(rows.as_ref()), self.c, selector, seed, observer)?;
         Nystroem::of_points(rows.as_ref(), kernel, selection, self.settings)
+    }
+}
+
+impl Nystroem {
+    /// Return the map of these landmarks: scaled points, row-major, as many numbers each as [`Columns::width`]. They are those of
+    /// [`Selected`](pipeline::Selected), or were stored.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::{Columns, Scaler};
+    /// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+    /// use dpp_nystrom::{Error, Nystroem};
+    ///
+    /// let scaler = Scaler { means: vec![10.0], deviations: vec![2.0], map: None };
+    /// let columns = Columns { name: "waves".into(), feature_names: vec!["x".into()], scaler, target: None };
+    /// let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 };
+    /// let map = Nystroem::of_landmarks(columns, vec![-1.0, 1.0], kernel)?;
+    /// let phi = map.transform(&[8.0])?; // the first landmark, in the units of the rows
+    /// assert_eq!(phi, [1.0, 0.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Ragged`], [`Error::Spread`] for a scaler that is not finite or of other features, [`Error::Bandwidth`],
+    /// [`Error::Landmarks`], [`Error::Memory`].
+    pub fn of_landmarks(columns: Columns, landmarks: Vec<f64>, kernel: KernelSpec) -> Result<Self, Error> {
+        if !columns.scaler.is_well_formed(columns.features()) {
+            return Err(Error::Spread { column: columns.name });
+        }
+        check_rows(landmarks.len(), columns.width())?;
+        let rows = Prepared::of(columns, landmarks.clone(), None, None);
+        let selection = Selection::points(&Gram::new(&rows, kernel)?, landmarks)?;
+        let settings = Settings { scale: Scale::None, precision: Precision::F64, seed: 0 };
+        let map = Self::of_points(&rows, kernel.build()?, selection, settings)?;
+        Ok(Self { spec: Some(kernel), ..map })
     }
 }
 

@@ -115,9 +115,9 @@ pub(crate) fn refine(
     let mut residuals = zeros(measured.map_or(n, <[usize]>::len), 0.0)?;
     let mut set = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
     push_independent(&mut set, landmarks)?;
-    lanes.residuals(&set, measured, &mut residuals)?;
+    lanes.residuals(&set, measured, &mut residuals, observer)?;
     let before: f64 = residuals.iter().sum();
-    complete(&lanes, &mut set, c, measured, &mut residuals)?;
+    complete(&lanes, &mut set, c, measured, &mut residuals, observer)?;
     let mut best = set.members().to_vec();
     let mut log_det = set.log_det();
     let mut outcome = RefinementOutcome {
@@ -151,7 +151,7 @@ pub(crate) fn refine(
             set.truncate(0);
             if start::given(&mut set, &candidate).is_ok() {
                 let mut updated = zeros(residuals.len(), 0.0)?;
-                lanes.residuals(&set, measured, &mut updated)?;
+                lanes.residuals(&set, measured, &mut updated, observer)?;
                 let error = updated.iter().sum();
                 better = error < outcome.after;
                 if better {
@@ -180,6 +180,7 @@ fn complete(
     c: usize,
     measured: Option<&[usize]>,
     residuals: &mut [f64],
+    observer: &dyn Observer,
 ) -> Result<(), Error> {
     while set.len() < c {
         let largest = residuals.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
@@ -187,7 +188,7 @@ fn complete(
             return Err(landmarks_error(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
-            Ok(()) => lanes.residuals(set, measured, residuals)?,
+            Ok(()) => lanes.residuals(set, measured, residuals, observer)?,
             // The residual is a rounding error: do not select the row again.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
             Err(reason) => return Err(landmarks_error(reason)),

@@ -175,6 +175,7 @@ pub(crate) fn regress<T: Lane + RealField>(
                 block.push(features, input.targets_of(row))?;
                 seen += 1;
                 if seen == STRIDE {
+                    go_on(observer)?;
                     observer.advance(seen as u64);
                     seen = 0;
                 }

@@ -117,15 +117,17 @@ impl<T: Lane> Lanes<T> {
     /// at the level of rounding are set to zero.
     ///
     /// # Errors
-    /// [`Error::Memory`]; [`Error::Landmarks`] if a residual is not finite.
+    /// [`Error::Memory`], [`Error::Cancelled`]; [`Error::Landmarks`] if a residual is not finite.
     pub(crate) fn residuals<G: InLanes<T>>(
         &self,
         landmarks: &Landmarks<'_, T, G>,
         rows: Option<&[usize]>,
         residuals: &mut [T],
+        observer: &dyn Observer,
     ) -> Result<(), Error> {
         let number = |at: usize| rows.map_or(at, |rows| rows[at]);
         for (part, residuals) in residuals.chunks_mut(PART).enumerate() {
+            go_on(observer)?;
             let first = part * PART;
             let mut rows =
                 Rows::new(landmarks.ground(), residuals.len(), |at| number(first + at), landmarks.len())?;

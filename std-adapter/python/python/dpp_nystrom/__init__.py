@@ -1,0 +1,16 @@
+"""Landmarks for kernel methods: c-DPP sampling, Nyström features and ridge regression on them.
+
+>>> import numpy as np
+>>> from dpp_nystrom import LandmarkRidge
+>>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 5))
+>>> y = np.sin(2 * X[:, 0]) * X[:, 1]
+>>> model = LandmarkRidge(random_state=0).fit(X[:1500], y[:1500])
+>>> bool(model.score(X[1500:], y[1500:]) > 0.99)
+True
+"""
+
+from ._nystroem import Nystroem
+from ._ridge import LandmarkRidge
+from ._sampling import sample_cdpp, select
+
+__all__ = ["LandmarkRidge", "Nystroem", "sample_cdpp", "select"]

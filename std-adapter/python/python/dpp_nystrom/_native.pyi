@@ -1,0 +1,58 @@
+"""The extension module. Arrays are C-contiguous and aligned, in float64 or float32; targets in float64."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+class Map:
+    rows: list[int] | None
+    rank: int
+    sigma: float | None
+    landmarks: NDArray[Any]
+    def __new__(
+        cls, rows: NDArray[Any], target: NDArray[Any] | None, names: dict[str, Any], options: dict[str, Any]
+    ) -> Map: ...
+    @staticmethod
+    def of_state(state: tuple[Any, ...]) -> Map: ...
+    def transform(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
+
+class Model:
+    validation_error: float | None
+    metric: str | None
+    feature_names: list[str]
+    target_name: str
+    rows: list[int]
+    landmarks: NDArray[Any]
+    weights: list[float]
+    intercept: float
+    kernel: str
+    sigma: float | None
+    ridge: float
+    trained_rows: int
+    importances: list[float] | None
+    def __new__(cls, rows: NDArray[Any], target: NDArray[Any], names: dict[str, Any], options: dict[str, Any]) -> Model: ...
+    @staticmethod
+    def of_bytes(bytes: bytes, validation_error: float | None, metric: str | None) -> Model: ...
+    @staticmethod
+    def load(path: str) -> Model: ...
+    def to_bytes(self) -> bytes: ...
+    def save(self, path: str) -> None: ...
+    def predict(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
+    def export(self, form: str, quantise: str | None, include: list[str], name: str) -> bytes: ...
+
+class Sums:
+    rows: list[int] | None
+    metric: str | None
+    count: int
+    def __new__(cls, rows: NDArray[Any], target: NDArray[Any], names: dict[str, Any], options: dict[str, Any]) -> Sums: ...
+    @staticmethod
+    def of_state(
+        spec: bytes, folds: bytes, rows: list[int] | None, metric: str | None, importances: list[float] | None
+    ) -> Sums: ...
+    def add(self, rows: NDArray[Any], target: NDArray[Any], threads: int | None) -> Sums: ...
+    def model(self, ridge: float | str, threads: int | None) -> Model: ...
+
+def select(
+    rows: NDArray[Any], target: NDArray[Any] | None, precomputed: bool, options: dict[str, Any]
+) -> list[int]: ...
+def sample_exact(rows: NDArray[Any], precomputed: bool, samples: int, options: dict[str, Any]) -> list[list[int]]: ...

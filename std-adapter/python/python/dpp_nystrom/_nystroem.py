@@ -1,0 +1,172 @@
+"""The Nyström feature map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from . import _native, _parameters
+
+
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Map rows to features whose inner products approximate a kernel, from landmarks among the rows.
+
+    With `C` the landmarks and `L Lᵀ = K_CC`, the features of a row `x` are `L⁻¹ k_C(x)`. Their inner products are those of
+    scikit-learn's `Nystroem` on the same landmarks, whose features `K_CC^(-1/2) k_C(x)` are a rotation of these.
+    Landmarks that depend on others are dropped: there may be fewer features than landmarks.
+
+    A fit costs what the selector costs, `transform` `c` kernel values and `c²/2` multiply-adds a row, on all cores.
+    C-contiguous arrays of float64 and float32 are read where they are; other input is converted to float64, with a copy.
+    Selectors read them there too, as `kdpp` and `uniform` do, or copy them to float64: `auto` up to 131,072 rows, a sample of
+    more; the others all rows. `scale="standard"` makes such a copy in any case.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear"}, default="rbf"
+        The kernel: `exp(-gamma ‖x - y‖²)`, `exp(-gamma ‖x - y‖₁)`, Matérn of smoothness 3/2 and 5/2, `(xᵀy + coef0)^degree`, `xᵀy`.
+    gamma : float, default=None
+        The coefficient of `rbf` and `laplacian`, as in scikit-learn. None: as `sigma` says, where scikit-learn has
+        `1 / n_features`.
+    sigma : float or str, default="median"
+        The bandwidth, `gamma = 1 / (2 sigma²)` for `rbf` and `1 / sigma` for `laplacian`: a number, "median" (of the distances
+        between up to 1,000 rows), a multiple such as "median*4", or "cv", chosen by cross-validation of a ridge regression of `y`.
+    degree : int, default=3
+        The degree of the polynomial kernel.
+    coef0 : float, default=1.0
+        The offset of the polynomial kernel, at least 0.
+    n_components : int, default=None
+        The number of landmarks, at most that of the rows. None: 100, and at most a quarter of the rows and as many as are
+        independent under the kernel.
+    selector : str, default="auto"
+        How landmarks are selected: a method of the command line, such as "kdpp", "uniform", "kmeans++", "rpcholesky", "greedy" or "refined".
+    selector_params : dict, default=None
+        `sweeps`, of exchanges (`refined`, `auto`); `budget`, in seconds (`auto`); `steps`, of the chain (`kdpp`).
+    landmarks : array-like of int, default=None
+        Row indices to use in place of `n_components` and `selector`.
+    scale : {"standard", "robust"} or None, default=None
+        None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0; "robust": to median 0 and interquartile range, as
+        the command line does.
+    random_state : int, RandomState instance or None, default=None
+        The seed. The same integer selects the same rows as `--seed` on the command line.
+    n_jobs : int, default=None
+        The number of threads; None or -1: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    component_indices_ : ndarray of int, shape (n_landmarks,)
+        The landmarks, as row indices; not there for `kmeans`, whose landmarks are points.
+    components_ : ndarray, shape (n_landmarks, n_features)
+        The landmarks, in the units of the rows.
+    sigma_, gamma_ : float
+        The bandwidth, and the coefficient that it is; None for kernels without them.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the rows had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpp_nystrom import Nystroem
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> features = Nystroem(n_components=50, selector="kdpp", gamma=0.1, random_state=0).fit_transform(X)
+    >>> features.shape
+    (500, 50)
+    >>> kernel = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    >>> bool(abs(features @ features.T - kernel).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        *,
+        gamma: float | None = None,
+        sigma: float | str = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_components: int | None = None,
+        selector: str = "auto",
+        selector_params: dict[str, Any] | None = None,
+        landmarks: ArrayLike | None = None,
+        scale: str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.selector = selector
+        self.selector_params = selector_params
+        self.landmarks = landmarks
+        self.scale = scale
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Nystroem:
+        """Select landmarks among the rows and factor their kernel matrix.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            The rows, at least 2, finite.
+        y : array-like, shape (n_samples,), default=None
+            The target, finite, for the selector "refined-ridge" and for `sigma="cv"`; not read otherwise.
+
+        Returns
+        -------
+        self : Nystroem
+
+        Raises
+        ------
+        ValueError
+            For rows that are not finite, more landmarks than rows or than independent rows, invalid parameters.
+        KeyboardInterrupt
+            After Ctrl-C: at the next block of work.
+        """
+        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, ensure_min_samples=2))
+        target = None
+        if y is not None and (self.sigma == "cv" or self.selector == "refined-ridge"):
+            target = _parameters.aligned(column_or_1d(y, dtype=np.float64))
+        options = _parameters.options(self, len(rows))
+        fitted = _native.Map(rows, target, {"features": None, "target": "y"}, options)
+        self._map = fitted
+        self._n_features_out = fitted.rank
+        self.sigma_ = fitted.sigma
+        self.gamma_ = _parameters.coefficient(self.kernel, fitted.sigma)
+        self.__dict__.pop("component_indices_", None)
+        if fitted.rows is None:
+            self.components_ = fitted.landmarks
+        else:
+            self.component_indices_ = np.asarray(fitted.rows, dtype=np.intp)
+            self.components_ = rows[self.component_indices_]
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            The rows, finite, in the units of those that the map was fitted to.
+
+        Returns
+        -------
+        features : ndarray, shape (n_samples, n_features_out)
+            In float32 for rows in float32, else in float64; computed in float64.
+        """
+        check_is_fitted(self)
+        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
+        return self._map.transform(rows, _parameters.threads(self.n_jobs))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

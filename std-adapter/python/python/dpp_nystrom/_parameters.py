@@ -1,0 +1,113 @@
+"""Parameters that the estimators and functions share, checked and handed to the library."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+#: What scikit-learn's checks let through: numbers in rows, in double or single precision; others are converted to the first.
+ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+
+#: What `selector_params` may hold.
+SELECTOR_PARAMS = ("sweeps", "budget", "steps")
+
+
+def aligned(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values in the order of rows that the processor can read in place: themselves, or a copy."""
+    return np.require(values, requirements=["C", "A"])
+
+
+def seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed: an integer as it is, otherwise one drawn from the generator."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if not 0 <= random_state < 2**64:
+            raise ValueError(f"invalid random_state {random_state}: expected at least 0 and less than 2**64")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def threads(n_jobs: int | None) -> int | None:
+    """Return the number of threads; None for all cores."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if not isinstance(n_jobs, Integral) or n_jobs < 1:
+        raise ValueError(f"invalid n_jobs {n_jobs!r}: expected a number of threads, or None or -1 for all cores")
+    return int(n_jobs)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a positive finite number."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"invalid {name} {value!r}: expected a positive number")
+    return float(value)
+
+
+def bandwidth(kernel: str, gamma: float | None, sigma: float | str) -> float | str:
+    """Return the bandwidth σ that stands for `gamma`, or `sigma` without one."""
+    if gamma is None:
+        return sigma if isinstance(sigma, str) else positive("sigma", sigma)
+    if sigma != "median":
+        raise ValueError("gamma and sigma both set the bandwidth: give one of them")
+    gamma = positive("gamma", gamma)
+    if kernel == "rbf":
+        return math.sqrt(0.5 / gamma)
+    if kernel == "laplacian":
+        return 1.0 / gamma
+    raise ValueError(f"gamma is the coefficient of the kernels rbf and laplacian; for the kernel {kernel} use sigma")
+
+
+def coefficient(kernel: str, sigma: float | None) -> float | None:
+    """Return the coefficient gamma of a kernel with this bandwidth; None for kernels without one."""
+    if sigma is None or kernel not in ("rbf", "laplacian"):
+        return None
+    return 0.5 / sigma**2 if kernel == "rbf" else 1.0 / sigma
+
+
+def count(name: str, value: Any) -> int:
+    """Return a number of landmarks."""
+    if not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"invalid {name} {value!r}: expected a whole number, at least 1")
+    return int(value)
+
+
+def row_indices(landmarks: ArrayLike, rows: int) -> list[int]:
+    """Return distinct row indices."""
+    indices: NDArray[Any] = np.asarray(landmarks)
+    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer) or not len(indices):
+        raise ValueError("invalid landmarks: expected a sequence of row indices")
+    if indices.min() < 0 or indices.max() >= rows:
+        raise ValueError(f"invalid landmarks: expected row indices from 0 to {rows - 1}, the last row")
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError("invalid landmarks: a row index occurs twice")
+    return [int(index) for index in indices]
+
+
+def options(given: Any, rows: int) -> dict[str, Any]:
+    """Return the options of the library from the parameters of an estimator, for this many rows."""
+    extra = dict(given.selector_params or {})
+    unknown = sorted(set(extra) - set(SELECTOR_PARAMS))
+    if unknown:
+        raise ValueError(f"invalid selector_params {unknown}: expected {', '.join(SELECTOR_PARAMS)}")
+    for name in ("sweeps", "steps"):
+        if extra.get(name) is not None:
+            extra[name] = count(f"selector_params[{name!r}]", extra[name])
+    landmarks = None if given.landmarks is None else row_indices(given.landmarks, rows)
+    return {
+        "kernel": given.kernel,
+        "sigma": bandwidth(given.kernel, given.gamma, given.sigma),
+        "degree": count("degree", given.degree),
+        "coef0": float(given.coef0),
+        "metric": getattr(given, "metric", "one"),
+        "count": None if given.n_components is None else count("n_components", given.n_components),
+        "selector": given.selector,
+        "landmarks": landmarks,
+        "ridge": "cv",
+        "scale": given.scale,
+        "seed": seed(given.random_state),
+        "threads": threads(given.n_jobs),
+    } | {name: extra.get(name) for name in SELECTOR_PARAMS}

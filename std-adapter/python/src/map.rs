@@ -1,0 +1,196 @@
+//! Selections, and the feature map.
+
+use crate::arrays::{Array, Names, Numbers, table, vector};
+use crate::options::{Options, kernel_kind, kernel_name};
+use crate::run::{run, to_python};
+use dpp_nystrom::core::{Matrix, Random};
+use dpp_nystrom::data::{Columns, Scaler};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec};
+use dpp_nystrom::landmarks::{ExactKDpp, Selection};
+use dpp_nystrom::{Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A fitted feature map.
+#[pyclass(frozen, module = "dpp_nystrom._native")]
+pub(crate) struct Map {
+    map: Nystroem,
+    parts: Parts,
+    /// Row indices of the landmarks; none if they are not rows.
+    #[pyo3(get)]
+    rows: Option<Vec<usize>>,
+}
+
+/// What a map is made of, and restored from.
+#[derive(Clone)]
+struct Parts {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+    /// Scaled, row-major.
+    landmarks: Vec<f64>,
+    kernel: KernelSpec,
+}
+
+/// [`Parts`] and rows in the types of Python: means, deviations, landmarks, kernel, bandwidth, rows.
+type State = (Vec<f64>, Vec<f64>, Vec<f64>, (String, u32, f64), f64, Option<Vec<usize>>);
+
+impl Parts {
+    fn map(&self) -> Result<Nystroem, Error> {
+        let Self { means, deviations, landmarks, kernel } = self.clone();
+        let columns = Columns {
+            name: "data".to_owned(),
+            feature_names: (0..means.len()).map(|feature| format!("x{feature}")).collect(),
+            scaler: Scaler { means, deviations, map: None },
+            target: None,
+        };
+        Nystroem::of_landmarks(columns, landmarks, kernel)
+    }
+}
+
+#[pymethods]
+impl Map {
+    /// Select landmarks and factor their kernel matrix.
+    #[new]
+    fn fit(
+        py: Python<'_>,
+        rows: Array<'_>,
+        target: Option<PyReadonlyArray1<'_, f64>>,
+        names: Names,
+        options: Options,
+    ) -> PyResult<Self> {
+        let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
+        let checked = options.check()?;
+        run(py, options.threads, |observer| {
+            let data = rows.dataset(target, &names)?;
+            let source = data.source(checked.scale)?;
+            let rows = source.as_rows();
+            let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+            let Scaler { means, deviations, .. } = selected.source().columns().scaler;
+            let landmarks = selected.selection.landmarks.features(selected.source())?;
+            let parts = Parts { means, deviations, landmarks, kernel: selected.kernel };
+            let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
+            Ok(Self { map: parts.map()?, parts, rows })
+        })
+    }
+
+    /// Restore a map from its state.
+    #[staticmethod]
+    fn of_state(state: State) -> PyResult<Self> {
+        let (means, deviations, landmarks, kernel, sigma, rows) = state;
+        let kind = kernel_kind(&kernel.0, kernel.1, kernel.2)?;
+        let parts = Parts { means, deviations, landmarks, kernel: KernelSpec { kind, sigma } };
+        Ok(Self { map: parts.map().map_err(to_python)?, parts, rows })
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (State,))> {
+        let Parts { means, deviations, landmarks, kernel: KernelSpec { kind, sigma } } = self.parts.clone();
+        let (degree, offset) = match kind {
+            KernelKind::Polynomial { degree, offset } => (degree, offset),
+            _ => (0, 0.0),
+        };
+        let kernel = (kernel_name(kind).to_owned(), degree, offset);
+        let state = (means, deviations, landmarks, kernel, sigma, self.rows.clone());
+        Ok((py.get_type::<Self>().getattr("of_state")?.unbind(), (state,)))
+    }
+
+    /// The number of features of a transformed row.
+    #[getter]
+    fn rank(&self) -> usize {
+        self.map.rank()
+    }
+
+    /// The bandwidth; none for a kernel without one.
+    #[getter]
+    fn sigma(&self) -> Option<f64> {
+        self.parts.kernel.bandwidth()
+    }
+
+    /// The landmarks in the units of the rows.
+    #[getter]
+    fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Parts { means, deviations, mut landmarks, .. } = self.parts.clone();
+        let width = means.len();
+        Scaler { means, deviations, map: None }.undo(&mut landmarks);
+        table(py, landmarks, width)
+    }
+
+    /// The features of rows, in their precision.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = (self.parts.means.len(), self.map.rank());
+        rows.rows()?.each(py, shape, threads, |rows| self.map.transform(rows))
+    }
+}
+
+/// Return the rows that a selector selects: among rows of features, or of a kernel matrix.
+#[pyfunction]
+pub(crate) fn select(
+    py: Python<'_>,
+    rows: Array<'_>,
+    target: Option<PyReadonlyArray1<'_, f64>>,
+    precomputed: bool,
+    options: Options,
+) -> PyResult<Vec<usize>> {
+    let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
+    let checked = options.check()?;
+    let (count, selector, seed) = (options.size()?, &*checked.selector, checked.seed);
+    let selection = run(py, options.threads, |observer| {
+        if precomputed {
+            return match rows.values {
+                Numbers::Double(values) => {
+                    landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
+                }
+                Numbers::Single(values) => {
+                    landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
+                }
+            };
+        }
+        let data = rows.dataset(target, &Names::default())?;
+        let source = data.source(checked.scale)?;
+        let rows = source.as_rows();
+        let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+        Ok(selected.selection)
+    })?;
+    indices(&selection)
+}
+
+fn indices(selection: &Selection) -> PyResult<Vec<usize>> {
+    let points = || {
+        PyValueError::new_err(
+            "the landmarks of this selector are points, not rows; use Nystroem and components_",
+        )
+    };
+    selection.landmarks.rows().map(<[usize]>::to_vec).ok_or_else(points)
+}
+
+/// Draw samples of a c-DPP, each of `options.count` rows, from the eigenvectors of the kernel matrix.
+#[pyfunction]
+pub(crate) fn sample_exact(
+    py: Python<'_>,
+    rows: Array<'_>,
+    precomputed: bool,
+    samples: usize,
+    options: Options,
+) -> PyResult<Vec<Vec<usize>>> {
+    let rows = rows.rows()?;
+    let (checked, size) = (options.check()?, options.size()?);
+    run(py, options.threads, |observer| {
+        let (seed, KernelParams { kind, sigma, .. }) = (checked.seed, checked.kernel);
+        let exact = if precomputed {
+            ExactKDpp::new(&Matrix::new(&rows.doubled())?)
+        } else {
+            let data = rows.dataset(None, &Names::default())?;
+            let source = data.source(checked.scale)?;
+            let sigma = choose_bandwidth(sigma, kind, source.as_rows(), seed, observer)?.sigma;
+            let prepared = source.as_rows().in_memory("an exact sample", seed)?;
+            ExactKDpp::new(&prepared.ground(KernelSpec { kind, sigma })?)
+        }?;
+        let (sized, mut random) = (exact.with_size(size)?, Random::seeded(seed));
+        Ok((0..samples).map(|_| sized.sample(&mut random)).collect())
+    })
+}

@@ -1,0 +1,191 @@
+//! Models: fitted, saved, loaded, exported.
+
+use crate::arrays::{Array, Names, table, vector};
+use crate::options::{Options, kernel_name};
+use crate::run::{run, to_python};
+use dpp_nystrom::Error;
+use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
+use dpp_nystrom::pipeline::{self, Outcome};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+/// A trained model.
+#[pyclass(frozen, module = "dpp_nystrom._native")]
+pub(crate) struct Model {
+    pub(crate) model: dpp_nystrom::Model,
+    /// The error by which the ridge was chosen, in standard deviations of the target.
+    #[pyo3(get)]
+    pub(crate) validation_error: Option<f64>,
+    /// The metric that was learned.
+    #[pyo3(get)]
+    pub(crate) metric: Option<String>,
+}
+
+#[pymethods]
+impl Model {
+    /// Select landmarks, and fit ridge regression on them.
+    #[new]
+    fn fit(
+        py: Python<'_>,
+        rows: Array<'_>,
+        target: PyReadonlyArray1<'_, f64>,
+        names: Names,
+        options: Options,
+    ) -> PyResult<Self> {
+        let (rows, target) = (rows.rows()?, vector(&target)?);
+        let checked = options.check()?;
+        run(py, options.threads, |observer| {
+            let data = rows.dataset(Some(target), &names)?;
+            let source = data.source(checked.scale)?;
+            let rows = source.as_rows();
+            let Outcome { selected, fitted, .. } =
+                checked.with_params(rows, |params| pipeline::fit(rows, params, None, observer))?;
+            let metric = selected.metric.map(|learned| learned.metric.to_string());
+            Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
+        })
+    }
+
+    #[staticmethod]
+    fn of_bytes(bytes: &[u8], validation_error: Option<f64>, metric: Option<String>) -> PyResult<Self> {
+        let model = dpp_nystrom::Model::from_bytes(bytes);
+        let model = model.map_err(|problem| PyValueError::new_err(problem.to_string()))?;
+        Ok(Self { model, validation_error, metric })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the protocol's")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Py<PyAny>, (Bound<'py, PyBytes>, Option<f64>, Option<String>))> {
+        let state = (self.to_bytes(py)?, self.validation_error, self.metric.clone());
+        Ok((py.get_type::<Self>().getattr("of_bytes")?.unbind(), state))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.model.to_bytes().map_err(to_python)?))
+    }
+
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        let model = dpp_nystrom::Model::load(path).map_err(to_python)?;
+        Ok(Self { model, validation_error: None, metric: None })
+    }
+
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.model.save(path).map_err(to_python)
+    }
+
+    /// Predictions for rows, in their precision.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = (self.model.feature_names.len(), 1);
+        rows.rows()?.each(py, shape, threads, |rows| self.model.predict(rows))
+    }
+
+    /// The bytes of an exported file.
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        form: &str,
+        quantise: Option<&str>,
+        include: Vec<String>,
+        name: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let invalid = |what, value: &str, expected| {
+            PyValueError::new_err(format!("invalid {what} {value:?}: expected {expected}"))
+        };
+        let form = match form {
+            "c" => Form::C,
+            "rust" => Form::Rust,
+            "bytes" => Form::Bytes,
+            other => return Err(invalid("form", other, "c, rust or bytes")),
+        };
+        let quantise = match quantise {
+            None => None,
+            Some("i16") => Some(Bits::Sixteen),
+            Some("i8") => Some(Bits::Eight),
+            Some(other) => return Err(invalid("quantise", other, "i16, i8 or None")),
+        };
+        let mut added = With::default();
+        for what in include {
+            match what.as_str() {
+                "novelty" => added.novelty = true,
+                "variance" => added.variance = true,
+                other => return Err(invalid("include", other, "novelty, variance")),
+            }
+        }
+        let written = || -> Result<Vec<u8>, Error> {
+            Bundle::of(std::slice::from_ref(&self.model), quantise, added)?.write(form, &Name::new(name))
+        };
+        Ok(PyBytes::new(py, &py.detach(written).map_err(to_python)?))
+    }
+
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.model.feature_names.clone()
+    }
+
+    #[getter]
+    fn target_name(&self) -> &str {
+        &self.model.target_name
+    }
+
+    /// Row indices of the landmarks; empty if they are not rows.
+    #[getter]
+    fn rows(&self) -> Vec<u64> {
+        self.model.landmark_rows.clone()
+    }
+
+    /// The landmarks in the units of the rows.
+    #[getter]
+    fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let landmarks = landmark_rows(&self.model).map_err(to_python)?;
+        table(py, landmarks.features, landmarks.dim)
+    }
+
+    /// The weights of the landmarks' kernel values, for the target in its units.
+    #[getter]
+    fn weights(&self) -> Vec<f64> {
+        let weights = self.model.coefficients.to_f64().weights;
+        weights.into_iter().map(|weight| weight * self.model.target_deviation).collect()
+    }
+
+    /// What is added to the weighted kernel values.
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.model.target_mean
+    }
+
+    /// The bandwidth; none for a kernel without one.
+    #[getter]
+    fn sigma(&self) -> Option<f64> {
+        self.model.kernel.bandwidth()
+    }
+
+    #[getter]
+    fn kernel(&self) -> &'static str {
+        kernel_name(self.model.kernel.kind)
+    }
+
+    #[getter]
+    fn ridge(&self) -> f64 {
+        self.model.ridge
+    }
+
+    #[getter]
+    fn trained_rows(&self) -> u64 {
+        self.model.trained_rows
+    }
+
+    #[getter]
+    fn importances(&self) -> Option<Vec<f64>> {
+        self.model.importances.clone()
+    }
+}

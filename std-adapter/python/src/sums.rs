@@ -1,0 +1,128 @@
+//! Rows that arrive in batches: landmarks of the first, sums of all.
+
+use crate::arrays::{Array, Names, Numbers, vector};
+use crate::model::Model;
+use crate::options::{Choice, Options};
+use crate::run::{run, to_python};
+use dpp_nystrom::pipeline;
+use dpp_nystrom::regression::{FitSpec, Folds};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The sums of a regression on landmarks, over rows in batches. A batch makes new sums; these stay as they are.
+#[pyclass(frozen, module = "dpp_nystrom._native")]
+pub(crate) struct Sums {
+    spec: FitSpec,
+    folds: Folds,
+    /// Row indices of the landmarks in the first batch; none if they are not rows.
+    #[pyo3(get)]
+    rows: Option<Vec<usize>>,
+    #[pyo3(get)]
+    metric: Option<String>,
+    importances: Option<Vec<f64>>,
+}
+
+type State<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<Vec<usize>>, Option<String>, Option<Vec<f64>>);
+
+#[pymethods]
+impl Sums {
+    /// Select landmarks among the rows of the first batch. No row is summed.
+    #[new]
+    fn select(
+        py: Python<'_>,
+        rows: Array<'_>,
+        target: PyReadonlyArray1<'_, f64>,
+        names: Names,
+        options: Options,
+    ) -> PyResult<Self> {
+        let (rows, target) = (rows.rows()?, vector(&target)?);
+        let checked = options.check()?;
+        run(py, options.threads, |observer| {
+            let data = rows.dataset(Some(target), &names)?;
+            let source = data.source(checked.scale)?;
+            let rows = source.as_rows();
+            let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+            let spec = selected.fit_spec(checked.ridge, checked.seed)?;
+            let folds = spec.empty()?;
+            let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
+            let importances = selected.metric.as_ref().and_then(|metric| metric.importances());
+            let metric = selected.metric.map(|learned| learned.metric.to_string());
+            Ok(Self { spec, folds, rows, metric, importances })
+        })
+    }
+
+    /// Return the sums with the rows of a batch.
+    fn add(
+        &self,
+        py: Python<'_>,
+        rows: Array<'_>,
+        target: PyReadonlyArray1<'_, f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let (rows, target) = (rows.rows()?, vector(&target)?);
+        let features = self.spec.features();
+        if rows.features != features {
+            let text = format!("the rows have {} features, expected {features}", rows.features);
+            return Err(PyValueError::new_err(text));
+        }
+        run(py, threads, |_| {
+            let column = |feature: usize| -> Vec<f64> {
+                match rows.values {
+                    Numbers::Double(values) => {
+                        values.iter().skip(feature).step_by(features).copied().collect()
+                    }
+                    Numbers::Single(values) => {
+                        values.iter().skip(feature).step_by(features).copied().map(f64::from).collect()
+                    }
+                }
+            };
+            let columns: Vec<Vec<f64>> = (0..features).map(column).collect();
+            let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            let mut folds = self.folds.clone();
+            self.spec.accumulate(&mut folds, &columns, target)?;
+            let Self { spec, rows, metric, importances, .. } = self;
+            let (rows, metric, importances) = (rows.clone(), metric.clone(), importances.clone());
+            Ok(Self { spec: spec.clone(), folds, rows, metric, importances })
+        })
+    }
+
+    /// The number of rows that were summed.
+    #[getter]
+    fn count(&self) -> u64 {
+        self.folds.rows()
+    }
+
+    /// Solve the regression.
+    fn model(&self, py: Python<'_>, ridge: Choice, threads: Option<usize>) -> PyResult<Model> {
+        let ridge = ridge.ridge()?;
+        run(py, threads, |observer| {
+            let fitted = self.spec.conclude(&self.folds, ridge, "data", observer)?;
+            let mut model = fitted.model;
+            model.importances.clone_from(&self.importances);
+            Ok(Model { model, validation_error: fitted.validation_nrmse, metric: self.metric.clone() })
+        })
+    }
+
+    #[staticmethod]
+    fn of_state(
+        spec: &[u8],
+        folds: &[u8],
+        rows: Option<Vec<usize>>,
+        metric: Option<String>,
+        importances: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let spec = FitSpec::from_bytes(spec).map_err(to_python)?;
+        let folds = spec.read(folds).map_err(to_python)?;
+        Ok(Self { spec, folds, rows, metric, importances })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, State<'py>)> {
+        let spec = PyBytes::new(py, &self.spec.to_bytes().map_err(to_python)?);
+        let folds = PyBytes::new(py, &self.spec.state(&self.folds).map_err(to_python)?);
+        let state = (spec, folds, self.rows.clone(), self.metric.clone(), self.importances.clone());
+        Ok((py.get_type::<Self>().getattr("of_state")?.unbind(), state))
+    }
+}

@@ -1,0 +1,182 @@
+"""Bad input: exceptions that say what is wrong, and no panic."""
+
+import numpy as np
+import pytest
+
+from dpp_nystrom import LandmarkRidge, Nystroem, _native, sample_cdpp, select
+
+X = np.random.default_rng(0).normal(size=(50, 3))
+Y = X[:, 0] + X[:, 1]
+
+
+def fits(X, y=Y):
+    """All ways in."""
+    yield lambda: Nystroem(random_state=0).fit(X)
+    yield lambda: LandmarkRidge(random_state=0).fit(X, y)
+    yield lambda: LandmarkRidge(random_state=0).partial_fit(X, y)
+    yield lambda: select(X, 3, random_state=0)
+    yield lambda: sample_cdpp(X, 3, kernel="rbf", random_state=0)
+    yield lambda: Nystroem(random_state=0).fit(globals()["X"]).transform(X)
+    yield lambda: LandmarkRidge(random_state=0).fit(globals()["X"], Y).predict(X)
+
+
+def with_value(value):
+    changed = X.copy()
+    changed[17, 1] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        (with_value(np.nan), "NaN"),
+        (with_value(np.inf), "infinity"),
+        (np.zeros((0, 3)), "sample"),
+        (np.zeros((50, 0)), "feature"),
+        (np.float64(3.0), "[Ee]xpected 2D array"),
+        (X[:, 0], "[Ee]xpected 2D array"),
+        (X.reshape(5, 10, 3), "dim 3"),
+        (X + 1j, "[Cc]omplex"),
+        (np.array([["a", "b", "c"]] * 50, dtype=object), "could not convert string to float"),
+    ],
+)
+def test_rows(rows, message):
+    for fit in fits(rows):
+        with pytest.raises((ValueError, TypeError), match=message):
+            fit()
+
+
+def test_values_that_overflow():
+    huge = X / abs(X).max() * 1.7e308
+    for fit in fits(huge):
+        # Rows that are finite while their distances are not.
+        try:
+            found = fit()
+        except ValueError:
+            continue
+        assert np.isfinite(found).all() if isinstance(found, np.ndarray) else True
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"n_components": 51}, "51"),
+        ({"n_components": 0}, "at least 1"),
+        ({"n_components": 2.5}, "whole number"),
+        ({"n_components": -1}, "at least 1"),
+        ({"selector": "magic"}, "kdpp"),
+        ({"selector_params": {"sweep": 1}}, "sweeps"),
+        ({"selector_params": {"budget": -1.0}}, "seconds"),
+        ({"kernel": "sigmoid"}, "matern52"),
+        ({"gamma": 0.0}, "positive"),
+        ({"gamma": np.nan}, "positive"),
+        ({"gamma": 1.0, "sigma": 2.0}, "give one of them"),
+        ({"gamma": 1.0, "kernel": "matern32"}, "use sigma"),
+        ({"sigma": -1.0}, "positive"),
+        ({"sigma": "mean"}, "median"),
+        ({"sigma": 1e-200}, "bandwidth"),
+        ({"scale": "minmax"}, "standard"),
+        ({"degree": 0, "kernel": "poly"}, "at least 1"),
+        ({"coef0": -1.0, "kernel": "poly"}, "offset"),
+        ({"random_state": -1}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"landmarks": [0, 0]}, "twice"),
+        ({"landmarks": [50]}, "49"),
+        ({"landmarks": [-1]}, "from 0"),
+        ({"landmarks": []}, "row indices"),
+        ({"landmarks": [0.5]}, "row indices"),
+    ],
+)
+def test_parameters(parameters, message):
+    for estimator in (Nystroem(), LandmarkRidge()):
+        with pytest.raises(ValueError, match=message):
+            estimator.set_params(**parameters).fit(X, Y)
+
+
+def test_targets_and_shapes():
+    model = LandmarkRidge(random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="4 features"):
+        model.predict(np.ones((3, 4)))
+    for y in (Y[:-1], np.where(np.arange(50) == 3, np.nan, Y), np.ones(50), np.array(["a"] * 50)):
+        with pytest.raises(ValueError):
+            LandmarkRidge().fit(X, y)
+    for alpha in (0.0, -1.0, np.nan, np.inf, "gcv"):
+        with pytest.raises(ValueError):
+            LandmarkRidge(alpha=alpha).fit(X, Y)
+    with pytest.raises(ValueError, match="metric"):
+        LandmarkRidge(metric="euclid").fit(X, Y)
+    with pytest.raises(ValueError, match="square matrix"):
+        sample_cdpp(X, 3)
+    with pytest.raises(ValueError, match="needs one"):
+        Nystroem(selector="refined-ridge").fit(X)
+    same = np.ones((50, 3))
+    with pytest.raises(ValueError, match="median"):
+        Nystroem().fit(same)
+    with pytest.raises(ValueError, match="independent"):
+        Nystroem(gamma=1.0, n_components=2).fit(same)
+    assert Nystroem(gamma=1.0).fit_transform(same).shape == (50, 1)
+
+
+def test_files(tmp_path):
+    model = LandmarkRidge(random_state=0).fit(X, Y)
+    with pytest.raises(FileNotFoundError, match="none.dpp"):
+        LandmarkRidge.load(tmp_path / "none.dpp")
+    with pytest.raises(OSError):
+        LandmarkRidge.load(tmp_path)
+    with pytest.raises(OSError, match="cannot be written"):
+        model.save(tmp_path / "none" / "model.dpp")
+    model.save(tmp_path / "model.dpp")
+    content = (tmp_path / "model.dpp").read_bytes()
+    for damaged in (b"", content[:-1], content + b"\0", content[:40] + bytes([content[40] ^ 1]) + content[41:]):
+        (tmp_path / "model.dpp").write_bytes(damaged)
+        with pytest.raises(ValueError, match="model.dpp"):
+            LandmarkRidge.load(tmp_path / "model.dpp")
+    for arguments in ({"form": "fortran"}, {"form": "c", "quantise": "i4"}, {"form": "c", "include": ("all",)}):
+        with pytest.raises(ValueError, match="expected"):
+            model.export(**arguments)
+
+
+def test_the_extension_checks_its_arguments_too():
+    """Without the checks of scikit-learn before it."""
+    options = {
+        "kernel": "rbf", "sigma": "median", "degree": 3, "coef0": 1.0, "metric": "one", "count": 5, "selector": "kdpp",
+        "landmarks": None, "sweeps": None, "budget": None, "steps": None, "ridge": "cv", "scale": None, "seed": 0, "threads": None,
+    }  # fmt: skip
+    names = {"features": None, "target": "y"}
+    for rows in (
+        with_value(np.nan), np.zeros((0, 3)), np.zeros((3, 0)), np.asfortranarray(X), X[::2], X[0], np.float64(1), X.astype(">f8"),
+        X.astype(object), X.tolist(), None,
+    ):  # fmt: skip
+        for call in (
+            lambda: _native.Map(rows, None, names, options),
+            lambda: _native.Model(rows, Y, names, options),
+            lambda: _native.Sums(rows, Y, names, options),
+            lambda: _native.select(rows, None, False, options),
+            lambda: _native.select(rows, None, True, options | {"kernel": "linear"}),
+            lambda: _native.sample_exact(rows, True, 1, options),
+            lambda: _native.Map(X, None, names, options).transform(rows, None),
+        ):
+            with pytest.raises((ValueError, TypeError)):
+                call()
+    fitted = _native.Map(X, None, names, options)
+    for wrong in (X[:, :2].copy(), np.ones((4, 4))):
+        with pytest.raises(ValueError, match="expected 3"):
+            fitted.transform(wrong, None)
+    many = np.tile(X, (600, 1))
+    many[29_000, 1] = np.nan
+    for rows in (many, many.astype(np.float32)):
+        for call in (lambda: fitted.transform(rows, 1), lambda: _native.Model(X, Y, names, options).predict(rows, 1)):
+            with pytest.raises(ValueError, match="row 29000"):
+                call()
+    with pytest.raises(ValueError):
+        _native.Model(X, Y[:-1].copy(), names, options)
+    with pytest.raises(ValueError, match="names"):
+        _native.Model(X, Y, names | {"features": ["a"]}, options)
+    with pytest.raises(ValueError):
+        _native.Map.of_state(([0.0], [1.0, 1.0], [0.0], ("rbf", 0, 0.0), 1.0, None))
+    with pytest.raises(ValueError):
+        _native.Map.of_state(([0.0], [1.0], [np.nan], ("rbf", 0, 0.0), 1.0, None))
+    with pytest.raises(ValueError):
+        _native.Sums.of_state(b"", b"", None, None, None)
+    with pytest.raises(ValueError):
+        _native.Model.of_bytes(b"", None, None)

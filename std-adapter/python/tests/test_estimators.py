@@ -1,0 +1,219 @@
+"""The estimators among those of scikit-learn, and their formulas against numpy."""
+
+import copy
+import doctest
+import importlib
+import multiprocessing
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem as Reference
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dpp_nystrom import LandmarkRidge, Nystroem, sample_cdpp, select
+
+
+@parametrize_with_checks([Nystroem(), Nystroem(selector="kdpp"), Nystroem("laplacian", scale="standard"), LandmarkRidge()])
+def test_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        # After fit, which keeps no sums, partial_fit begins anew and says so.
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.mark.parametrize("module", ["", "._nystroem", "._ridge", "._sampling"])
+def test_examples(module):
+    results = doctest.testmod(importlib.import_module("dpp_nystrom" + module))
+    assert results.attempted > 3 and results.failed == 0
+
+
+@pytest.mark.parametrize(
+    "parameters, kernel",
+    [
+        ({"kernel": "rbf", "gamma": 0.2}, lambda x, y: rbf_kernel(x, y, gamma=0.2)),
+        ({"kernel": "rbf", "sigma": 2.0}, lambda x, y: rbf_kernel(x, y, gamma=0.125)),
+        ({"kernel": "laplacian", "gamma": 0.2}, lambda x, y: laplacian_kernel(x, y, gamma=0.2)),
+        ({"kernel": "poly", "degree": 2, "coef0": 0.5}, lambda x, y: polynomial_kernel(x, y, degree=2, gamma=1, coef0=0.5)),
+        ({"kernel": "linear"}, lambda x, y: x @ y.T),
+    ],
+)
+def test_inner_products_are_the_nystrom_approximation(table, parameters, kernel):
+    X = table[0][:, :4]
+    c = 3 if parameters["kernel"] == "linear" else 15
+    fitted = Nystroem(n_components=c, selector="kdpp", random_state=2, **parameters).fit(X[:400])
+    landmarks = X[fitted.component_indices_]
+    features, cross = fitted.transform(X), kernel(X, landmarks)
+    expected = cross @ np.linalg.solve(kernel(landmarks, landmarks), cross.T)
+    assert np.allclose(features @ features.T, expected, rtol=0, atol=1e-9 * abs(expected).max())
+    if "gamma" in parameters:
+        assert fitted.gamma_ == pytest.approx(parameters["gamma"], rel=1e-15)
+
+
+def test_given_landmarks_give_the_kernel_of_scikit_learn(table):
+    X = table[0]
+    reference = Reference(gamma=0.01, n_components=40, random_state=0).fit(X)
+    fitted = Nystroem(gamma=0.01, landmarks=reference.component_indices_).fit(X)
+    ours, theirs = fitted.transform(X), reference.transform(X)
+    assert np.allclose(ours @ ours.T, theirs @ theirs.T, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("batches", [1, 3])
+def test_ridge_is_that_of_scikit_learn(table, batches):
+    """On all rows as landmarks, or on the features of some of them: `alpha` is multiplied by nothing."""
+    X, y = table
+    gamma, alpha = 0.05, 0.3
+    scaled = X[:, :4] / X[:, :4].std(axis=0)
+    fitted = LandmarkRidge(alpha=alpha, gamma=gamma, metric="one", scale=None, n_components=40, random_state=0)
+    for batch in np.array_split(np.arange(len(y)), batches):
+        if batches == 1:
+            fitted.fit(scaled, y)
+        else:
+            fitted.partial_fit(scaled[batch], y[batch])
+    features = Nystroem(gamma=gamma, landmarks=fitted.component_indices_).fit(scaled).transform(scaled)
+    # The intercept is the mean of the target: of the first batch.
+    centre = y[: len(y) if batches == 1 else len(y) // batches + 1].mean()
+    expected = centre + features @ Ridge(alpha=alpha, fit_intercept=False).fit(features, y - centre).coef_
+    assert np.allclose(fitted.predict(scaled), expected, rtol=0, atol=1e-8)
+    assert fitted.alpha_ == pytest.approx(alpha, rel=1e-12)
+    kernel = rbf_kernel(scaled, fitted.components_, gamma=gamma)
+    assert np.allclose(kernel @ fitted.dual_coef_ + fitted.intercept_, expected, rtol=0, atol=1e-8)
+    if batches == 1:
+        full = LandmarkRidge(alpha=alpha, sigma=1.0, metric="one", scale=None, landmarks=np.arange(200)).fit(scaled[:200], y[:200])
+        exact = KernelRidge(alpha=alpha, kernel="rbf", gamma=0.5).fit(scaled[:200], y[:200] - y[:200].mean())
+        assert np.allclose(full.predict(scaled), exact.predict(scaled) + y[:200].mean(), rtol=0, atol=1e-6)
+
+
+def test_batches_choose_the_same_ridge_in_any_split(table):
+    X, y = table
+    first = LandmarkRidge(random_state=0, n_components=30).partial_fit(X[:300], y[:300])
+    one, many = copy.deepcopy(first), first
+    one.partial_fit(X[300:], y[300:])
+    for begin in range(300, 700, 100):
+        many = pickle.loads(pickle.dumps(many)).partial_fit(X[begin : begin + 100], y[begin : begin + 100])
+    assert one.alpha_ == many.alpha_
+    assert np.allclose(one.predict(X), many.predict(X), rtol=0, atol=1e-8)
+    before = many.predict(X)
+    with pytest.raises(ValueError):
+        many.partial_fit(X[:10] * [1, 1, 1, 1, np.nan], y[:10])
+    assert np.array_equal(many.predict(X), before)
+    with pytest.warns(UserWarning, match="begins anew"):
+        LandmarkRidge(random_state=0).fit(X, y).partial_fit(X, y)
+
+
+def test_pipeline_search_and_clone(table):
+    X, _ = table
+    y = np.sin(2 * X[:, 0])
+    pipeline = make_pipeline(Nystroem(n_components=30, scale="standard", random_state=0), Ridge(1e-3))
+    search = GridSearchCV(pipeline, {"nystroem__sigma": [1.0, 100.0], "nystroem__selector": ["uniform", "kdpp"]}, n_jobs=2)
+    assert search.fit(X, y).best_params_["nystroem__sigma"] == 1.0
+    search = GridSearchCV(LandmarkRidge(random_state=0, metric="one"), {"alpha": [1e-2, 1e3], "sigma": [1.0, 2.0]}, cv=2)
+    assert search.fit(X, y).best_params_["alpha"] == 1e-2 and search.best_score_ > 0.5
+    model = LandmarkRidge(random_state=0, n_jobs=1).fit(X, y)
+    again = clone(model).set_params(n_jobs=None).fit(X, y)
+    assert np.array_equal(model.predict(X), again.predict(X))
+    assert cross_val_score(clone(model), X, y, cv=2).min() > 0.9
+
+
+def test_pandas(table):
+    X, y = table
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    fitted = Nystroem(n_components=10, random_state=0).set_output(transform="pandas").fit(frame)
+    assert list(fitted.feature_names_in_) == list("abcde")
+    assert list(fitted.transform(frame).columns) == [f"nystroem{feature}" for feature in range(10)]
+    assert np.array_equal(fitted.transform(frame).to_numpy(), clone(fitted).set_output(transform="default").fit_transform(X))
+    model = LandmarkRidge(random_state=0).fit(frame, pd.Series(y, name="price"))
+    assert model._model.feature_names == list("abcde") and model._model.target_name == "price"
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("bacde")])
+
+
+def test_pickles(table):
+    X, y = table
+    for estimator in (
+        Nystroem(n_components=20, random_state=0, scale="standard"),
+        Nystroem("poly", n_components=8, degree=2, coef0=2.0, random_state=0),
+        Nystroem(n_components=20, selector="kmeans", random_state=0),
+        LandmarkRidge(random_state=0),
+    ):
+        fitted = estimator.fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        work = "predict" if hasattr(fitted, "predict") else "transform"
+        assert np.array_equal(getattr(fitted, work)(X), getattr(again, work)(X))
+        assert fitted.__dict__.keys() == again.__dict__.keys()
+
+
+def test_single_precision_stays(table):
+    X, y = (values.astype(np.float32) for values in table)
+    for selector in ("kdpp", "rpcholesky"):
+        single = Nystroem(n_components=30, selector=selector, sigma=20.0, random_state=0).fit(X)
+        assert single.transform(X).dtype == single.components_.dtype == np.float32
+        # The landmarks are those of single precision; their features are computed in double precision.
+        double = Nystroem(sigma=20.0, landmarks=single.component_indices_).fit(X.astype(np.float64))
+        assert np.allclose(single.transform(X), double.transform(X.astype(np.float64)), rtol=1e-5, atol=1e-6)
+    model = LandmarkRidge(metric="one", scale=None, landmarks=np.arange(0, 700, 10), sigma=4.0, alpha=1.0)
+    single = model.fit(X, y).predict(X)
+    double = clone(model).fit(X.astype(np.float64), y).predict(X.astype(np.float64))
+    # A fit in single precision, which is not that of double precision.
+    assert single.dtype == np.float32 and np.allclose(single, double, rtol=0, atol=1e-3) and not np.allclose(single, double, rtol=0, atol=1e-9)
+
+
+def test_any_layout_of_memory(table):
+    X, y = table
+    model = LandmarkRidge(metric="one", random_state=0)
+    expected = model.fit(X, y).predict(X)
+    padded = np.zeros((1400, 7))
+    padded[::2, 1:6] = X
+    packed = np.frombuffer(b"\0" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not packed.flags.aligned
+    readonly = X.copy()
+    readonly.setflags(write=False)
+    for layout in (np.asfortranarray(X), padded[::2, 1:6], X.astype(">f8"), X.astype(object), packed, readonly, X.tolist()):
+        fitted = clone(model).fit(layout, y.astype(">f8"))
+        assert np.array_equal(fitted.predict(layout), expected)
+    single = X.astype(np.float32)
+    fitted = Nystroem(n_components=9, random_state=0).fit(single)
+    assert np.array_equal(fitted.transform(single), fitted.transform(np.asfortranarray(single)))
+
+
+def test_samples_follow_their_law():
+    """Sets of two of four rows: frequencies against quotients of determinants."""
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(4, 4))
+    matrix = factor @ factor.T
+    sets = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    weights = np.array([np.linalg.det(matrix[np.ix_(pair, pair)]) for pair in sets])
+    for matrix_in, exact in ((matrix, True), (matrix.astype(np.float32), True), (matrix, False), (matrix.astype(np.float32), False)):
+        samples = sample_cdpp(matrix_in, 2, n_samples=3000, exact=exact, steps=None if exact else 64, random_state=1, n_jobs=1)
+        counts = np.array([(samples == pair).all(axis=1).sum() for pair in sets])
+        expected = 3000 * weights / weights.sum()
+        # Chi-square with five degrees of freedom is larger than this with probability 0.001.
+        assert counts.sum() == 3000 and ((counts - expected) ** 2 / expected).sum() < 20.5
+
+
+def test_a_matrix_selects_as_its_rows_do(table):
+    X = table[0][:, :2] / table[0][:, :2].std(axis=0)
+    matrix = rbf_kernel(X, gamma=0.5)
+    for selector in ("greedy", "rpcholesky"):
+        of_rows = select(X, 12, gamma=0.5, selector=selector, random_state=0)
+        assert np.array_equal(select(matrix, 12, kernel="precomputed", selector=selector, random_state=0), of_rows)
+
+
+def transformed(estimator, X):
+    return estimator.fit_transform(X)
+
+
+def test_a_forked_process_has_threads_of_its_own(table):
+    X = table[0]
+    estimator = Nystroem(n_components=20, random_state=0)
+    expected = estimator.fit_transform(X)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert np.array_equal(pool.apply_async(transformed, (estimator, X)).get(60), expected)
