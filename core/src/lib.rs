@@ -69,6 +69,7 @@
 //! - `serde`: save and restore a chain's [`Progress`] and the generator's state.
 //! - `defmt`: `defmt::Format` for every public type and error whose parameters have it.
 //! - `embedded-storage`: `Slots`, which keep a state in NOR flash over a loss of power.
+//! - `hmac`: `sign_state` and `verify_state`, by HMAC-SHA-256.
 //! - `micromath`: `Predictor::predict_micromath`, with coarser exponentials.
 
 #![no_std]

@@ -43,6 +43,8 @@ impl Parts {
             feature_names: (0..means.len()).map(|feature| format!("x{feature}")).collect(),
             scaler: Scaler { means, deviations, map: None },
             target: None,
+            further: Vec::new(),
+            classes: None,
         };
         Nystroem::of_landmarks(columns, landmarks, kernel)
     }

@@ -226,7 +226,9 @@ impl Nystroem {
     /// use dpp_nystrom::{Error, Nystroem};
     ///
     /// let scaler = Scaler { means: vec![10.0], deviations: vec![2.0], map: None };
-    /// let columns = Columns { name: "waves".into(), feature_names: vec!["x".into()], scaler, target: None };
+    /// let feature_names = vec!["x".to_owned()];
+    /// let columns =
+    ///     Columns { name: "waves".into(), feature_names, scaler, target: None, further: Vec::new(), classes: None };
     /// let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 };
     /// let map = Nystroem::of_landmarks(columns, vec![-1.0, 1.0], kernel)?;
     /// let phi = map.transform(&[8.0])?; // the first landmark, in the units of the rows

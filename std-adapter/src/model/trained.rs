@@ -6,7 +6,7 @@ use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
 use crate::model::{classes::Classifier, confidence::Confidence};
-use dpp_nystrom_core::{Further, Outputs, Parts, Scalar, Scaling};
+use dpp_nystrom_core::{Error as CoreError, Further, Outputs, Parts, Scalar, Scaling};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -232,7 +232,12 @@ impl Model {
                 for (at, (features, predictions)) in rows.enumerate() {
                     self.scaler.apply_row(features, &mut scaled);
                     row.iter_mut().zip(&scaled).for_each(|(value, &scaled)| *value = T::from_f64(scaled));
-                    model.predict(&row, &mut room, &mut out)?;
+                    model.predict(&row, &mut room, &mut out).map_err(|error| match error {
+                        CoreError::NotFinite { column, .. } => {
+                            CoreError::NotFinite { row: block * BLOCK + at, column }
+                        }
+                        other => other,
+                    })?;
                     for ((prediction, standard), target) in predictions.iter_mut().zip(&out).zip(&targets) {
                         *prediction = target.mean + target.deviation * standard.to_f64();
                         if !prediction.is_finite() {

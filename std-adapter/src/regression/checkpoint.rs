@@ -205,7 +205,9 @@ impl Kept<'_> {
                 // The content has no length that could be too short for it: the header is.
                 FrameProblem::Foreign | FrameProblem::Truncated => CheckpointProblem::Foreign,
                 FrameProblem::Version(version) => CheckpointProblem::Version(version),
-                FrameProblem::Longer | FrameProblem::Corrupt => CheckpointProblem::Corrupt,
+                // Than one of this fit can be.
+                FrameProblem::Longer => CheckpointProblem::Another,
+                FrameProblem::Corrupt => CheckpointProblem::Corrupt,
             })
         })?;
         match postcard::take_from_bytes::<Content>(&content) {

@@ -2,6 +2,8 @@
 
 use crate::command::{Folder, PROGRAM, Run, column, number};
 use crate::sample::Sample;
+use dpp_nystrom::core::Error as CoreError;
+use dpp_nystrom::{Error, Model};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -141,7 +143,7 @@ fn an_endless_checkpoint_is_not_read() {
     std::fs::OpenOptions::new().write(true).open(folder.path("c")).unwrap().set_len(1 << 33).unwrap();
     let script = format!("ulimit -v 1000000; exec {PROGRAM} {FIT} --checkpoint c");
     let output = folder.program(Path::new("sh"), &["-c", &script]).output().unwrap();
-    Run::of(&output).refused(&["c: ", "corrupt"]);
+    Run::of(&output).refused(&["c: ", "another fit"]);
 }
 
 /// Weights below the normal numbers of single precision: a device would refuse them.
@@ -215,4 +217,21 @@ fn a_formula_in_a_header_does_not_change_the_numbers() {
     folder.run(FIT).good();
     let marked = folder.run("predict m.dpp a.csv").good().out;
     assert_eq!(column(&marked), ("'=y", plain));
+}
+
+#[test]
+fn a_row_is_named_by_its_place_among_all() {
+    let folder = Folder::with("a.csv", Sample::new(200, 2).csv());
+    folder.run(FIT).good();
+    let model = Model::load(folder.path("m.dpp")).unwrap();
+    for (row, column) in [(0, 1), (1_500, 0), (4_999, 1)] {
+        let mut rows = vec![0.5; 10_000];
+        rows[2 * row + column] = f64::NAN;
+        match model.predict(&rows).unwrap_err() {
+            Error::Core(CoreError::NotFinite { row: found, column: at }) => {
+                assert_eq!((found, at), (row, column));
+            }
+            other => panic!("{other}"),
+        }
+    }
 }

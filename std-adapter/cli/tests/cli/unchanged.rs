@@ -15,8 +15,10 @@ use std::path::Path;
 /// JSON keys as recorded, and as they are now.
 const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
-/// Keys that are not compared: times, text for the user, and what depends on the compilers that are installed.
-const IGNORED: [&str; 5] = ["seconds", "select_seconds", "fit_seconds", "reason", "compiled"];
+/// Keys that are not compared: times, text for the user, what depends on the compilers that are installed, and what `merge` did not
+/// report.
+const IGNORED: [&str; 7] =
+    ["devices", "refused", "seconds", "select_seconds", "fit_seconds", "reason", "compiled"];
 
 /// Options that name an output file.
 const WRITES: [&str; 2] = ["--out", "--model"];

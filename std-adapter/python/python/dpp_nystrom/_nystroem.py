@@ -48,8 +48,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     landmarks : array-like of int, default=None
         Row indices to use in place of `n_components` and `selector`.
     scale : {"standard", "robust"} or None, default=None
-        None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0; "robust": to median 0 and interquartile range, as
-        the command line does.
+        None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0, as
+        the command line does. "robust": to median 0 and the interquartile range of a normal distribution.
     random_state : int, RandomState instance or None, default=None
         The seed. The same integer selects the same rows as `--seed` on the command line.
     n_jobs : int, default=None
