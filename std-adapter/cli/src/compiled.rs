@@ -30,8 +30,8 @@ pub(crate) struct Compiled {
 }
 
 /// Compile a header, if the compiler is installed; note it if the compiler fails.
-pub(crate) fn compiled(header: &[u8], name: &Name) -> Option<Compiled> {
-    match sizes(header, name) {
+pub(crate) fn compiled(header: &[u8], name: &Name, outputs: usize) -> Option<Compiled> {
+    match sizes(header, name, outputs) {
         Ok(sizes) => Some(sizes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
@@ -41,12 +41,14 @@ pub(crate) fn compiled(header: &[u8], name: &Name) -> Option<Compiled> {
     }
 }
 
-fn sizes(header: &[u8], name: &Name) -> io::Result<Compiled> {
+fn sizes(header: &[u8], name: &Name, outputs: usize) -> io::Result<Compiled> {
     let folder = tempfile::tempdir()?;
-    let call = format!(
-        "#include \"model.h\"\nfloat predict(const float *x);\nfloat predict(const float *x) {{ return {}_predict(x); }}\n",
-        name.as_str()
-    );
+    let name = name.as_str();
+    let (declared, call) = match outputs {
+        1 => ("float predict(const float *x)", format!("return {name}_predict(x)")),
+        _ => ("void predict(const float *x, float *y)", format!("{name}_predict(x, y)")),
+    };
+    let call = format!("#include \"model.h\"\n{declared};\n{declared} {{ {call}; }}\n");
     fs::write(folder.path().join("model.h"), header)?;
     fs::write(folder.path().join("model.c"), call)?;
     run(folder.path(), COMPILER, &OPTIONS)?;

@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         },
         flash_bytes: bundle.flash_bytes(),
         ram_bytes: bundle.ram_bytes(),
-        compiled: (arguments.to == Form::C).then(|| compiled(&content, &name)).flatten(),
+        compiled: (arguments.to == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
         rows: cost.rows,
         largest_difference: cost.largest,

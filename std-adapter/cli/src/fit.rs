@@ -227,12 +227,14 @@ impl<'a> MetricReport<'a> {
         }
     }
 
-    fn words(&self) -> String {
+    /// Describe the metric; of classes, indicators have errors, and log-losses decide.
+    fn words(&self, classes: bool) -> String {
+        let what = if classes { "chosen by log-loss; errors of the indicators" } else { "errors" };
         let error = |HeldOut { metric, nrmse }: &HeldOut| format!("{metric} {}", short(*nrmse));
         let errors: Vec<String> = self.held_out.iter().map(error).collect();
         match self.not_learned {
             Some(reason) => format!("{} (not learned: {reason})", self.metric),
-            None => format!("{} (errors on rows held out: {})", self.metric, errors.join(", ")),
+            None => format!("{} ({what} on rows held out: {})", self.metric, errors.join(", ")),
         }
     }
 }
@@ -369,7 +371,7 @@ fn text(report: &Report<'_>) -> String {
         row("seconds to fit", short(report.fit_seconds)),
     ];
     if let Some(metric) = &report.metric {
-        rows.insert(3, row("metric", metric.words()));
+        rows.insert(3, row("metric", metric.words(report.classes.is_some())));
     }
     let model = report.model.display().to_string();
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);

@@ -184,8 +184,16 @@ fn all_outputs_are_exported_from_one_model() {
         for quantise in ["", "--quantise i16", "--quantise i8"] {
             let run = folder
                 .run(&format!("export m.dpp --to {form} {quantise} --data words.csv --out m.out --json"));
+            assert!(!run.err.contains("warning"), "{form} {quantise}: {}", run.err);
             let report = run.good().json();
             assert_eq!(report["outputs"], 3, "{form} {quantise}");
+            if form != "bytes" {
+                let text = folder.text("m.out");
+                let (_, listed) = text.split_once("Outputs, in order:").unwrap();
+                LABELS
+                    .iter()
+                    .for_each(|label| assert!(listed.contains(&format!("  kind={label}")), "{listed}"));
+            }
             assert!(number(&report, "largest_difference") < 0.2, "{form} {quantise} {report}");
         }
     }

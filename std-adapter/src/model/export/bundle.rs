@@ -28,6 +28,8 @@ pub struct With {
 #[derive(Clone, Debug)]
 pub struct Bundle<'m> {
     pub(crate) model: &'m Model,
+    /// What each output predicts.
+    pub(crate) targets: Vec<&'m str>,
     /// The first output.
     pub first: Exported,
     pub(crate) further: Vec<Exported>,
@@ -84,7 +86,8 @@ impl<'m> Bundle<'m> {
                 ))?,
             )?);
         }
-        Ok(Self { model, first, further, limits, uncertainty })
+        let targets = models.iter().map(|model| model.target_name.as_str()).collect();
+        Ok(Self { model, targets, first, further, limits, uncertainty })
     }
 
     /// Compare the outputs' predictions with those of the models that they were made of, over all outputs. Errors are those of the first,

@@ -22,7 +22,15 @@ impl Exported {
     /// [`Error::Export`] for a model of 4 GiB or more.
     pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
         let first = self.clone();
-        Bundle { model, first, further: Vec::new(), limits: None, uncertainty: None }.write(form, name)
+        Bundle {
+            model,
+            targets: vec![&model.target_name],
+            first,
+            further: Vec::new(),
+            limits: None,
+            uncertainty: None,
+        }
+        .write(form, name)
     }
 }
 

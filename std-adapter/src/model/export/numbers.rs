@@ -39,11 +39,14 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),
         String::new(),
-        format!(
-            "Predicts {} from a raw row of {} features, in the target's own units.",
-            remark(&model.target_name),
-            exported.features()
-        ),
+        match bundle.targets[..] {
+            [target] => format!(
+                "Predicts {} from a raw row of {} features, in the target's own units.",
+                remark(target),
+                exported.features()
+            ),
+            _ => format!("Predicts the outputs below from a raw row of {} features.", exported.features()),
+        },
         format!(
             "Trained on {} rows of {} in {precision} precision; here in {stored}.",
             model.trained_rows,
@@ -60,6 +63,11 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         String::new(),
         "Features, in order:".to_owned(),
     ];
-    lines.extend(model.feature_names.iter().enumerate().map(|(i, name)| format!("{i:>5}  {}", remark(name))));
+    let numbered = |(i, name): (usize, &str)| format!("{i:>5}  {}", remark(name));
+    lines.extend(model.feature_names.iter().map(String::as_str).enumerate().map(numbered));
+    if bundle.targets.len() > 1 {
+        lines.extend([String::new(), "Outputs, in order:".to_owned()]);
+        lines.extend(bundle.targets.iter().copied().enumerate().map(numbered));
+    }
     lines
 }
