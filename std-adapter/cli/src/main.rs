@@ -27,6 +27,7 @@ mod statistics;
 mod surface;
 mod threads;
 mod tolerance;
+mod transform;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -86,6 +87,9 @@ Example:
 Columns are matched by name, in any order; by position only where neither the file nor the model has names. The target
 is used for the error on stderr alone.")]
     Predict(predict::Predict),
+    /// Write the features of rows, for another learner
+    #[command(after_help = transform::EXAMPLES)]
+    Transform(transform::Transform),
     /// Show what a model is
     #[command(after_help = "\
 Example:
@@ -138,6 +142,7 @@ impl Command {
             Self::Select(_) => "select",
             Self::Fit(_) => "fit",
             Self::Predict(_) => "predict",
+            Self::Transform(_) => "transform",
             Self::Info(_) => "info",
             Self::Export(_) => "export",
             Self::Evaluate(_) => "evaluate",
@@ -181,6 +186,7 @@ fn run(arguments: Arguments) -> ExitCode {
         Command::Learn(arguments) => fleet::learn(&arguments),
         Command::Merge(arguments) => fleet::merge(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Transform(arguments) => transform::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),

@@ -138,7 +138,7 @@ fn header(id_names: &[String], names: &[String]) -> String {
 }
 
 /// Return a row of the output: what identifies it, and the rest.
-fn with_ids(row: usize, id_names: &[String], ids: &[String], rest: &str) -> String {
+pub(crate) fn with_ids(row: usize, id_names: &[String], ids: &[String], rest: &str) -> String {
     let own = ids.iter().skip(row * id_names.len()).take(id_names.len());
     own.map(|id| cell_of(id) + ",").collect::<String>() + rest
 }

@@ -17,6 +17,7 @@ use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec
 use crate::landmarks::{
     chain::select_with_data, methods::auto::Auto, selection::Selection, selector::Selector,
 };
+use crate::model::trained::{AnyCoefficients, Model};
 use crate::observer::{NoObserver, Observer};
 use crate::pipeline::{self, Landmarks as Wanted, Params};
 use crate::regression::ridge::Ridge;
@@ -217,6 +218,20 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
 }
 
 impl Nystroem {
+    /// Return the map of a model's landmarks, on which its predictions are linear.
+    ///
+    /// # Errors
+    /// Those of [`of_landmarks`](Self::of_landmarks).
+    pub fn of_model(model: &Model) -> Result<Self, Error> {
+        let landmarks = match &model.coefficients {
+            AnyCoefficients::F32(coefficients) => {
+                coefficients.landmarks.iter().copied().map(f64::from).collect()
+            }
+            AnyCoefficients::F64(coefficients) => coefficients.landmarks.clone(),
+        };
+        Self::of_landmarks(model.columns(), landmarks, model.kernel)
+    }
+
     /// Return the map of these landmarks: scaled points, row-major, as many numbers each as [`Columns::width`]. They are those of
     /// [`Selected`](pipeline::Selected), or were stored.
     ///

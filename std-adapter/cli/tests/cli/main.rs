@@ -42,6 +42,7 @@ mod stored_rows;
 mod tables;
 mod threads;
 mod tolerance;
+mod transform;
 mod tune;
 mod unchanged;
 mod writing;
