@@ -249,10 +249,13 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
             refused.iter().for_each(|one| note(&format!("left out: {}", line(one))));
         }
         [one] => return Err(Error::Refused(line(one))),
-        more => {
-            more.iter().for_each(|one| note(&format!("refused: {}", line(one))));
-            let (count, of) = (more.len(), arguments.states.len());
-            return Err(Error::Refused(format!("{count} of {of} states are refused")));
+        [first, ..] => {
+            refused.iter().for_each(|one| note(&format!("refused: {}", line(one))));
+            let (count, of) = (refused.len(), arguments.states.len());
+            return Err(Error::Refused(format!(
+                "{count} of {of} states are refused, the first: {}",
+                line(first)
+            )));
         }
     }
     let states = merged.len();
