@@ -132,6 +132,8 @@ fn impossible_states_are_refused() {
         (number(0, f32::NAN), false),
         (number(1, -1.0), true),
         (number(2, 1.0), false),
+        // Rounding.
+        (number(2, 1e-6), true),
         (number(3, 1e30), true),
         (number(5, 4.0), true),
         (number(5, -4.0), false),

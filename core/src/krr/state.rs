@@ -306,15 +306,18 @@ impl<T: Scalar> RidgeRegression<'_, T> {
 }
 
 /// Whether some rows can have left these numbers. At most [`MOST_ROWS`]; pivots and residual sums of squares are not
-/// negative; each row of features fills at most one row of `R`, and without rows nothing is filled.
+/// negative; each row of features fills at most one row of `R`, up to rounding, and without rows nothing is filled.
 fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) -> bool {
     let mut numbers = numbers_of::<T>(triangle);
+    let larger = |most: T, entry: T| if entry.abs() > most { entry.abs() } else { most };
+    // Householder reflections of a server leave rounding where rotations leave zeros.
+    let rounding = numbers.clone().fold(T::ZERO, larger) * T::EPSILON.sqrt();
     let (mut filled, mut sound) = (0_u64, header.rows <= MOST_ROWS);
     for length in (1..=header.features).rev() {
         let mut row = numbers.by_ref().take(length);
         let pivot = row.next().unwrap_or(T::ZERO);
         sound &= pivot >= T::ZERO;
-        if row.fold(pivot != T::ZERO, |any, entry| any | (entry != T::ZERO)) {
+        if row.fold(pivot, larger) > rounding {
             filled = filled.saturating_add(1);
         }
     }
