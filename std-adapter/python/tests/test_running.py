@@ -16,6 +16,14 @@ ROWS = np.random.default_rng(0).normal(size=(200_000, 10))
 TARGET = np.sin(ROWS[:, 0])
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Python leaves the signal alone where it is ignored, as shells have it for what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     "work",
     [
