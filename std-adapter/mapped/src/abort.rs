@@ -36,20 +36,15 @@ extern "C" fn on_abort(_: libc::c_int) {
 #[cfg(test)]
 mod tests {
     use super::exit_on_abort;
-    use std::process::{Command, abort};
-
-    #[test]
-    #[ignore = "ends its process"]
-    fn aborts() {
-        exit_on_abort("error: the end\n");
-        abort();
-    }
+    use crate::alone::alone;
+    use std::process::abort;
 
     #[test]
     fn an_abort_is_an_error_with_a_message() {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        let command = command.args(["abort::tests::aborts", "--exact", "--ignored", "--nocapture"]);
-        let output = command.output().unwrap();
+        let output = alone("abort::tests::an_abort_is_an_error_with_a_message", || {
+            exit_on_abort("error: the end\n");
+            abort();
+        });
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).ends_with("error: the end\n"), "{output:?}");
     }

@@ -223,17 +223,10 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
 mod tests {
     use super::{ours, present};
     use crate::Mapped;
+    use crate::alone::{DONE, alone};
     use std::os::unix::process::ExitStatusExt;
-    use std::process::Command;
     use std::ptr;
     use std::sync::atomic::{AtomicUsize, Ordering};
-
-    /// Run a test of this file in a process of its own: the handler is the process's.
-    fn alone(name: &str) -> std::process::ExitStatus {
-        let test = format!("guard::tests::{name}");
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args([&test, "--exact", "--ignored", "--test-threads=1"]).status().unwrap()
-    }
 
     fn mapped() -> (tempfile::TempDir, std::path::PathBuf, Mapped) {
         let folder = tempfile::tempdir().unwrap();
@@ -282,19 +275,14 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "ends its process"]
-    fn a_signal_that_is_sent() {
-        let (_folder, _path, _mapped) = mapped();
-        raise();
-    }
-
-    #[test]
     fn a_signal_that_is_sent_ends_the_process_at_once() {
-        assert_eq!(alone("a_signal_that_is_sent").signal(), Some(libc::SIGBUS));
+        let output = alone("guard::tests::a_signal_that_is_sent_ends_the_process_at_once", || {
+            let (_folder, _path, _mapped) = mapped();
+            raise();
+        });
+        assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
     }
 
-    #[test]
-    #[ignore = "changes its process's handler"]
     fn handlers() {
         let none = present().unwrap().sa_sigaction;
         let (_folder, path, first) = mapped();
@@ -325,6 +313,7 @@ mod tests {
 
     #[test]
     fn handlers_are_chained_and_put_back() {
-        assert!(alone("handlers").success());
+        let output = alone("guard::tests::handlers_are_chained_and_put_back", handlers);
+        assert_eq!(output.status.code(), Some(DONE), "{output:?}");
     }
 }

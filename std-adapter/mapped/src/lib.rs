@@ -42,6 +42,8 @@ use std::time::SystemTime;
 
 #[cfg(unix)]
 mod abort;
+#[cfg(all(test, unix))]
+mod alone;
 #[cfg(unix)]
 mod guard;
 mod limits;
