@@ -2,40 +2,76 @@
 
 Every model is compiled with its `main` for a Cortex-M4F at -Os, sections collected; its bytes are those of text and data, less those
 of a program without a model. A rival is tried in several sizes and seeds, and chosen for each number of bytes by its error on a fifth
-of the training rows that it has not seen; it is then trained on all of them. No choice sees the test rows.
+of the training rows that it has not seen; it is then trained on all of them. No choice sees the test rows. Instructions are those of
+QEMU's Cortex-M4F for a prediction, means over the first sixteen test rows, of the same sources.
+
+The folder of results has `edge.csv`, a line for each model, `edge.md`, the tables, and a chart for each set. A run that was stopped
+goes on from `edge.csv`.
 """
 
 import argparse
+import copy
+import csv
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import emlearn
 import lightgbm
 import m2cgen
+import matplotlib
 import numpy as np
 from fit import ROOT, SETS, table
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.neural_network import MLPRegressor
 
+matplotlib.use("svg")
+from matplotlib import pyplot  # noqa: E402
+
 COMPILER = "arm-none-eabi-gcc"
-OPTIONS = (
-    "-std=c99 -Os -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -ffunction-sections -fdata-sections "
-    "-fsingle-precision-constant -Wl,--gc-sections --specs=nano.specs --specs=nosys.specs"
-).split()
+MACHINE = "-std=c99 -Os -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16".split()
+OPTIONS = MACHINE + "-ffunction-sections -fdata-sections -fsingle-precision-constant -Wl,--gc-sections".split()
+HOSTED = ["--specs=nano.specs", "--specs=nosys.specs"]
+# Test rows whose instructions are counted.
+COUNTED_ROWS = 16
+BOARD = ROOT / "examples/firmware/c"
 MAIN = """
-volatile {number} input[{features}];
-volatile {number} output;
+volatile float input[{features}];
+volatile float output;
 int main(void)
 {{
-    {number} row[{features}];
+    float row[{features}];
     for (int i = 0; i < {features}; i++)
         row[i] = input[i];
     output = {call};
+    return 0;
+}}
+"""
+# The board's counter has 25 MHz; an instruction takes 256 ns.
+COUNTED = """
+#include <stdio.h>
+volatile float output;
+int main(void)
+{{
+    volatile unsigned *const counter = (volatile unsigned *)0x40028018u;
+    unsigned ticks = 0;
+    for (int i = 0; i < {rows}; i++) {{
+        float row[{features}];
+        for (int j = 0; j < {features}; j++)
+            row[j] = inputs[i][j];
+        unsigned begin = *counter;
+        /* The row changes here, so that nothing is computed before. */
+        __asm__ volatile("" : : "r"(row) : "memory");
+        output = {call};
+        ticks += *counter - begin;
+    }}
+    printf("%.0f\\n", (double)ticks * 40 / 256 / {rows});
     return 0;
 }}
 """
@@ -43,16 +79,37 @@ int main(void)
 
 def linked(folder, source):
     """Bytes of text and data of a program."""
-    (folder / "main.c").write_text(source)
-    include = ["-I", str(folder), "-I", emlearn.includedir]
-    subprocess.run([COMPILER, *OPTIONS, *include, "main.c", "-o", "main.elf", "-lm"], cwd=folder, check=True, capture_output=True)
+    compiled(folder, source, HOSTED)
     size = subprocess.run(["arm-none-eabi-size", "main.elf"], cwd=folder, check=True, capture_output=True, text=True).stdout
     text, data = size.splitlines()[1].split()[:2]
     return int(text) + int(data)
 
 
-def program(features, call, number="float", before=""):
-    return before + MAIN.format(features=features, call=call, number=number)
+def compiled(folder, source, how):
+    (folder / "main.c").write_text(source)
+    include = ["-I", str(folder), "-I", emlearn.includedir]
+    command = [COMPILER, *OPTIONS, *include, "main.c", *how, "-o", "main.elf", "-lm"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def instructions(folder, model, rows):
+    """Instructions of a prediction, a mean over rows."""
+
+    def counted(before, call):
+        values = "},\n{".join(", ".join(f"{value:.9e}f" for value in row) for row in rows)
+        inputs = f"static const float inputs[][{rows.shape[1]}] = {{ {{{values}}} }};\n"
+        source = before + inputs + COUNTED.format(features=rows.shape[1], call=call, rows=len(rows))
+        compiled(folder, source, ["-nostartfiles", "-T", str(BOARD / "image.ld"), str(BOARD / "startup.c")])
+        run = subprocess.run([BOARD / "run", folder / "main.elf"], check=True, capture_output=True, text=True)
+        return int(run.stdout)
+
+    before, call = model
+    return counted(before, call) - counted("", "row[0]")
+
+
+def program(features, model):
+    before, call = model
+    return before + MAIN.format(features=features, call=call)
 
 
 def numbers(name, values):
@@ -69,7 +126,7 @@ class Line:
             f"static float line(const float *x)\n{{\n    float sum = {self.model.intercept_ - weights @ mean:.9e}f;\n"
             f"    for (int i = 0; i < {len(weights)}; i++)\n        sum += weights[i] * x[i];\n    return sum;\n}}\n"
         )
-        return program(len(weights), "line(row)", before=before)
+        return before, "line(row)"
 
 
 class Forest:
@@ -83,33 +140,39 @@ class Forest:
             at = tree.tree_.feature[inner]
             tree.tree_.threshold[inner] = tree.tree_.threshold[inner] / scale[at] + mean[at]
         emlearn.convert(self.model, method="inline", dtype="float").save(file=str(folder / "forest.h"), name="forest")
-        return program(len(mean), f"forest_predict(row, {len(mean)})", before='#include "forest.h"\n')
+        return '#include "forest.h"\n', f"forest_predict(row, {len(mean)})"
 
 
 class Network:
-    """As emlearn writes it, and as plain C without its library."""
+    """A network, which two families of sources share."""
 
-    def __init__(self, hidden, seed, plain):
-        self.plain = plain
+    def __init__(self, hidden, seed):
         self.model = MLPRegressor(hidden_layer_sizes=(hidden,), max_iter=600, early_stopping=True, random_state=seed, n_iter_no_change=20)
 
+    def layers(self, mean, scale):
+        """Weights and biases of the layers; the first takes the features in their own units."""
+        (inner, outer), (bias, last) = self.model.coefs_, self.model.intercepts_
+        inner = inner * scale[:, None]
+        return inner, bias - mean @ inner, outer, last
+
     def source(self, folder, mean, scale):
-        # The first layer takes the features in their own units.
-        first = self.model.coefs_[0] * scale[:, None]
-        self.model.intercepts_[0] = self.model.intercepts_[0] - mean @ first
-        self.model.coefs_[0] = first
-        if self.plain:
-            hidden = len(self.model.intercepts_[0])
-            before = numbers("inner", first.T.ravel()) + numbers("bias", self.model.intercepts_[0])
-            before += numbers("outer", self.model.coefs_[1].ravel()) + (
-                f"static float network(const float *x)\n{{\n    float sum = {self.model.intercepts_[1][0]:.9e}f;\n"
-                f"    const float *w = inner;\n    for (int j = 0; j < {hidden}; j++) {{\n        float unit = bias[j];\n"
-                f"        for (int i = 0; i < {len(mean)}; i++)\n            unit += *w++ * x[i];\n"
-                "        if (unit > 0)\n            sum += outer[j] * unit;\n    }\n    return sum;\n}\n"
-            )
-            return program(len(mean), "network(row)", before=before)
-        emlearn.convert(self.model, method="inline").save(file=str(folder / "network.h"), name="network")
-        return program(len(mean), f"network_regress1(row, {len(mean)})", before='#include "network.h"\n')
+        """As emlearn writes it."""
+        inner, bias, outer, last = self.layers(mean, scale)
+        model = copy.copy(self.model)
+        model.coefs_, model.intercepts_ = [inner, outer], [bias, last]
+        emlearn.convert(model, method="inline").save(file=str(folder / "network.h"), name="network")
+        return '#include "network.h"\n', f"network_regress1(row, {len(mean)})"
+
+    def plain_source(self, folder, mean, scale):
+        """As a loop over arrays."""
+        inner, bias, outer, last = self.layers(mean, scale)
+        before = numbers("inner", inner.T.ravel()) + numbers("bias", bias) + numbers("outer", outer.ravel()) + (
+            f"static float network(const float *x)\n{{\n    float sum = {last[0]:.9e}f;\n"
+            f"    const float *w = inner;\n    for (int j = 0; j < {len(bias)}; j++) {{\n        float unit = bias[j];\n"
+            f"        for (int i = 0; i < {len(mean)}; i++)\n            unit += *w++ * x[i];\n"
+            "        if (unit > 0)\n            sum += outer[j] * unit;\n    }\n    return sum;\n}\n"
+        )
+        return before, "network(row)"
 
 
 class Boosted:
@@ -125,21 +188,23 @@ class Boosted:
             "static float boosted(float *x)\n{\n"
             f"    for (int i = 0; i < {len(mean)}; i++)\n        x[i] = (x[i] - mean[i]) * scale[i];\n    return score(x);\n}}\n"
         )
-        return program(len(mean), "boosted(row)", before=before)
+        return before, "boosted(row)"
 
 
 def rivals():
-    """Each family, and its sizes and seeds."""
+    """The families, each with the sources that it is compiled from, its sizes and its seeds."""
     forests = [(trees, leaves, seed) for trees in (1, 2, 3, 5) for leaves in (8, 16, 32, 64, 128) for seed in (0, 1)]
     boosted = [(trees, leaves) for trees in (4, 8, 16, 32, 64) for leaves in (2, 3, 4, 6, 8, 12)]
     networks = [(hidden, seed) for hidden in (4, 8, 12, 16, 24, 32, 48, 64) for seed in range(3)]
-    return {
-        "line": [Line],
-        "forest": [lambda size=size: Forest(*size) for size in forests],
-        "boosted": [lambda size=size: Boosted(*size) for size in boosted],
-        "network": [lambda size=size: Network(*size, plain=False) for size in networks],
-        "plain network": [lambda size=size: Network(*size, plain=True) for size in networks],
-    }
+    return [
+        ({"line": Line.source}, Line, [()]),
+        ({"forest": Forest.source}, Forest, forests),
+        ({"boosted": Boosted.source}, Boosted, boosted),
+        ({"network": Network.source, "plain network": Network.plain_source}, Network, networks),
+    ]
+
+
+FAMILIES = ["dpp-nystrom"] + [name for sources, _, _ in rivals() for name in sources]
 
 
 def rooted(predictions, targets):
@@ -147,33 +212,37 @@ def rooted(predictions, targets):
 
 
 def rival_errors(folder, train, test, budgets, empty):
-    """The test error of each family in each number of bytes; of the rows, targets are standardised."""
+    """Family, bytes allowed, error, bytes, instructions and size of the best of each family; targets are standardised."""
     (rows, targets), (new, expected) = train, test
     mean, deviation = rows.mean(0), rows.std(0)
-    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    rows, new = (rows - mean) * scale, (new - mean) * scale
+    scale = np.divide(1.0, deviation, out=np.ones_like(deviation), where=deviation > 0)
+    rows, standard = (rows - mean) * scale, (new - mean) * scale
     learned, held = np.split(np.random.default_rng(0).permutation(len(rows)), [4 * len(rows) // 5])
-    found = {}
-    for family, makers in rivals().items():
-        tried = []
-        for make in makers:
-            first = make()
+
+    def size_of(model, source):
+        return linked(folder, program(rows.shape[1], source(copy.deepcopy(model), folder, mean, scale))) - empty
+
+    for sources, family, sizes in rivals():
+        tried, whole = [], {}
+        for size in sizes:
+            first = family(*size)
             first.model.fit(rows[learned], targets[learned])
-            error = rooted(first.model.predict(rows[held]), targets[held])
-            bytes_used = linked(folder, first.source(folder, mean, np.where(scale > 0, scale, 1.0))) - empty
-            tried.append((error, bytes_used, make))
-        found[family] = {}
-        for budget in budgets:
-            for _, _, make in sorted((one for one in tried if one[1] <= budget), key=lambda one: one[0]):
-                last = make()
-                last.model.fit(rows, targets)
-                error = rooted(last.model.predict(new), expected)
-                bytes_used = linked(folder, last.source(folder, mean, np.where(scale > 0, scale, 1.0))) - empty
-                # On all rows a tree may have grown beyond the budget: then the next.
-                if bytes_used <= budget:
-                    found[family][budget] = (error, bytes_used)
-                    break
-    return found
+            tried.append((rooted(first.model.predict(rows[held]), targets[held]), first, size))
+        tried.sort(key=lambda one: one[0])
+        for name, source in sources.items():
+            sized = [(size_of(first, source), size) for _, first, size in tried]
+            for budget in budgets:
+                for _, size in (one for one in sized if one[0] <= budget):
+                    if size not in whole:
+                        whole[size] = family(*size)
+                        whole[size].model.fit(rows, targets)
+                    last = whole[size]
+                    # On all rows a tree may have grown beyond the budget: then the next.
+                    if (used := size_of(last, source)) <= budget:
+                        error = rooted(last.model.predict(standard), expected)
+                        count = instructions(folder, source(copy.deepcopy(last), folder, mean, scale), new[:COUNTED_ROWS])
+                        yield name, budget, error, used, count, " ".join(map(str, size))
+                        break
 
 
 def write(path, rows, targets):
@@ -185,6 +254,7 @@ def own_errors(dpp_nystrom, folder, train, test, budgets, empty):
     (rows, targets), (new, expected) = train, test
     write(folder / "train.csv", rows, targets)
     write(folder / "test.csv", new, expected)
+    model = ('#include "model.h"\n', "model_predict(row)")
 
     def run(*arguments):
         command = [dpp_nystrom, *map(str, arguments)]
@@ -199,11 +269,9 @@ def own_errors(dpp_nystrom, folder, train, test, budgets, empty):
         quantise = [] if chosen["numbers"] == "f32" else ["--quantise", chosen["numbers"]]
         for form, name in (("c", "model.h"), ("bytes", "model.bin")):
             assert run("export", "model.dpp", "--to", form, "--out", name, *quantise).returncode == 0
-        source = program(rows.shape[1], "model_predict(row)", before='#include "model.h"\n')
         words = f"{chosen['metric']} {chosen['numbers']} c={chosen['landmarks']}{' free' if chosen['free_landmarks'] else ''}"
-        return linked(folder, source) - empty, words
+        return linked(folder, program(rows.shape[1], model)) - empty, words
 
-    found = {}
     for budget in budgets:
         # Another compiler, or its library, may take more than the program allows for.
         flash = budget
@@ -213,43 +281,124 @@ def own_errors(dpp_nystrom, folder, train, test, budgets, empty):
             continue
         assert run("predict", "model.bin", "test.csv", "--out", "predictions.csv").returncode == 0
         predictions = np.loadtxt(folder / "predictions.csv", skiprows=1)
-        found[budget] = (rooted(predictions, expected), *made)
-    return found
+        used, words = made
+        yield "dpp-nystrom", budget, rooted(predictions, expected), used, instructions(folder, model, new[:COUNTED_ROWS]), words
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=Path, default=ROOT / "target/release/dpp-nystrom")
-    parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=4_000, help="of which a quarter is for the test")
-    parser.add_argument("--bytes", type=int, nargs="*", default=[512, 1_024, 2_048, 4_096, 8_192])
-    arguments = parser.parse_args()
-    print(f"| data | bytes | dpp-nystrom | {' | '.join(rivals())} | of dpp-nystrom |")
-    print("| --- " * (len(rivals()) + 4) + "|")
-    for name in arguments.sets:
-        rows, targets = table(name)
-        ours, others = [], []
-        for split in range(arguments.splits):
+COLUMNS = ("data", "split", "family", "budget", "error", "bytes", "instructions", "size")
+
+
+def measure(arguments, out):
+    """Append the lines of the splits that are not in the file yet."""
+    done = {(line["data"], line["split"]) for line in read(out)} if out.exists() else set()
+    with out.open("a", newline="") as file:
+        lines = csv.writer(file)
+        if file.tell() == 0:
+            lines.writerow(COLUMNS)
+        for split, name in itertools.product(range(arguments.splits), arguments.sets):
+            if (name, split) in done:
+                continue
+            rows, targets = table(name)
             order = np.random.default_rng(split).permutation(len(rows))[: arguments.rows]
             learned, held = np.split(order, [3 * len(order) // 4])
             centre, deviation = targets[learned].mean(), targets[learned].std()
             standard = (targets - centre) / deviation
             train, test = (rows[learned], standard[learned]), (rows[held], standard[held])
             with tempfile.TemporaryDirectory() as folder:
+                # emlearn leaves files where it is called.
+                os.chdir(folder)
                 folder = Path(folder)
-                empty = linked(folder, program(rows.shape[1], "row[0]"))
-                ours.append(own_errors(arguments.program.resolve(), folder, train, test, arguments.bytes, empty))
-                others.append(rival_errors(folder, train, test, arguments.bytes, empty))
-        for budget in arguments.bytes:
+                empty = linked(folder, program(rows.shape[1], ("", "row[0]")))
+                found = list(own_errors(arguments.program.resolve(), folder, train, test, arguments.bytes, empty))
+                found += rival_errors(folder, train, test, arguments.bytes, empty)
+                os.chdir("/")
+            lines.writerows((name, split, *line) for line in found)
+            file.flush()
+            print(f"{name}, split {split}: {len(found)} models", flush=True)
 
-            def cell(errors):
-                errors = [error.get(budget) for error in errors]
-                return "-" if None in errors else f"{np.mean([error[0] for error in errors]):.3f}"
 
-            cells = [cell(ours)] + [cell([other[family] for other in others]) for family in rivals()]
-            chosen = "; ".join(one[budget][2] for one in ours if budget in one)
-            print(f"| {name} | {budget} | {' | '.join(cells)} | {chosen} |", flush=True)
+def read(path):
+    with path.open(newline="") as file:
+        kinds = dict(split=int, budget=int, error=float, bytes=int, instructions=int)
+        return [{key: kinds.get(key, str)(value) for key, value in line.items()} for line in csv.DictReader(file)]
+
+
+def report(lines):
+    """Tables of errors and of instructions, means over splits, and on how many sets each rival has the lower error."""
+    cells = defaultdict(list)
+    for line in lines:
+        cells[line["data"], line["budget"], line["family"]].append(line)
+    splits = len({line["split"] for line in lines})
+    sets, budgets = (sorted({line[key] for line in lines}) for key in ("data", "budget"))
+
+    def mean(data, budget, family, what):
+        found = cells[data, budget, family]
+        return np.mean([line[what] for line in found]) if len(found) == splits else None
+
+    for what, shown in (("error", "{:.3f}"), ("bytes", "{:,.0f}"), ("instructions", "{:,.0f}")):
+        yield f"\n{what.capitalize()}, means over {splits} splits:\n"
+        yield f"| data | bytes | {' | '.join(FAMILIES)} | sizes of dpp-nystrom |"
+        yield "| --- " * (len(FAMILIES) + 3) + "|"
+        for data, budget in itertools.product(sets, budgets):
+            means = [mean(data, budget, family, what) for family in FAMILIES]
+            row = ["-" if one is None else shown.format(one) for one in means]
+            own = "; ".join(line["size"] for line in cells[data, budget, "dpp-nystrom"]) if what == "error" else ""
+            yield f"| {data} | {budget:,} | {' | '.join(row)} | {own} |"
+    yield "\nSets on which a rival has the lower error, and by how much:\n"
+    yield f"| bytes | {' | '.join(FAMILIES[1:])} |"
+    yield "| --- " * len(FAMILIES) + "|"
+    for budget in budgets:
+        row = []
+        for family in FAMILIES[1:]:
+            pairs = [(data, *(mean(data, budget, one, "error") for one in (family, "dpp-nystrom"))) for data in sets]
+            less = [f"{data} {rival / own:.3f}" for data, rival, own in pairs if None not in (rival, own) and rival < own]
+            row.append(", ".join(less) or "none")
+        yield f"| {budget:,} | {' | '.join(row)} |"
+
+
+def chart(lines, data, path):
+    """Errors against bytes, of each family its points and the front of all."""
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    points = []
+    for family in FAMILIES:
+        found = defaultdict(list)
+        for line in lines:
+            if line["data"] == data and line["family"] == family:
+                found[line["budget"]].append((line["bytes"], line["error"]))
+        means = [np.mean(values, 0) for _, values in sorted(found.items())]
+        if means:
+            axes.plot(*np.transpose(means), marker="o", label=family, linewidth=2 if family == FAMILIES[0] else 1)
+            points += map(tuple, means)
+    front, least = [], np.inf
+    for point in sorted(points):
+        if point[1] < least:
+            front.append(point)
+            least = point[1]
+    axes.step(*np.transpose(front), where="post", color="0.6", linewidth=6, alpha=0.4, zorder=0, label="front")
+    axes.set(xscale="log", xlabel="bytes of flash", ylabel="test error, deviations of the target", title=data)
+    axes.legend()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, default=ROOT / "target/release/dpp-nystrom")
+    parser.add_argument("--out", type=Path, default=ROOT / "target/edge", help="the folder of results")
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=4_000, help="of which a quarter is for the test")
+    parser.add_argument("--bytes", type=int, nargs="*", default=[512, 1_024, 2_048, 4_096, 8_192])
+    arguments = parser.parse_args()
+    out = arguments.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    measure(arguments, out / "edge.csv")
+    lines = read(out / "edge.csv")
+    tables = "\n".join(report(lines))
+    (out / "edge.md").write_text(f"{tables}\n")
+    print(tables)
+    for data in {line["data"] for line in lines}:
+        chart(lines, data, out / f"{data}.svg")
 
 
 if __name__ == "__main__":
