@@ -10,7 +10,9 @@ use crate::output::{
 };
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
+use crate::weak::{Dropped, drop_weak, share};
 use clap::Args;
+use dpp_nystrom::data::RowSource;
 use dpp_nystrom::kernel::Metric;
 use dpp_nystrom::model::export::Bits;
 use dpp_nystrom::pipeline::{self, Candidate, FlashParams, InFlash, Landmarks, LearnedMetric, Params};
@@ -43,6 +45,10 @@ pub(crate) struct Fit {
     /// target; auto: whichever predicts rows held out best
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
+    /// Leave out columns whose share of the learned metric is below SHARE, such as 1%, and learn a metric of the others: the report
+    /// has the errors with them and without
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "checkpoint")]
+    pub(crate) drop_below: Option<f64>,
     /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At most 100; --method is
     /// not used
     #[arg(long, conflicts_with_all = ["given", "tolerance", "method"])]
@@ -125,6 +131,8 @@ struct Report<'a> {
     bandwidth: Option<f64>,
     #[serde(flatten)]
     metric: Option<MetricReport<'a>>,
+    #[serde(flatten)]
+    dropped: Option<Dropped>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flash: Option<FlashReport>,
     ridge: f64,
@@ -209,29 +217,37 @@ struct MetricReport<'a> {
 
 /// The error of a metric on rows held out.
 #[derive(Serialize)]
-struct HeldOut {
-    metric: Metric,
-    nrmse: f64,
+pub(crate) struct HeldOut {
+    pub(crate) metric: Metric,
+    pub(crate) nrmse: f64,
+}
+
+impl HeldOut {
+    pub(crate) fn of(learned: &LearnedMetric) -> impl Iterator<Item = Self> {
+        learned.errors.iter().map(|&(metric, nrmse)| Self { metric, nrmse })
+    }
+
+    fn words(&self) -> String {
+        format!("{} {}", self.metric, short(self.nrmse))
+    }
 }
 
 impl<'a> MetricReport<'a> {
     fn of(learned: &'a LearnedMetric) -> Self {
-        let LearnedMetric { metric, scales, map, errors, reason, .. } = learned;
-        let held_out = errors.iter().map(|&(metric, nrmse)| HeldOut { metric, nrmse });
+        let LearnedMetric { metric, scales, map, reason, .. } = learned;
         Self {
             metric: *metric,
             not_learned: *reason,
             scales,
             map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
-            held_out: held_out.collect(),
+            held_out: HeldOut::of(learned).collect(),
         }
     }
 
     /// Describe the metric; of classes, indicators have errors, and log-losses decide.
     fn words(&self, classes: bool) -> String {
         let what = if classes { "chosen by log-loss; errors of the indicators" } else { "errors" };
-        let error = |HeldOut { metric, nrmse }: &HeldOut| format!("{metric} {}", short(*nrmse));
-        let errors: Vec<String> = self.held_out.iter().map(error).collect();
+        let errors: Vec<String> = self.held_out.iter().map(HeldOut::words).collect();
         match self.not_learned {
             Some(reason) => format!("{} (not learned: {reason})", self.metric),
             None => format!("{} ({what} on rows held out: {})", self.metric, errors.join(", ")),
@@ -284,6 +300,12 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         precision: arguments.kernel.precision,
         seed,
     };
+    let usual = arguments.landmarks.is_none() && given.is_none();
+    let without = arguments.drop_below.map(|least| drop_weak(least, &*source, &params, usual)).transpose()?;
+    let (source, dropped) = match without.flatten() {
+        Some((rows, dropped)) => (Box::new(rows) as Box<dyn RowSource>, Some(dropped)),
+        None => (source, None),
+    };
     let every = arguments.checkpoint_every;
     let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
     let (outcome, flash) = match arguments.flash {
@@ -295,7 +317,6 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             (outcome, Some(FlashReport { budget: bytes, chosen: Tried::from(&chosen), candidates }))
         }
         None => {
-            let usual = arguments.landmarks.is_none() && given.is_none();
             let outcome = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
                 let params = Params { landmarks: landmarks.clone(), ..params.clone() };
                 pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)
@@ -336,6 +357,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
         metric: selected.metric.as_ref().map(MetricReport::of),
+        dropped,
         flash,
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
@@ -374,12 +396,15 @@ fn text(report: &Report<'_>) -> String {
         rows.insert(3, row("metric", metric.words(report.classes.is_some())));
     }
     let model = report.model.display().to_string();
+    let held_out = report.metric.as_ref().map_or(&[][..], |metric| &metric.held_out);
+    let dropped = report.dropped.as_ref().map_or_else(String::new, |dropped| dropped.text(held_out));
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
     let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
     let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
     aligned(&["model", &model], &rows)
         + "\nErrors are in standard deviations of the target.\n"
         + &classes
+        + &dropped
         + &curve
         + &flash
 }

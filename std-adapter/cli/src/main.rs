@@ -29,6 +29,7 @@ mod threads;
 mod tolerance;
 mod transform;
 mod tune;
+mod weak;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpp_nystrom::Error as LibraryError;

@@ -8,10 +8,12 @@ use crate::data::{
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
-use dpp_nystrom_core::{Points, Scalar, kernel::ChosenKernel};
+use dpp_nystrom_core::{Error as CoreError, Points, Scalar, kernel::ChosenKernel};
 use faer::Mat;
 use rand::seq::index;
 use std::collections::HashSet;
+use std::mem;
+use std::ops::Range;
 
 /// A target with mean 0 and standard deviation 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,6 +270,72 @@ impl Prepared {
             classes: None,
         };
         Self::of(columns, rows, None, None)
+    }
+
+    /// Return the columns of the table and the numbers of their features; without a recipe, each feature is a column.
+    pub fn table_columns(&self) -> Vec<(&str, Range<usize>)> {
+        let Some(recipe) = &self.recipe else {
+            return self
+                .feature_names
+                .iter()
+                .enumerate()
+                .map(|(i, name)| (name.as_str(), i..i + 1))
+                .collect();
+        };
+        let ends = recipe.columns.iter().scan(0, |end, column| {
+            *end += column.width();
+            Some(*end)
+        });
+        recipe
+            .columns
+            .iter()
+            .zip(ends)
+            .map(|(column, end)| (&*column.name, end - column.width()..end))
+            .collect()
+    }
+
+    /// Leave out columns of the table, by their places in [`table_columns`](Self::table_columns), with all of their features. A
+    /// model of what remains accepts files that have them, as those that are ignored.
+    ///
+    /// # Errors
+    /// [`Error::Core`] if none remains, [`Error::Metric`] for mapped rows.
+    pub fn without(self, columns: &[usize]) -> Result<Self, Error> {
+        if self.statistics.map.is_some() {
+            return Err(Error::Metric { problem: "mapped rows have no columns to leave out" });
+        }
+        let places = self.table_columns().into_iter().enumerate();
+        let kept =
+            places.filter(|(place, _)| !columns.contains(place)).flat_map(|(_, (_, features))| features);
+        let kept: Vec<usize> = kept.collect();
+        if kept.is_empty() {
+            return Err(CoreError::Empty.into());
+        }
+        let of = |values: &[f64]| kept.iter().map(|&feature| values[feature]).collect::<Vec<f64>>();
+        let statistics = Scaler {
+            means: of(&self.statistics.means),
+            deviations: of(&self.statistics.deviations),
+            map: None,
+        };
+        let mut recipe = self.recipe;
+        if let Some(recipe) = &mut recipe {
+            let (mut left, mut ignored) = (Vec::new(), Vec::new());
+            for (place, column) in mem::take(&mut recipe.columns).into_iter().enumerate() {
+                match columns.contains(&place) {
+                    true => ignored.push(column.name),
+                    false => left.push(column),
+                }
+            }
+            recipe.columns = left;
+            recipe.ignored.extend(ignored);
+        }
+        Ok(Self {
+            rows: self.rows.chunks_exact(self.dim).flat_map(of).collect(),
+            feature_names: kept.iter().map(|&feature| self.feature_names[feature].clone()).collect(),
+            dim: kept.len(),
+            statistics,
+            recipe,
+            ..self
+        })
     }
 
     /// Multiply each standardised feature by a scale, 0 for one to be left out, as if its deviation had been divided by it.

@@ -312,6 +312,48 @@ fn a_model_for_a_number_of_bytes() {
 }
 
 /// Which features matter, in words, numbers and a picture, from the model file alone.
+/// As if they had been ignored, byte for byte: numbers and words of which nothing depends.
+#[test]
+fn weak_columns_are_left_out() {
+    let folder = folder();
+    let worded = |path: &str| {
+        let text = folder.text(path);
+        let word = |row: usize| if row == 0 { "k" } else { ["red", "green", "blue"][row % 3] };
+        let lines = text.lines().enumerate().map(|(row, line)| format!("{},{line}\n", word(row)));
+        folder.write(path, lines.collect::<String>());
+    };
+    ["a.csv", "new.csv"].into_iter().for_each(worded);
+    let all = fit(&folder, "--metric scales").json();
+    let report = fit(&folder, "--metric scales --drop-below 5%").json();
+    assert_eq!(report["held_out_before"], all["held_out"]);
+    let dropped = report["dropped"].as_array().unwrap();
+    let columns: Vec<&str> = dropped.iter().map(|weak| weak["column"].as_str().unwrap()).collect();
+    assert_eq!(columns, ["k", "b", "c", "d", "e", "f", "g"]);
+    assert!(dropped.iter().all(|weak| number(weak, "share") < 0.05), "{report}");
+    assert_eq!(report["dim"], 2);
+    let error_without = error(&folder);
+    let model = folder.bytes("m");
+    fit(&folder, &format!("--metric scales --ignore {}", columns.join(",")));
+    assert!(model == folder.bytes("m"), "not the model of the columns that are left");
+    fit(&folder, "--metric scales");
+    assert!(error_without < 1.1 * error(&folder), "{error_without}");
+
+    let text = folder.run("fit a.csv --landmarks 25 --model m --metric scales --drop-below 5%").good().out;
+    assert!(
+        text.contains("Left out, with their shares of the metric: k ") && text.contains("error with them"),
+        "{text}"
+    );
+
+    let run = fit(&folder, "--metric one --drop-below 5%");
+    assert!(run.err.contains("no column is left out: the metric has one bandwidth"), "{}", run.err);
+    let run = fit(&folder, "--metric scales --drop-below 0");
+    assert!(run.err.contains("no column is left out: none has a smaller share"), "{}", run.err);
+    for share in ["1", "-0.1", "100%", "x"] {
+        let line = format!("fit a.csv --model m --drop-below={share}");
+        folder.run(&line).misused(&["--drop-below", "expected a share"]);
+    }
+}
+
 #[test]
 fn importances_are_those_of_the_metric() {
     let folder = Folder::with("a.csv", tilted(1_000).csv());

@@ -58,7 +58,7 @@ impl Column {
         names
     }
 
-    fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.levels.as_ref().map_or(1, Vec::len) + usize::from(self.indicator)
     }
 

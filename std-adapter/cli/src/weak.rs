@@ -1,0 +1,86 @@
+//! Columns that hardly matter in a learned metric, and what a fit without them costs.
+
+use crate::bar::Bar;
+use crate::error::Error;
+use crate::fit::HeldOut;
+use crate::output::{aligned, note, short, short_or_dash};
+use crate::tolerance::ToleranceArguments;
+use dpp_nystrom::data::{Prepared, RowSource};
+use dpp_nystrom::pipeline::{self, LearnedMetric, Params};
+use serde::Serialize;
+
+/// Columns that were left out, and the errors with them.
+#[derive(Serialize)]
+pub(crate) struct Dropped {
+    dropped: Vec<Weak>,
+    /// On the same rows as the errors of the metric that was then learned.
+    held_out_before: Vec<HeldOut>,
+}
+
+#[derive(Serialize)]
+struct Weak {
+    column: String,
+    /// Of the metric; that of a column of words is the sum over its levels.
+    share: f64,
+}
+
+/// Parse a share: a number or a percentage.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) =
+        text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |number| (number.trim(), 0.01));
+    let share = number.parse::<f64>().map(|number| number * unit);
+    share
+        .ok()
+        .filter(|share| (0.0..1.0).contains(share))
+        .ok_or_else(|| format!("invalid value {text:?}: expected a share from 0 to 1, such as 0.01 or 1%"))
+}
+
+/// Learn a metric as the parameters say, and leave out the columns whose share in it is below `least`. None if there are none.
+pub(crate) fn drop_weak(
+    least: f64,
+    rows: &dyn RowSource,
+    params: &Params<'_>,
+    usual: bool,
+) -> Result<Option<(Prepared, Dropped)>, Error> {
+    let learned = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
+        let params = Params { landmarks: landmarks.clone(), ..params.clone() };
+        Ok(pipeline::select(rows, &params, &Bar)?.metric)
+    })?;
+    let shares = learned.as_ref().and_then(LearnedMetric::importances);
+    let (Some(learned), Some(shares)) = (learned, shares) else {
+        note("no column is left out: the metric has one bandwidth for all features");
+        return Ok(None);
+    };
+    let rows = rows.in_memory("--drop-below", params.seed)?;
+    let shares = rows
+        .table_columns()
+        .into_iter()
+        .map(|(column, features)| Weak { column: column.to_owned(), share: shares[features].iter().sum() });
+    let (places, dropped): (Vec<usize>, Vec<Weak>) =
+        shares.enumerate().filter(|(_, weak)| weak.share < least).unzip();
+    if dropped.is_empty() {
+        note("no column is left out: none has a smaller share of the metric");
+        return Ok(None);
+    }
+    let held_out_before = HeldOut::of(&learned).collect();
+    Ok(Some((rows.into_owned().without(&places)?, Dropped { dropped, held_out_before })))
+}
+
+impl Dropped {
+    /// The columns, and the errors with them and without (`after`).
+    pub(crate) fn text(&self, after: &[HeldOut]) -> String {
+        let column = |Weak { column, share }: &Weak| format!("{column} {} %", short(100.0 * share));
+        let columns: Vec<String> = self.dropped.iter().map(column).collect();
+        let before = &self.held_out_before[..];
+        let new = after.iter().filter(|error| !before.iter().any(|other| other.metric == error.metric));
+        let rows = before.iter().chain(new).map(|HeldOut { metric, .. }| {
+            let of = |errors: &[HeldOut]| {
+                short_or_dash(errors.iter().find(|error| error.metric == *metric).map(|error| error.nrmse))
+            };
+            vec![metric.to_string(), of(before), of(after)]
+        });
+        let errors = aligned(&["metric", "error with them", "without"], &rows.collect::<Vec<_>>());
+        let columns = columns.join(", ");
+        format!("\nLeft out, with their shares of the metric: {columns}. On rows held out:\n{errors}")
+    }
+}
