@@ -5,6 +5,7 @@
 //! and report results.
 
 mod flash;
+mod line;
 
 use crate::approximation::{
     curve::CurvePoint, errors::TraceError, errors::trace_error_of_points, gram::Gram,

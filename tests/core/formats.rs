@@ -257,6 +257,7 @@ fn trained() -> Trained {
         train_nrmse: 0.0,
         confidence: None,
         importances: None,
+        quantise: None,
         recipe: None,
         further: Vec::new(),
         classifier: None,

@@ -36,9 +36,9 @@ pub(crate) struct Export {
     /// Prefix of the identifiers in it [default: the file's name]
     #[arg(long)]
     name: Option<String>,
-    /// Use integers instead of single precision, for processors without floating-point hardware
-    #[arg(long, value_parser = one_of(&BITS), value_name = "BITS")]
-    quantise: Option<Bits>,
+    /// Use integers instead of single precision, for processors without floating-point hardware [default: as fit --flash chose, else f32]
+    #[arg(long, value_parser = one_of(&NUMBERS), value_name = "NUMBERS")]
+    quantise: Option<Numbers>,
     /// Add what a device needs: to flag novel rows, and for variances (to rust and bytes, in single precision)
     #[arg(long, value_parser = one_of(&WITH), value_name = "WHAT", value_delimiter = ',')]
     with: Vec<Added>,
@@ -62,8 +62,14 @@ enum Added {
 
 const WITH: [Choice<Added>; 2] = [("novelty", "", Added::Novelty), ("variance", "", Added::Variance)];
 
-const BITS: [Choice<Bits>; 2] =
-    [("i16", "16-bit landmarks", Bits::Sixteen), ("i8", "8-bit landmarks", Bits::Eight)];
+/// The integers, or none for single precision.
+type Numbers = Option<Bits>;
+
+const NUMBERS: [Choice<Numbers>; 3] = [
+    ("f32", "Single precision", None),
+    ("i16", "16-bit landmarks", Some(Bits::Sixteen)),
+    ("i8", "8-bit landmarks", Some(Bits::Eight)),
+];
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -95,7 +101,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let has = |added| arguments.with.contains(&added);
     let with = With { novelty: has(Added::Novelty), variance: has(Added::Variance) };
     let outputs = model.each_output();
-    let bundle = Bundle::of(&outputs, arguments.quantise, with)?;
+    let bundle = Bundle::of(&outputs, arguments.quantise.unwrap_or(model.quantise), with)?;
     let exported = &bundle.first;
     let name = name(arguments);
     // Measure before writing, so that unreadable rows leave no output file.

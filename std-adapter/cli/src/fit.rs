@@ -164,6 +164,8 @@ struct Tried {
     numbers: &'static str,
     landmarks: usize,
     free_landmarks: bool,
+    /// Ridge regression on the features themselves.
+    line: bool,
     bytes: usize,
     /// On rows held out, as a device computes it.
     nrmse: f64,
@@ -171,19 +173,20 @@ struct Tried {
 
 impl From<&Candidate> for Tried {
     fn from(candidate: &Candidate) -> Self {
-        let &Candidate { metric, quantise, landmarks, free: free_landmarks, bytes, nrmse, .. } = candidate;
+        let &Candidate { metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, .. } =
+            candidate;
         let numbers = match quantise {
             None => "f32",
             Some(Bits::Sixteen) => "i16",
             Some(Bits::Eight) => "i8",
         };
-        Self { metric, numbers, landmarks, free_landmarks, bytes, nrmse }
+        Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse }
     }
 }
 
 impl FlashReport {
     const COLUMNS: [Column<Tried>; 6] = [
-        ("metric", |tried| tried.metric.to_string()),
+        ("metric", |tried| if tried.line { "line".to_owned() } else { tried.metric.to_string() }),
         ("numbers", |tried| tried.numbers.to_owned()),
         ("landmarks", |tried| tried.landmarks.to_string()),
         ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
@@ -192,12 +195,8 @@ impl FlashReport {
     ];
 
     fn text(&self) -> String {
-        let quantise = match self.chosen.numbers {
-            "f32" => String::new(),
-            numbers => format!(" --quantise {numbers}"),
-        };
         format!(
-            "\nModels tried for {} bytes of flash, the best first; write it with: dpp-nystrom export MODEL --to c{quantise}\n{}",
+            "\nModels tried for {} bytes of flash, the best first; write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             table(&Self::COLUMNS, &self.candidates)
         )
@@ -349,7 +348,11 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let free = arguments.free_landmarks || flash.as_ref().is_some_and(|flash| flash.chosen.free_landmarks);
     let report = Report {
         model: &arguments.model,
-        method: if free { "free" } else { selector.name() },
+        method: match &flash {
+            Some(flash) if flash.chosen.line => "line",
+            _ if free => "free",
+            _ => selector.name(),
+        },
         plan: selected.selection.plan.clone().map(PlanReport::from),
         curve: arguments.tolerance.curve(selected, selector.name())?,
         landmarks: &fitted.model.landmark_rows,

@@ -92,12 +92,12 @@ pub enum Error {
     },
     /// A number of bytes of flash that is too small for any model.
     #[error(
-        "{bytes} bytes of flash are too few: code and constants of one landmark of {features} features take {least} in single precision"
+        "{bytes} bytes of flash are too few: the smallest model, a line of {features} features, takes {least} in single precision"
     )]
     Flash {
         /// The bytes asked for.
         bytes: usize,
-        /// Those of the smallest model in single precision.
+        /// Those of the smallest model, a line in single precision.
         least: usize,
         /// The number of features.
         features: usize,

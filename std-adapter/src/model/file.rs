@@ -13,7 +13,7 @@
 //! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
 //! optional, are the importances; section 5, mandatory, are the outputs after the first with the
-//! [`Classifier`](crate::model::Classifier), if there are any. A model without sections is written as version 1.
+//! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the integers in which it is exported. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -48,6 +48,9 @@ const IMPORTANCES: u32 = 4;
 
 /// The tag of the section of the outputs after the first, and of the classes.
 const OUTPUTS: u32 = 5;
+
+/// The tag of the section of the integers in which a model is to be exported.
+const QUANTISE: u32 = 6;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -122,6 +125,9 @@ impl Model {
         if let Some(importances) = &self.importances {
             sections.push(Section::of(IMPORTANCES, false, importances)?);
         }
+        if let Some(bits) = &self.quantise {
+            sections.push(Section::of(QUANTISE, false, bits)?);
+        }
         if !self.further.is_empty() {
             sections.push(Section::of(OUTPUTS, true, &(&self.further, &self.classifier))?);
         }
@@ -163,6 +169,7 @@ impl Model {
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
                 RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
+                QUANTISE => model.quantise = Some(section.content().map_err(malformed)?),
                 OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
@@ -181,7 +188,7 @@ mod tests {
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
-    use crate::model::{Classifier, Confidence};
+    use crate::model::{Classifier, Confidence, bits::Bits};
 
     #[test]
     fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
@@ -201,6 +208,7 @@ mod tests {
             confidence: None,
             recipe: None,
             importances: None,
+            quantise: None,
             further: Vec::new(),
             classifier: None,
         };
@@ -247,6 +255,11 @@ mod tests {
         for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![1.1]] {
             with(wrong).save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        }
+        for bits in [Bits::Sixteen, Bits::Eight] {
+            let kept = Model { quantise: Some(bits), ..model.clone() };
+            kept.save(&path).unwrap();
+            assert_eq!(Model::load(&path).unwrap(), kept);
         }
         // Further outputs, without which a reader must not predict.
         let target = TargetColumn { name: "z".into(), mean: 1.0, deviation: 2.0 };

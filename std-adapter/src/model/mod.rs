@@ -1,6 +1,7 @@
 //! Trained models: in memory, in files, on their way to devices.
 
 pub(crate) mod assess;
+pub(crate) mod bits;
 pub(crate) mod classes;
 pub(crate) mod confidence;
 pub mod export;

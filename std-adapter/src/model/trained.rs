@@ -5,7 +5,7 @@ use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
-use crate::model::{classes::Classifier, confidence::Confidence};
+use crate::model::{bits::Bits, classes::Classifier, confidence::Confidence};
 use dpp_nystrom_core::{Error as CoreError, Further, Outputs, Parts, Scalar, Scaling};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -100,6 +100,10 @@ pub struct Model {
     /// none for one bandwidth. A section of its own in a file.
     #[serde(skip)]
     pub importances: Option<Vec<f64>>,
+    /// The integers in which it was fitted to be exported, as [`fit_in_flash`](crate::pipeline::fit_in_flash) chooses them; none for single
+    /// precision. A section of its own in a file.
+    #[serde(skip)]
+    pub quantise: Option<Bits>,
     /// How the columns of a table become its features, if there is more to it than their names: a section of its own in
     /// a file.
     #[serde(skip)]

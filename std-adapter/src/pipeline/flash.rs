@@ -9,7 +9,7 @@ use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
 use crate::model::export::{Bits, Exported, exported::constants};
 use crate::observer::{Observer, Silent, go_on};
-use crate::pipeline::{Landmarks, Outcome, Params, fit};
+use crate::pipeline::{Landmarks, Outcome, Params, fit, line::fit_line};
 use crate::regression::ridge::Ridge;
 use crate::rng::{RngStream, stream};
 use rand::seq::index;
@@ -51,6 +51,8 @@ pub struct Candidate {
     pub landmarks: usize,
     /// Whether the landmarks are free to move.
     pub free: bool,
+    /// Whether it is ridge regression on the features themselves: a map of rank 1, a linear kernel and one landmark.
+    pub line: bool,
     /// Bytes of flash.
     pub bytes: usize,
     /// Root mean squared error on rows held out, in standard deviations of the target.
@@ -100,11 +102,11 @@ pub fn flash_bytes(
 ///
 /// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
 /// fit in single precision, models are fitted to the others; the best two of these metrics also in 16 and 8 bits, where more
-/// landmarks fit; and the best of all with landmarks that are free to move. That with the least error on the rows held out, as the
-/// exported model predicts them, is fitted to all rows.
+/// landmarks fit; the best of all with landmarks that are free to move; and ridge regression on the features themselves, which needs the
+/// fewest bytes. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows.
 ///
 /// # Errors
-/// [`Error::Flash`] if not one landmark fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
+/// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,
@@ -130,27 +132,33 @@ pub fn fit_in_flash<'s>(
         // The bytes of a landmark are rounded up to words.
         (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes).map(|c| (c, bytes(c)))
     };
-    let try_one = |metric: Metric, quantise: Option<Bits>, free: bool| -> Result<Option<Candidate>, Error> {
-        let Some((landmarks, bytes)) = most(metric, quantise, free) else { return Ok(None) };
-        let fitted = fit(&learned, &params.with(metric, landmarks, free), None, &silent);
+    let measured = |candidate: Candidate, fitted: Result<Outcome<'_>, Error>| {
         observer.advance(1);
         go_on(observer)?;
         // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse for integers.
-        let exported = match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, quantise)) {
-            Ok(exported) => exported,
-            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let nrmse = held.root_mean_square(&exported.predict(&held)?) / deviation;
-        Ok(Some(Candidate { metric, quantise, landmarks, free, bytes, nrmse }))
+        match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, candidate.quantise)) {
+            Ok(exported) => {
+                let nrmse = held.root_mean_square(&exported.predict(&held)?) / deviation;
+                Ok(Some(Candidate { nrmse, ..candidate }))
+            }
+            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let try_one = |metric: Metric, quantise: Option<Bits>, free: bool| -> Result<Option<Candidate>, Error> {
+        let Some((landmarks, bytes)) = most(metric, quantise, free) else { return Ok(None) };
+        let candidate = Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN };
+        measured(candidate, fit(&learned, &params.with(metric, landmarks, free), None, &silent))
     };
 
-    let maps = ranks(dim).into_iter().map(|rank| Metric::Map(Some(rank)));
+    // In few bytes a single direction may have the most landmarks.
+    let single = (dim > 1).then_some(1);
+    let maps = single.into_iter().chain(ranks(dim)).map(|rank| Metric::Map(Some(rank)));
     let metrics: Vec<Metric> = match params.kernel.has_bandwidth() {
         true => [Metric::One, Metric::Scales].into_iter().chain(maps).collect(),
         false => vec![Metric::One],
     };
-    observer.begin("models", (metrics.len() + 2 * QUANTISED + 1) as u64);
+    observer.begin("models", (metrics.len() + 2 * QUANTISED + 2) as u64);
     let mut candidates = Vec::new();
     for &metric in &metrics {
         candidates.extend(try_one(metric, None, false)?);
@@ -173,11 +181,28 @@ pub fn fit_in_flash<'s>(
     {
         candidates.extend(try_one(metric, quantise, true)?);
     }
+    let least = flash_bytes(KernelKind::Linear, None, [1, dim], Some(1));
+    if least <= params.bytes {
+        let metric = Metric::Map(Some(1));
+        let line = Candidate {
+            metric,
+            quantise: None,
+            landmarks: 1,
+            free: false,
+            line: true,
+            bytes: least,
+            nrmse: f64::NAN,
+        };
+        candidates.extend(measured(line, fit_line(&learned, params.ridge, params.seed, &silent))?);
+    }
     observer.end();
     candidates.sort_by(by_error);
-    let least = flash_bytes(params.kernel, None, [1, dim], None);
     let &chosen = candidates.first().ok_or(Error::Flash { bytes: params.bytes, least, features: dim })?;
-    let outcome = fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer)?;
+    let mut outcome = match chosen.line {
+        true => fit_line(source, params.ridge, params.seed, observer)?,
+        false => fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer)?,
+    };
+    outcome.fitted.model.quantise = chosen.quantise;
     Ok(InFlash { outcome, chosen, candidates })
 }
 

@@ -205,6 +205,7 @@ pub(crate) fn assemble<T: Scalar>(
         classifier: None,
         coefficients: coefficients(Coefficients { landmarks, weights: first.to_vec() }),
         importances: None,
+        quantise: None,
         confidence: fitted.confidence.map(|confidence| Confidence {
             range: confidence.range.map(|end| target.mean + target.deviation * end),
             ..confidence

@@ -76,6 +76,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
         train_nrmse: 0.1,
         confidence: None,
         importances: None,
+        quantise: None,
         recipe: None,
         further: Vec::new(),
         classifier: None,

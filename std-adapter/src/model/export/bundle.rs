@@ -4,10 +4,9 @@
 use crate::data::table::input::Table;
 use crate::error::{Error, export::ExportProblem};
 use crate::model::assess::factor;
+use crate::model::bits::Bits;
 use crate::model::confidence::Confidence;
-use crate::model::export::{
-    bytes::section, exported::Bits, exported::Cost, exported::Exported, single::single,
-};
+use crate::model::export::{bytes::section, exported::Cost, exported::Exported, single::single};
 use crate::model::trained::Model;
 use dpp_nystrom_core::{Limits, Solved};
 

@@ -16,7 +16,7 @@
 //! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
 //! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
-//! #     confidence: None, importances: None, recipe: None, further: vec![], classifier: None,
+//! #     confidence: None, importances: None, quantise: None, recipe: None, further: vec![], classifier: None,
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);
@@ -32,19 +32,10 @@ use crate::data::table::input::Table;
 use crate::error::{Error, export::ExportProblem};
 use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
-    export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
+    bits::Bits, export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
 };
 use dpp_nystrom_core::POWERS;
 use faer::{Mat, MatRef};
-
-/// The width of a quantised landmark's feature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
-    /// 16, of which 15 are used.
-    Sixteen,
-    /// 8.
-    Eight,
-}
 
 /// The constants stored on a device.
 #[derive(Clone, Debug)]

@@ -13,9 +13,10 @@ pub(crate) mod quantised;
 pub(crate) mod rust;
 pub(crate) mod single;
 
+pub use crate::model::bits::Bits;
 pub use bundle::{Bundle, With};
 pub use device::DeviceModel;
-pub use exported::{Bits, Cost, Exported, landmark_rows};
+pub use exported::{Cost, Exported, landmark_rows};
 pub use form::Form;
 pub use name::Name;
 pub use quantised::{IntegerMap, Quantised, Stored};

@@ -1,0 +1,59 @@
+//! Ridge regression on the features themselves.
+
+use crate::approximation::LandmarkSet;
+use crate::data::{map::Map, source::RowSource};
+use crate::error::Error;
+use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
+use crate::landmarks::selection::Selection;
+use crate::model::{AnyCoefficients, Coefficients};
+use crate::observer::Observer;
+use crate::pipeline::{Outcome, Selected};
+use crate::regression::{FitParams, fit as regression, ridge::Ridge};
+use std::time::Instant;
+
+/// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear kernel has the landmark 1: two
+/// numbers a feature on a device.
+///
+/// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)` multiply-adds.
+///
+/// # Errors
+/// [`Error::Metric`] for mapped rows; those of [`fit`](crate::regression::fit).
+pub(super) fn fit_line<'s>(
+    source: &'s dyn RowSource,
+    ridge: Ridge,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Outcome<'s>, Error> {
+    let begin = Instant::now();
+    let dim = source.width();
+    if source.columns().scaler.map.is_some() {
+        return Err(Error::Metric { problem: "a line needs the rows before the map" });
+    }
+    let axes = (0..dim).flat_map(|i| (0..dim).map(move |j| f64::from(u8::from(i == j))));
+    let axes = LandmarkSet::Points(axes.collect());
+    let kernel = KernelSpec { kind: KernelKind::Linear, sigma: 1.0 };
+    let precision = Precision::F64;
+    let params = FitParams { kernel, ridge, precision, seed };
+    let mut fitted = regression::fit(source, &axes, params, None, observer)?;
+    let model = &mut fitted.model;
+    let weights = model.coefficients.to_f64().weights;
+    let sum: f64 = weights.iter().map(|weight| weight * weight).sum();
+    model.importances = (sum > 0.0).then(|| weights.iter().map(|weight| weight * weight / sum).collect());
+    model.scaler.map = Some(Map { rank: 1, values: weights });
+    model.coefficients = AnyCoefficients::F64(Coefficients { landmarks: vec![1.0], weights: vec![1.0] });
+    // It was measured between the axes.
+    model.confidence = None;
+    model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
+    let selected = Selected {
+        source,
+        memory: None,
+        kernel,
+        metric: None,
+        sigma_at_edge: false,
+        precision,
+        selection: Selection::rows(Vec::new(), 0.0),
+        sample: None,
+        curve: None,
+    };
+    Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
+}
