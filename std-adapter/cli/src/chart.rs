@@ -56,7 +56,9 @@ impl Axis {
             2.5..4.0 => &[1.0, 3.0],
             _ => &[1.0],
         };
-        let powers = (from.floor() as i32)..=(to.ceil() as i32);
+        // At most eight powers of ten.
+        let step = ((to - from) / 8.0).ceil().max(1.0) as i32;
+        let powers = ((from.floor() as i32)..=(to.ceil() as i32)).filter(|power| power.rem_euclid(step) == 0);
         let places =
             powers.flat_map(|power| within.iter().map(move |digit| f64::from(power) + digit.log10()));
         let ticks: Vec<f64> = places.filter(|at| (from..=to).contains(at)).collect();

@@ -1,6 +1,6 @@
 //! Predictions of classes: shares, confusion, and whether probabilities are as often right as they say.
 
-use super::page::{figure, section, table};
+use super::page::{figure, section, table, tiles};
 use super::{CLASSES, linear, shown};
 use crate::chart::{Layer, Picture};
 use crate::class_report::ClassReport;
@@ -20,19 +20,19 @@ pub(super) fn sections(
     of_what: &str,
 ) -> Result<Markup, Error> {
     let counted: u64 = report.confusion.iter().flatten().sum();
-    let shares = [
-        row("accuracy", short(report.accuracy)),
-        row("balanced accuracy", short(report.balanced_accuracy)),
-        row("log-loss", short(report.log_loss)),
-        row("temperature of the probabilities", short(report.temperature)),
-        row("rows", counted),
+    let first = [
+        ("accuracy", short(report.accuracy)),
+        ("balanced accuracy", short(report.balanced_accuracy)),
+        ("log-loss", short(report.log_loss)),
     ];
+    let shares = [row("temperature of the probabilities", short(report.temperature)), row("rows", counted)];
     let left_out = report.labels.len().saturating_sub(CLASSES);
     Ok(html! {
         (section("classes", "Predictions of classes", &html! {
+            (tiles(&first))
             p { (of_what) }
             div.figures {
-                (table("Shares of rows held out", &["", "value"], &shares))
+                (table("Rows and probabilities", &["", ""], &shares))
                 (reliability(model, held_out)?)
             }
         }))
@@ -52,7 +52,7 @@ fn confusion(report: &ClassReport<'_>) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Confusion matrix" {
             table {
-                caption { "Confusion matrix" }
+                caption { span { "Confusion matrix" } }
                 thead { tr { th scope="col" { "class, taken for" } @for label in &shown_labels { th scope="col" { (label) } } } }
                 tbody {
                     @for (label, counts) in shown_labels.iter().zip(report.confusion) {

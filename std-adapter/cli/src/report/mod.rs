@@ -140,13 +140,13 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 fn choices(subject: &Subject<'_>) -> Markup {
-    let command: Vec<String> =
-        std::env::args_os().map(|argument| quoted(&argument.to_string_lossy())).collect();
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    let command: Vec<String> = std::iter::once("dpp-nystrom".to_owned()).chain(arguments).collect();
     section(
         "fit",
         "What was fitted",
         &html! {
-            (table("Data and choices", &["", "value"], &subject.choices))
+            div.choices { (table("Data and choices", &["", ""], &subject.choices)) }
             p { "This command fits it again:" }
             pre tabindex="0" { code { (command.join(" ")) } }
         },
@@ -281,7 +281,9 @@ fn novelty(subject: &Subject<'_>) -> Result<Markup, Error> {
     let Some(limits) = model.confidence.as_ref().map(|confidence| confidence.limits()) else {
         return Ok(html! {});
     };
-    let sample: Vec<usize> = spaced(subject.source.len(), POINTS).collect();
+    // Landmarks are at distance 0.
+    let is_other = |&row: &usize| !model.landmark_rows.contains(&(subject.source.row_number(row) as u64));
+    let sample: Vec<usize> = spaced(subject.source.len(), POINTS).filter(is_other).collect();
     let mut data = subject.source.gather(&sample)?;
     data.statistics.undo(&mut data.rows);
     let assessed = match model.assess(&data.rows) {
@@ -308,7 +310,7 @@ fn novelty(subject: &Subject<'_>) -> Result<Markup, Error> {
         ],
     };
     let label = format!(
-        "Histogram: the distances of {} rows to the nearest landmark. A tenth of the rows is beyond {}, a hundredth beyond {}.",
+        "Histogram: the distances of {} rows, not landmarks, to the nearest landmark. A tenth of the rows is beyond {}, a hundredth beyond {}.",
         sample.len(),
         short(tenth),
         short(hundredth)

@@ -40,7 +40,7 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
-                caption { (caption) }
+                caption { span { (caption) } }
                 @if header.iter().any(|name| !name.is_empty()) {
                     thead { tr { @for name in header { th scope="col" { (name) } } } }
                 }
@@ -56,6 +56,11 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
             }
         }
     }
+}
+
+/// The numbers to look at first.
+pub(super) fn tiles(numbers: &[(&str, String)]) -> Markup {
+    html! { dl.tiles { @for (name, value) in numbers { div { dt { (name) } dd { (value) } } } } }
 }
 
 /// A picture with its title and, in words, what it shows.

@@ -1,6 +1,6 @@
 //! Predictions of numbers beside the targets.
 
-use super::page::{figure, section, table};
+use super::page::{figure, section, table, tiles};
 use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown, spaced};
 use crate::chart::{Layer, Picture};
 use crate::error::Error;
@@ -88,7 +88,13 @@ impl Predicted<'_> {
             Picture { x: linear("true - predicted"), y: linear("rows"), layers: vec![Layer::Bars(bars)] };
         let (count, name) = (points().count(), shown(&self.name));
         let own = format!("the root mean squared error is {}", short(errors.root_mean_square));
+        let first = [
+            ("error in standard deviations", short(errors.root_mean_square / self.deviation)),
+            ("root mean squared error", short(errors.root_mean_square)),
+            ("R²", short(errors.explained)),
+        ];
         Ok(html! {
+            (tiles(&first))
             div.figures {
                 (figure(&predicted.svg()?, "True against predicted",
                     &format!("Points: {count} true values of {name} over their predictions; {own}."),
@@ -108,9 +114,6 @@ impl Predicted<'_> {
     fn table(&self, errors: &Errors) -> Markup {
         let [mean, median, most, largest] = errors.absolute;
         let rows = [
-            ("root mean squared error", short(errors.root_mean_square)),
-            ("in standard deviations of the target", short(errors.root_mean_square / self.deviation)),
-            ("share of variance explained, R²", short(errors.explained)),
             ("mean absolute error", short(mean)),
             ("median absolute error", short(median)),
             ("absolute error of nine rows in ten at most", short(most)),
@@ -119,7 +122,7 @@ impl Predicted<'_> {
         ];
         let rows: Vec<Vec<String>> =
             rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-        table(&format!("Errors of {}", shown(&self.name)), &["", "value"], &rows)
+        table(&format!("Errors of {}", shown(&self.name)), &["", ""], &rows)
     }
 
     fn worst(&self) -> Markup {
