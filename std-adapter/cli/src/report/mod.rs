@@ -91,7 +91,7 @@ fn of_what(subject: &Subject<'_>, held_out: &HeldOut) -> String {
     let (count, all) = (held_out.rows.len(), subject.outcome.selected.source().len());
     if held_out.from_metric {
         return format!(
-            "Of {count} rows that were held out of the learned metric and of these weights; they decided between the metrics alone."
+            "Of {count} rows that were held out of the learned metric and of these weights; they stopped its descent and chose between metrics."
         );
     }
     let drawn = if count < all { format!(", drawn at random from {all}") } else { String::new() };
