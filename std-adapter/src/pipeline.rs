@@ -25,9 +25,9 @@ use crate::metric::learn_metric;
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, class_errors::class_errors, distributed::BatchSource, distributed::FitSpec,
-    fit as regression, fit::Fitted, fit::validation_error, params::FitParams, ridge::Ridge,
-    sigma_search::ChosenBandwidth, sigma_search::Search, sigma_search::choose_bandwidth,
-    sigma_search::without_validation,
+    fit as regression, fit::Fitted, fit::validation_error, held_out::HeldOut, held_out::held_out,
+    params::FitParams, ridge::Ridge, sigma_search::ChosenBandwidth, sigma_search::Search,
+    sigma_search::choose_bandwidth, sigma_search::without_validation,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Points;
@@ -116,6 +116,11 @@ impl Selected<'_> {
         FitSpec::new(self.source().columns(), landmarks, self.kernel, ridge, seed)
     }
 
+    /// Return the rows that a learned metric was chosen by, and their outputs in standard deviations of the targets.
+    fn judged(&self) -> Option<&(Vec<usize>, Vec<f64>)> {
+        self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_ref()
+    }
+
     /// Measure the trace error of the landmarks.
     ///
     /// # Errors
@@ -135,6 +140,23 @@ pub struct Outcome<'s> {
     pub fitted: Fitted,
     /// Duration of the regression in seconds.
     pub fit_seconds: f64,
+}
+
+impl Outcome<'_> {
+    /// Predict rows that had no part in the weights: of classes in a learned metric, those held out of it, which
+    /// [`class_errors`](Fitted::class_errors) are of; else each row without its fold, of at most
+    /// [`HELD_OUT_ROWS`](crate::regression::HELD_OUT_ROWS). The latter takes about as long as a fit to these rows. `seed` is that of the fit.
+    ///
+    /// # Errors
+    /// Those of [`fit`], [`Error::Folds`].
+    pub fn held_out(&self, seed: u64, observer: &dyn Observer) -> Result<HeldOut, Error> {
+        let (selected, model) = (&self.selected, &self.fitted.model);
+        let source = selected.source();
+        if let (Some((rows, outputs)), Some(_)) = (selected.judged(), &model.classifier) {
+            return Ok(HeldOut::of(&source.gather(rows)?, rows.clone(), outputs.clone(), true));
+        }
+        held_out(source, &selected.selection.landmarks, selected.kernel, model.ridge, seed, observer)
+    }
 }
 
 /// Choose the bandwidth and select landmarks.
@@ -398,10 +420,7 @@ pub fn fit<'s>(
     let landmarks = &selected.selection.landmarks;
     let mut fitted = regression::fit(selected.source(), landmarks, fit_params, checkpoint, observer)?;
     // Rows that the metric was learned on are predicted too well, also without their fold.
-    if let Some(LearnedMetric { metric, held_out: Some((rows, outputs)), .. }) = &selected.metric
-        && *metric != Metric::One
-        && let Some(classifier) = &mut fitted.model.classifier
-    {
+    if let (Some((rows, outputs)), Some(classifier)) = (selected.judged(), &mut fitted.model.classifier) {
         let held = source.gather(rows)?;
         let (errors, temperature) = class_errors(outputs.clone(), &held, params.seed)?;
         fitted.class_errors = Some(errors);

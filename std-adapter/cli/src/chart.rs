@@ -1,9 +1,12 @@
-//! Curves as SVG charts: panels side by side with a shared legend.
+//! SVG charts: curves in panels side by side with a shared legend, bars, and pictures of points, lines and bars for a page.
 
 use crate::error::Error;
+use crate::output::{plain, plain_line};
 use crate::statistics::distinct;
 use dpp_nystrom::atomic_file::write_whole;
+use plotters::chart::ChartContext;
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::{
     ChartBuilder, Circle, Color, Cross, DashedLineSeries, DrawingArea, ErrorBar, IntoDrawingArea, LineSeries,
@@ -53,7 +56,9 @@ impl Axis {
             2.5..4.0 => &[1.0, 3.0],
             _ => &[1.0],
         };
-        let powers = (from.floor() as i32)..=(to.ceil() as i32);
+        // At most eight powers of ten.
+        let step = ((to - from) / 8.0).ceil().max(1.0) as i32;
+        let powers = ((from.floor() as i32)..=(to.ceil() as i32)).filter(|power| power.rem_euclid(step) == 0);
         let places =
             powers.flat_map(|power| within.iter().map(move |digit| f64::from(power) + digit.log10()));
         let ticks: Vec<f64> = places.filter(|at| (from..=to).contains(at)).collect();
@@ -158,6 +163,11 @@ const LEGEND_WIDTH: u32 = 210;
 const BAR_HEIGHT: u32 = 22;
 /// Characters of the name beside a bar.
 const NAME_LENGTH: usize = 26;
+/// A picture of a page: as wide as a telephone shows without shrinking it.
+const PICTURE_WIDTH: u32 = 340;
+const PICTURE_HEIGHT: u32 = 280;
+const PICTURE_NAMES: u32 = 120;
+const PICTURE_NAME_LENGTH: usize = 15;
 /// Panels side by side.
 const COLUMNS: usize = 3;
 
@@ -178,44 +188,115 @@ pub(crate) fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Err
 /// Draw a horizontal bar for each value, in the order given, with its name and the axis' title.
 pub(crate) fn draw_bars(path: &Path, title: &str, axis: &str, bars: &[(&str, f64)]) -> Result<(), Error> {
     let size = (PANEL_WIDTH + LEGEND_WIDTH, 90 + BAR_HEIGHT * bars.len() as u32);
+    write_svg(path, size, (title, 16), |root| bars_on(root, (LEGEND_WIDTH, NAME_LENGTH), axis, bars))
+}
+
+/// [`draw_bars`] for a page, which has the title.
+pub(crate) fn bars_picture(axis: &str, bars: &[(&str, f64)]) -> Result<String, Error> {
+    let size = (PICTURE_WIDTH, 60 + BAR_HEIGHT * bars.len() as u32);
+    svg_of(size, |root| bars_on(root, (PICTURE_NAMES, PICTURE_NAME_LENGTH), axis, bars))
+}
+
+/// Draw bars beside names that are so wide, and of so many characters.
+fn bars_on(root: &Area<'_>, (names, length): (u32, usize), axis: &str, bars: &[(&str, f64)]) -> Outcome {
     let most = bars.iter().fold(0.0_f64, |most, (_, value)| most.max(*value));
     let axis = Axis::new(axis, Scale::Linear);
     let right = if most > 0.0 { 1.04 * most } else { 1.0 };
-    write_svg(path, size, (title, 16), |root| {
-        let name = |at: &f64| bars.get((bars.len() as f64 - at).floor() as usize).map_or("", |bar| bar.0);
-        let mut chart = ChartBuilder::on(root)
-            .margin(10)
-            .x_label_area_size(44)
-            .y_label_area_size(LEGEND_WIDTH)
-            .build_cartesian_2d(
-                Divided { range: 0.0..right, ticks: axis.ticks(0.0, right) },
-                Divided {
-                    range: 0.0..bars.len() as f64,
-                    ticks: (0..bars.len()).map(|at| at as f64 + 0.5).collect(),
-                },
-            )?;
-        chart
-            .configure_mesh()
-            .x_desc(&axis.title)
-            .x_label_formatter(&|&place| axis.label(place))
-            .y_label_formatter(&|at| shortened(name(at)))
-            .disable_y_mesh()
-            .light_line_style(WHITE)
-            .draw()?;
-        let bar = |(at, (_, value)): (usize, &(&str, f64))| {
-            let top = (bars.len() - at) as f64;
-            Rectangle::new([(0.0, top - 0.15), (*value, top - 0.85)], COLOURS[0].filled())
-        };
-        chart.draw_series(bars.iter().enumerate().map(bar))?;
-        Ok(())
-    })
+    let name = |at: &f64| bars.get((bars.len() as f64 - at).floor() as usize).map_or("", |bar| bar.0);
+    let mut chart =
+        ChartBuilder::on(root).margin(10).x_label_area_size(44).y_label_area_size(names).build_cartesian_2d(
+            Divided { range: 0.0..right, ticks: axis.ticks(0.0, right) },
+            Divided {
+                range: 0.0..bars.len() as f64,
+                ticks: (0..bars.len()).map(|at| at as f64 + 0.5).collect(),
+            },
+        )?;
+    chart
+        .configure_mesh()
+        .x_desc(&axis.title)
+        .x_label_formatter(&|&place| axis.label(place))
+        .y_label_formatter(&|at| shortened(name(at), length))
+        .disable_y_mesh()
+        .light_line_style(WHITE)
+        .draw()?;
+    let bar = |(at, (_, value)): (usize, &(&str, f64))| {
+        let top = (bars.len() - at) as f64;
+        Rectangle::new([(0.0, top - 0.15), (*value, top - 0.85)], COLOURS[0].filled())
+    };
+    chart.draw_series(bars.iter().enumerate().map(bar))?;
+    Ok(())
 }
 
-/// Return a name that fits beside a bar.
-fn shortened(name: &str) -> String {
-    match name.chars().count() {
-        0..=NAME_LENGTH => name.to_owned(),
-        _ => name.chars().take(NAME_LENGTH - 1).chain(['…']).collect(),
+/// Return a name of at most so many characters.
+pub(crate) fn shortened(name: &str, length: usize) -> String {
+    let name = plain_line(name);
+    match name.chars().count() > length {
+        true => name.chars().take(length - 1).chain(['…']).collect(),
+        false => name,
+    }
+}
+
+/// What a picture shows between its axes.
+pub(crate) enum Layer {
+    Dots(Vec<(f64, f64)>),
+    Triangles(Vec<(f64, f64)>),
+    Line(Vec<(f64, f64)>),
+    /// From the first number to the second, as high as the third.
+    Bars(Vec<(f64, f64, f64)>),
+}
+
+/// Layers over the same axes, each in the colour of its place.
+pub(crate) struct Picture {
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) layers: Vec<Layer>,
+}
+
+impl Picture {
+    /// Draw it for a page.
+    pub(crate) fn svg(&self) -> Result<String, Error> {
+        let Self { x, y, layers } = self;
+        let ends = |layer: &Layer| match layer {
+            Layer::Dots(points) | Layer::Triangles(points) | Layer::Line(points) => points.clone(),
+            Layer::Bars(bars) => {
+                bars.iter().flat_map(|&(from, to, height)| [(from, 0.0), (to, height)]).collect()
+            }
+        };
+        let shown = |&(at, value): &(f64, f64)| x.shows(at) && y.shows(value);
+        let place = |(at, value): (f64, f64)| (x.place(at), y.place(value));
+        let placed = |points: &[(f64, f64)]| {
+            points.iter().copied().filter(shown).map(place).collect::<Vec<(f64, f64)>>()
+        };
+        let all = placed(&layers.iter().flat_map(ends).collect::<Vec<_>>());
+        let ranges = (span(all.iter().map(|end| end.0), 0.04), span(all.iter().map(|end| end.1), 0.06));
+        let stands = layers.iter().any(|layer| matches!(layer, Layer::Bars(_)));
+        let ranges = if stands { (ranges.0, (0.0, ranges.1.1)) } else { ranges };
+        svg_of((PICTURE_WIDTH, PICTURE_HEIGHT), |root| {
+            let mut chart = axes(&mut ChartBuilder::on(root), (x, y), ranges, 13)?;
+            for (layer, colour) in layers.iter().zip(COLOURS) {
+                let line = ShapeStyle::from(&colour).stroke_width(2);
+                match layer {
+                    Layer::Dots(points) => {
+                        let dot = |at| Circle::new(at, 2, colour.mix(0.55).filled());
+                        chart.draw_series(placed(points).into_iter().map(dot))?;
+                    }
+                    Layer::Triangles(points) => {
+                        let mark = |at| TriangleMarker::new(at, 5, colour.filled());
+                        chart.draw_series(placed(points).into_iter().map(mark))?;
+                    }
+                    Layer::Line(points) => {
+                        chart.draw_series(LineSeries::new(placed(points), line))?;
+                    }
+                    Layer::Bars(bars) => {
+                        let bar = |&(from, to, height): &(f64, f64, f64)| {
+                            Rectangle::new([place((from, 0.0)), place((to, height))], colour.filled())
+                        };
+                        chart.draw_series(bars.iter().map(bar))?;
+                    }
+                }
+            }
+            Ok(())
+        })
     }
 }
 
@@ -229,15 +310,48 @@ pub(crate) fn write_svg(
     (title, title_size): (&str, u32),
     draw: impl FnOnce(&Area<'_>) -> Outcome,
 ) -> Result<(), Error> {
+    let title = plain_line(title);
+    let svg = svg_of(size, |root| draw(&root.titled(&title, ("sans-serif", title_size))?))?;
+    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
+}
+
+/// Return an SVG picture of this width and height.
+fn svg_of(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Outcome) -> Result<String, Error> {
     let mut svg = String::new();
     let render = || {
         let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE)?;
-        draw(&root.titled(title, ("sans-serif", title_size))?)?;
+        draw(&root)?;
         Ok(root.present()?)
     };
     render().map_err(|error: Box<dyn std::error::Error>| Error::Picture(error.to_string()))?;
-    Ok(write_whole(path, |file| file.write_all(svg.as_bytes()))?)
+    // The backend escapes markup, but not characters that XML does not allow.
+    Ok(plain(&svg))
+}
+
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Divided, Divided>>;
+
+/// Draw axes with their titles over these ranges of places.
+fn axes<'a, 'b>(
+    on: &mut ChartBuilder<'a, '_, SVGBackend<'b>>,
+    (x, y): (&Axis, &Axis),
+    ((left, right), (bottom, top)): ((f64, f64), (f64, f64)),
+    title_size: u32,
+) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>> {
+    let mut chart = on.margin(10).x_label_area_size(44).y_label_area_size(66).build_cartesian_2d(
+        Divided { range: left..right, ticks: x.ticks(left, right) },
+        Divided { range: bottom..top, ticks: y.ticks(bottom, top) },
+    )?;
+    chart
+        .configure_mesh()
+        .x_desc(&x.title)
+        .y_desc(&y.title)
+        .x_label_formatter(&|&place| x.label(place))
+        .y_label_formatter(&|&place| y.label(place))
+        .axis_desc_style(("sans-serif", title_size))
+        .light_line_style(WHITE)
+        .draw()?;
+    Ok(chart)
 }
 
 fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
@@ -248,24 +362,9 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Outcome {
     let all = || series.iter().flat_map(|series| series.points.iter()).filter(shown);
     let (left, right) = span(all().map(|point| x.place(point.0)), 0.04);
     let (bottom, top) = span(all().flat_map(|point| point.1).map(|value| y.place(value)), 0.06);
-    let mut chart = ChartBuilder::on(area)
-        .margin(10)
-        .caption(title, ("sans-serif", 16))
-        .x_label_area_size(44)
-        .y_label_area_size(66)
-        .build_cartesian_2d(
-            Divided { range: left..right, ticks: x.ticks(left, right) },
-            Divided { range: bottom..top, ticks: y.ticks(bottom, top) },
-        )?;
-    chart
-        .configure_mesh()
-        .x_desc(&x.title)
-        .y_desc(&y.title)
-        .x_label_formatter(&|&place| x.label(place))
-        .y_label_formatter(&|&place| y.label(place))
-        .axis_desc_style(("sans-serif", 15))
-        .light_line_style(WHITE)
-        .draw()?;
+    let mut on = ChartBuilder::on(area);
+    on.caption(title, ("sans-serif", 16));
+    let mut chart = axes(&mut on, (x, y), ((left, right), (bottom, top)), 15)?;
     for (at, curve) in series.iter().enumerate() {
         // Shift each curve a little, so that bars do not cover each other.
         let shift = (at as f64 - series.len() as f64 / 2.0) * 0.003 * (right - left);

@@ -11,13 +11,13 @@ const SHOWN: usize = 20;
 /// How well rows are classified.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClassReport<'a> {
-    labels: &'a [String],
-    accuracy: f64,
-    balanced_accuracy: f64,
-    log_loss: f64,
-    temperature: f64,
+    pub(crate) labels: &'a [String],
+    pub(crate) accuracy: f64,
+    pub(crate) balanced_accuracy: f64,
+    pub(crate) log_loss: f64,
+    pub(crate) temperature: f64,
     /// For each class the numbers of its rows that were taken for each class.
-    confusion: &'a [Vec<u64>],
+    pub(crate) confusion: &'a [Vec<u64>],
 }
 
 impl<'a> ClassReport<'a> {

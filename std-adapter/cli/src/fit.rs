@@ -6,8 +6,10 @@ use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
-    Column, aligned, keep_apart, keep_inputs, note, print_report, row, short, short_or_dash, shown, table,
+    Column, aligned, keep_apart, keep_inputs, note, plain_line, print_report, row, short, short_or_dash,
+    shown, shown_if_any, table,
 };
+use crate::report;
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use crate::weak::{Dropped, drop_weak, share};
@@ -20,6 +22,7 @@ use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{
     Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
+    model::Model,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -75,6 +78,10 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
+    /// Write a page on the fit: errors of rows held out, residuals, features, landmarks, novelty. It takes about as long again as the
+    /// regression, and no longer than one on 65536 rows
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Keep in the model what variances need: c²/2 numbers for c landmarks
     #[arg(long)]
     pub(crate) variance: bool,
@@ -118,6 +125,8 @@ fn size(text: &str) -> Result<usize, String> {
 struct Report<'a> {
     #[serde(serialize_with = "shown")]
     model: &'a Path,
+    #[serde(serialize_with = "shown_if_any", skip_serializing_if = "Option::is_none")]
+    report: Option<&'a Path>,
     method: &'a str,
     #[serde(flatten)]
     plan: Option<PlanReport>,
@@ -258,7 +267,12 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let given = arguments.given.as_deref().map(source::given).transpose()?;
     let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let outputs = [Some(&arguments.model), arguments.tolerance.curve.as_ref(), arguments.checkpoint.as_ref()];
+    let outputs = [
+        Some(&arguments.model),
+        arguments.tolerance.curve.as_ref(),
+        arguments.checkpoint.as_ref(),
+        arguments.report.as_ref(),
+    ];
     keep_apart(outputs.into_iter().flatten())?;
     for output in outputs.into_iter().flatten() {
         keep_inputs(Some(output), &inputs)?;
@@ -348,6 +362,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let free = arguments.free_landmarks || flash.as_ref().is_some_and(|flash| flash.chosen.free_landmarks);
     let report = Report {
         model: &arguments.model,
+        report: arguments.report.as_deref(),
         method: match &flash {
             Some(flash) if flash.chosen.line => "line",
             _ if free => "free",
@@ -374,10 +389,53 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         fit_seconds: outcome.fit_seconds,
         seed,
     };
+    if let Some(path) = &arguments.report {
+        let classes = report.classes.as_ref();
+        let choices = choices(&report, arguments, &model);
+        let (data, source) = (&arguments.source.data, &*source);
+        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes, seed })?;
+    }
     print_report(arguments.json, &report, text)
 }
 
+/// Return what was fitted and how, for the page.
+fn choices(report: &Report<'_>, arguments: &Fit, model: &Model) -> Vec<Vec<String>> {
+    let targets: Vec<String> = match &model.classifier {
+        Some(classifier) => {
+            vec![format!("{}, {} classes", classifier.classes.column, classifier.classes.labels.len())]
+        }
+        None => model.targets().map(|target| target.name).collect(),
+    };
+    let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
+    let mut rows = vec![
+        row("data", arguments.source.data.display()),
+        row("target", targets.join(", ")),
+        row("kernel", kernel),
+    ];
+    rows.extend(lines(report));
+    rows.extend(report.dropped.as_ref().map(|dropped| row("left out", dropped.columns())));
+    rows.extend([row("seed", report.seed), row("model", report.model.display())]);
+    rows.into_iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect()
+}
+
 fn text(report: &Report<'_>) -> String {
+    let rows = lines(report);
+    let model = report.model.display().to_string();
+    let held_out = report.metric.as_ref().map_or(&[][..], |metric| &metric.held_out);
+    let dropped = report.dropped.as_ref().map_or_else(String::new, |dropped| dropped.text(held_out));
+    let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
+    let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
+    let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
+    aligned(&["model", &model], &rows)
+        + "\nErrors are in standard deviations of the target.\n"
+        + &classes
+        + &dropped
+        + &curve
+        + &flash
+}
+
+/// Return names and values of what was chosen and measured.
+fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
     let chosen = match &report.plan {
         Some(plan) => format!("{}: {}", report.method, plan.words()),
         None => report.method.to_owned(),
@@ -398,16 +456,5 @@ fn text(report: &Report<'_>) -> String {
     if let Some(metric) = &report.metric {
         rows.insert(3, row("metric", metric.words(report.classes.is_some())));
     }
-    let model = report.model.display().to_string();
-    let held_out = report.metric.as_ref().map_or(&[][..], |metric| &metric.held_out);
-    let dropped = report.dropped.as_ref().map_or_else(String::new, |dropped| dropped.text(held_out));
-    let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
-    let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
-    let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
-    aligned(&["model", &model], &rows)
-        + "\nErrors are in standard deviations of the target.\n"
-        + &classes
-        + &dropped
-        + &curve
-        + &flash
+    rows
 }

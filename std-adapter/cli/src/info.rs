@@ -2,7 +2,7 @@
 
 use crate::chart::draw_bars;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, print_report, row, short, short_or_dash};
+use crate::output::{aligned, keep_inputs, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::data::Map;
@@ -142,7 +142,7 @@ fn text(report: &Report<'_>) -> String {
     }
     let mut text = aligned(&["trained on", report.trained_on], &rows);
     let Some(ranked) = ranked(report) else {
-        text.push_str(&format!("\nfeatures: {}\n", report.features.join(", ")));
+        text.push_str(&format!("\nfeatures: {}\n", plain_line(&report.features.join(", "))));
         return text;
     };
     let shares = ranked.iter().map(|&(name, share)| vec![name.to_owned(), format!("{:.1} %", 100.0 * share)]);
@@ -170,7 +170,7 @@ fn strongest(direction: &[f64], names: &[String]) -> String {
     let mut entries: Vec<(&f64, &String)> = direction.iter().zip(names).collect();
     entries.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
     let term = |(entry, name): &(&f64, &String)| {
-        format!("{} {} {name}", if **entry < 0.0 { "-" } else { "+" }, short(entry.abs()))
+        format!("{} {} {}", if **entry < 0.0 { "-" } else { "+" }, short(entry.abs()), plain_line(name))
     };
     entries.iter().take(STRONGEST).map(term).collect::<Vec<_>>().join(" ")
 }

@@ -21,6 +21,7 @@ mod info;
 mod method_options;
 mod output;
 mod predict;
+mod report;
 mod select;
 mod source;
 mod statistics;
@@ -74,6 +75,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   dpp-nystrom fit ailerons.arff --model ailerons.dpp
+  dpp-nystrom fit ailerons.arff --model ailerons.dpp --report ailerons.html
   dpp-nystrom fit ailerons.arff --flash 2KiB --model device.dpp
   dpp-nystrom fit ailerons.arff --landmarks 50 --metric one --sigma cv --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --landmarks 50 --budget 10s --model ailerons.dpp

@@ -4,20 +4,45 @@ use crate::bar::aside;
 use crate::error;
 use dpp_nystrom::Error;
 use std::path::{Path, PathBuf};
-use std::{io, io::Write};
+use std::{io, io::Write, sync::Mutex};
+
+/// The lines of [`note`] so far.
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Print a line on stderr, ignoring failure.
 pub(crate) fn note(line: &str) {
-    let _ = aside(|| writeln!(io::stderr(), "{}", plain(line)));
+    let line = plain_line(line);
+    let _ = aside(|| writeln!(io::stderr(), "{line}"));
+    if let Ok(mut notes) = NOTES.lock() {
+        notes.push(line);
+    }
 }
 
-/// Escape the control characters of names from files, which a terminal would obey.
+/// Return the lines that were printed on stderr so far.
+pub(crate) fn notes() -> Vec<String> {
+    NOTES.lock().map(|notes| notes.clone()).unwrap_or_default()
+}
+
+/// Whether a character of a name is not shown but obeyed, by a terminal or a layout: controls, and what ends a line or turns the
+/// direction of writing.
+fn is_obeyed(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+}
+
+/// Escape what would be obeyed in a text of several lines; the program's own line ends and tabs stay.
 pub(crate) fn plain(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\t' => c.to_string(),
-        c if c.is_control() => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
+    escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// [`plain`], of one line or a name: line ends and tabs are escaped as well.
+pub(crate) fn plain_line(text: &str) -> String {
+    escaped(text, is_obeyed)
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let shown = |c: char| if is_escaped(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(shown).collect()
 }
 
@@ -68,9 +93,12 @@ pub(crate) fn names_record<'f>(names: impl Iterator<Item = &'f str>) -> String {
     names.map(|name| cell_of(&inert(name))).collect::<Vec<_>>().join(",")
 }
 
-/// Return the name of a column, with a quotation mark before what spreadsheets take for a formula.
-fn inert(name: &str) -> String {
-    if name.starts_with(['=', '+', '-', '@', '\t']) { format!("'{name}") } else { name.to_owned() }
+/// Return a name as spreadsheets and terminals do not obey it: with a quotation mark before what would be a formula, and without controls.
+/// A number is none.
+pub(crate) fn inert(name: &str) -> String {
+    let is_formula = name.trim_start().starts_with(['=', '+', '-', '@']) && name.parse::<f64>().is_err();
+    let name = plain_line(name);
+    if is_formula { format!("'{name}") } else { name }
 }
 
 /// Return a field of CSV, quoted if it needs to be.
@@ -180,6 +208,11 @@ pub(crate) fn shown<S: serde::Serializer>(path: &&Path, to: S) -> Result<S::Ok, 
     to.collect_str(&path.display())
 }
 
+/// [`shown`], of a path that may be missing.
+pub(crate) fn shown_if_any<S: serde::Serializer>(path: &Option<&Path>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.unwrap_or(Path::new("")).display())
+}
+
 /// A column of a table: its name, and its cell for an item.
 pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
 
@@ -197,11 +230,14 @@ pub(crate) fn table<T>(columns: &[Column<T>], items: &[T]) -> String {
 
 /// Format rows of cells under a header: the first column left-aligned, the others right-aligned.
 pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect();
+    let header: Vec<String> = header.iter().map(|name| plain_line(name)).collect();
     let cells = |row: &[String], at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
     let widths: Vec<usize> = header
         .iter()
         .enumerate()
-        .map(|(at, name)| rows.iter().map(|row| cells(row, at)).fold(name.len(), usize::max))
+        .map(|(at, name)| rows.iter().map(|row| cells(row, at)).fold(name.chars().count(), usize::max))
         .collect();
     let line = |row: &[String]| {
         let mut text = String::new();
@@ -215,8 +251,7 @@ pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
         text.push('\n');
         text
     };
-    let names: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
-    line(&names) + &rows.iter().map(|row| line(row)).collect::<String>()
+    line(&header) + &rows.iter().map(|row| line(row)).collect::<String>()
 }
 
 /// Format with four significant digits, without trailing exponents where possible.
@@ -260,7 +295,12 @@ pub(crate) fn print_report<R: serde::Serialize>(
 pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
     let text = serde_json::to_string(value)
         .map_err(|error| Error::Write { path: PathBuf::from("-"), source: error.into() })?;
-    print_line(&text)
+    // JSON may hold them, but a terminal that shows it would obey them.
+    let escape = |c: char| match is_obeyed(c) {
+        true => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        false => c.to_string(),
+    };
+    print_line(&text.chars().map(escape).collect::<String>())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::choice::{Choice, one_of};
 use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{cell_of, keep_inputs, names_record, note, short, write_rows_in_parts};
+use crate::output::{cell_of, inert, keep_inputs, names_record, note, short, write_rows_in_parts};
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
@@ -94,7 +94,7 @@ fn predicted(
         {
             errors.classes.add(own, index, -classifier.log_probability(outputs, own)?);
         }
-        Ok(format!("{},{probability},{margin}", cell_of(&classifier.classes.labels[index])))
+        Ok(format!("{},{probability},{margin}", cell_of(&inert(&classifier.classes.labels[index]))))
     };
     predictions.chunks_exact(model.outputs()).enumerate().zip(others).map(line).collect()
 }

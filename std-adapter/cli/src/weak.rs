@@ -67,10 +67,14 @@ pub(crate) fn drop_weak(
 }
 
 impl Dropped {
+    /// The columns and their shares.
+    pub(crate) fn columns(&self) -> String {
+        let column = |Weak { column, share }: &Weak| format!("{column} {} %", short(100.0 * share));
+        self.dropped.iter().map(column).collect::<Vec<_>>().join(", ")
+    }
+
     /// The columns, and the errors with them and without (`after`).
     pub(crate) fn text(&self, after: &[HeldOut]) -> String {
-        let column = |Weak { column, share }: &Weak| format!("{column} {} %", short(100.0 * share));
-        let columns: Vec<String> = self.dropped.iter().map(column).collect();
         let before = &self.held_out_before[..];
         let new = after.iter().filter(|error| !before.iter().any(|other| other.metric == error.metric));
         let rows = before.iter().chain(new).map(|HeldOut { metric, .. }| {
@@ -80,7 +84,7 @@ impl Dropped {
             vec![metric.to_string(), of(before), of(after)]
         });
         let errors = aligned(&["metric", "error with them", "without"], &rows.collect::<Vec<_>>());
-        let columns = columns.join(", ");
+        let columns = self.columns();
         format!("\nLeft out, with their shares of the metric: {columns}. On rows held out:\n{errors}")
     }
 }

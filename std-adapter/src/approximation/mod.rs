@@ -1,5 +1,6 @@
 //! The Nyström approximation `K̃ = K_{·,C} K_{C,C}⁺ K_{C,·}` and its errors: trace, Frobenius, spectral.
 
+pub(crate) mod components;
 pub(crate) mod curve;
 pub(crate) mod errors;
 pub(crate) mod features;
@@ -9,6 +10,7 @@ pub(crate) mod landmark_set;
 pub(crate) mod spectrum;
 pub(crate) mod variants;
 
+pub use components::Components;
 pub use curve::CurvePoint;
 pub use errors::{TraceError, trace_error, trace_error_of_points};
 pub use gram::Gram;

@@ -332,8 +332,11 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
 
-    /// [`transform`](Self::transform), for rows that are scaled already.
-    pub(crate) fn transform_scaled(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+    /// [`transform`](Self::transform), for rows that are scaled, and mapped, already, such as the landmarks of a model.
+    ///
+    /// # Errors
+    /// Those of [`transform`](Self::transform).
+    pub fn transform_scaled(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, self.columns.width(), |scaled, row| row.copy_from_slice(scaled))
     }
 

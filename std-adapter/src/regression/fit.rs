@@ -28,6 +28,9 @@ pub struct Fitted {
     /// ridge was chosen by it.
     /// Of several targets, over all of them.
     pub validation_nrmse: Option<f64>,
+    /// Each ridge that was compared, with its root mean squared error, as [`validation_nrmse`](Self::validation_nrmse) is that of
+    /// the ridge that was chosen.
+    pub ridge_errors: Vec<(f64, f64)>,
     /// The errors of classes, each row predicted without its fold.
     pub class_errors: Option<ClassErrors>,
     /// The landmarks that are not left out: places among those given.
@@ -101,7 +104,7 @@ fn fit_in<T: Lane + RealField>(
         dim: columns.width(),
         targets,
         further: source.further(),
-        classes: columns.classes.is_some(),
+        held_out: columns.classes.is_some(),
         deal: Deal::of(source),
         landmarks: &points,
         kernel: kernel.build()?,
@@ -140,19 +143,19 @@ pub(crate) fn validation_error(
     source.expect(Order::Sequential);
     let points = landmarks.features(source)?;
     let (dim, ridges) = (source.width(), ridge.candidates());
-    let (further, deal, classes) = (source.further(), Deal::of(source), false);
+    let (further, deal, held_out) = (source.further(), Deal::of(source), false);
     let quality = match source.slices() {
         Some(RowSlices::F64(rows, Some(targets))) => {
             let (targets, landmarks) = (Targets::F64(targets), &points[..]);
             let input =
-                Input { rows, dim, targets, further, classes, deal, landmarks, kernel: kernel.build()? };
+                Input { rows, dim, targets, further, held_out, deal, landmarks, kernel: kernel.build()? };
             cross_validate(input, ridges, seed, observer)
         }
         Some(RowSlices::F32(rows, Some(targets))) => {
             let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
             let (targets, landmarks) = (Targets::F32(targets), &landmarks[..]);
             let input =
-                Input { rows, dim, targets, further, classes, deal, landmarks, kernel: kernel.build()? };
+                Input { rows, dim, targets, further, held_out, deal, landmarks, kernel: kernel.build()? };
             cross_validate(input, ridges, seed, observer)
         }
         _ => return Err(Error::NoTarget),
@@ -213,6 +216,9 @@ pub(crate) fn assemble<T: Scalar>(
         recipe: None,
     };
     let dependent = points.len() / dim - fitted.kept.len();
-    let validation_nrmse = fitted.quality.validation_error;
-    Ok(Fitted { model, dependent, validation_nrmse, class_errors: None, kept: fitted.kept })
+    let Quality { validation_error: validation_nrmse, scores, .. } = fitted.quality;
+    let numbers = rows as f64 * model.outputs() as f64;
+    let ridge_errors =
+        scores.into_iter().map(|(ridge, squares)| (ridge, (squares / numbers).sqrt())).collect();
+    Ok(Fitted { model, dependent, validation_nrmse, ridge_errors, class_errors: None, kept: fitted.kept })
 }

@@ -16,8 +16,8 @@ pub(crate) struct Input<'a, T> {
     pub(crate) targets: Targets<'a>,
     /// Those after it, which rows in memory may have.
     pub(crate) further: &'a [StandardTarget],
-    /// Whether the targets are indicators of classes.
-    pub(crate) classes: bool,
+    /// Whether rows are predicted without their fold, as those of classes are.
+    pub(crate) held_out: bool,
     /// How rows are dealt to folds.
     pub(crate) deal: Deal<'a>,
     /// Landmarks of `dim` numbers.
@@ -54,7 +54,7 @@ impl<'a> Input<'a, f64> {
             dim: data.dim,
             targets,
             further: &data.further,
-            classes: data.classes.is_some(),
+            held_out: data.classes.is_some(),
             deal: Deal::of(data),
             landmarks,
             kernel,

@@ -55,7 +55,7 @@ pub(crate) struct Regression<T> {
     pub(crate) quality: Quality,
     /// What is known of the predictions, if it was measured.
     pub(crate) confidence: Option<Confidence>,
-    /// For classes, the outputs for each row of a regression without its fold, row by row.
+    /// If they were asked for, the outputs for each row of a regression without its fold, row by row.
     pub(crate) held_out: Option<Vec<f64>>,
 }
 
@@ -119,8 +119,8 @@ pub(crate) fn regress<T: Lane + RealField>(
     let nystrom = Nystrom::new(&landmarks);
     let rank = nystrom.rank();
 
-    // Classes need rows held out, however the ridge is chosen.
-    let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.classes;
+    // Rows are held out however the ridge is chosen.
+    let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.held_out;
     let (parts, mut dealt) = match are_folds {
         true => (FOLDS.min(count), Some(deal.folds(count, seed))),
         false => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
@@ -204,7 +204,7 @@ pub(crate) fn regress<T: Lane + RealField>(
         }
         _ => choose(&accumulators, ridges, observer)?,
     };
-    let held_out = match input.classes && measured {
+    let held_out = match input.held_out && measured {
         true => {
             let weights = weights_without_folds(&accumulators, chosen.ridge, observer)?;
             let folds: Vec<u8> = deal.folds(count, seed).collect();
@@ -446,7 +446,7 @@ mod tests {
             dim: 2,
             targets: Targets::F64(&targets),
             further: &[],
-            classes: false,
+            held_out: false,
             deal: Deal::default(),
             landmarks: &landmarks,
             kernel,
@@ -521,7 +521,7 @@ mod tests {
                 dim: 2,
                 targets: Targets::F64(&first.values),
                 further,
-                classes: false,
+                held_out: false,
                 deal: Deal::default(),
                 landmarks,
                 kernel,

@@ -1,7 +1,10 @@
 //! Inputs, names and machines that a user does not choose: every outcome is right, or an error that says why.
 
 use crate::command::{Folder, PROGRAM, Run, column, number};
-use crate::sample::Sample;
+use crate::export_c::compiled;
+use crate::progress::on_a_terminal;
+use crate::report::well_formed;
+use crate::sample::{Noise, Sample};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::{Error, Model};
 use std::ffi::OsString;
@@ -234,4 +237,166 @@ fn a_row_is_named_by_its_place_among_all() {
             other => panic!("{other}"),
         }
     }
+}
+
+/// Names that a page, a spreadsheet, a terminal or a compiler would obey.
+fn hostile_names() -> Vec<String> {
+    let names = [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>",
+        "' onload='alert(1)",
+        "&lt;b&gt;",
+        "=cmd()",
+        "+cmd|' /C calc'!A0",
+        "@SUM(1)",
+        " =1+1",
+        "\u{1b}[31mred\u{1b}]0;title\u{7}",
+        "\u{9b}31m",
+        "*/ #error \"x\" /*",
+        "??/",
+        "back\\",
+        "a\u{2028}b\u{2029}c",
+        "\u{202e}txt.exe\u{2066}",
+        "two\nlines\r\n#error",
+        "-->",
+        "]]>",
+        "</svg><script>",
+        "</style>",
+        "{{7*7}}${7*7}`id`$(id)",
+    ];
+    names.into_iter().map(str::to_owned).chain(["long".repeat(2_000)]).collect()
+}
+
+/// Return a character that a program that shows the text would obey.
+fn obeyed(text: &str) -> Option<char> {
+    let turns = |c| matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().find(|&c| turns(c) || (c.is_control() && !matches!(c, '\n' | '\t')))
+}
+
+fn is_formula(cell: &str) -> bool {
+    cell.trim_start().starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err()
+}
+
+/// Put a text in single quotes, for a shell.
+fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Format rows of features and a last column under these names.
+fn table(names: &[String], rows: &[(Vec<f64>, String)]) -> String {
+    let cell = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let header: Vec<String> = names.iter().map(|name| cell(name)).collect();
+    let line = |(features, last): &(Vec<f64>, String)| {
+        features.iter().map(f64::to_string).chain([cell(last)]).collect::<Vec<_>>().join(",") + "\n"
+    };
+    header.join(",") + "\n" + &rows.iter().map(line).collect::<String>()
+}
+
+/// Return the lines of a Rust file that are no comments.
+fn code(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.starts_with("//")).collect()
+}
+
+/// Every name, as a feature, a target, a class and a file, through everything that the program writes.
+#[test]
+fn hostile_names_are_inert_everywhere() {
+    let names = hostile_names();
+    let mut noise = Noise(11);
+    let row_of = |noise: &mut Noise| (0..names.len()).map(|_| noise.normal()).collect::<Vec<f64>>();
+    let features: Vec<Vec<f64>> = (0..10 * names.len()).map(|_| row_of(&mut noise)).collect();
+    let numbers: Vec<(Vec<f64>, String)> =
+        features.iter().map(|row| (row.clone(), (2.0 * row[0]).sin().to_string())).collect();
+    // A label is one line.
+    let labels: Vec<&String> = names.iter().filter(|name| !name.contains('\n')).collect();
+    let of_class = |(at, row): (usize, &Vec<f64>)| {
+        let class = at % labels.len();
+        let near = row[..2].iter().map(|value| 0.1 * value + class as f64).collect();
+        (near, labels[class].clone())
+    };
+    let classes: Vec<(Vec<f64>, String)> = features.iter().enumerate().map(of_class).collect();
+    let (mut faults, mut checks) = (Vec::new(), [0; 7]);
+    for (at, name) in names.iter().enumerate() {
+        let folder = Folder::new();
+        let stem: String = name.replace('/', "_").chars().take(60).collect();
+        let data = format!("./{stem}.csv");
+        let header: Vec<String> = names.iter().cloned().chain([format!("{name}!")]).collect();
+        folder.write(&data, table(&header, &numbers));
+        folder.write("classes.csv", table(&["a".to_owned(), "b".to_owned(), name.clone()], &classes));
+        let mut check = |outlet: usize, what: String| {
+            checks[outlet] += 1;
+            if !what.is_empty() {
+                faults.push(format!("{name:.40?}: {what}"));
+            }
+        };
+        let outcome = |arguments: &[&str]| Run::of(&folder.command(arguments).output().unwrap());
+        // Learning a metric takes a second: for two names.
+        let metric = if at < 2 { "scales" } else { "one" };
+        let fit = |data: &str, model: &str, page: &str, metric: &str| {
+            let options = ["--landmarks", "10", "--method", "uniform", "--metric", metric, "--header", "yes"];
+            outcome(&[&["fit", data, "--model", model, "--report", page], &options[..]].concat()).good()
+        };
+        let told = [fit(&data, "m.dpp", "m.html", metric), fit("classes.csv", "c.dpp", "c.html", "one")];
+
+        // 0: pages.
+        for page in ["m.html", "c.html"] {
+            check(0, well_formed(&folder.text(page)).err().unwrap_or_default());
+        }
+        // 1: pictures.
+        if metric == "scales" {
+            outcome(&["info", "m.dpp", "--chart", "m.svg"]).good();
+            check(1, well_formed(&folder.text("m.svg")).err().unwrap_or_default());
+        }
+        // 2: tables for spreadsheets.
+        let predicted = [["m.dpp", &data], ["c.dpp", "classes.csv"]]
+            .map(|[model, data]| outcome(&["predict", model, data]).good());
+        for Run { out, .. } in &predicted {
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(out.as_bytes());
+            let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+            assert_eq!(records.len(), 1 + numbers.len());
+            let cell = records.iter().flatten().find(|cell| is_formula(cell) || obeyed(cell).is_some());
+            check(2, cell.map_or(String::new(), |cell| format!("a cell of CSV is {cell:.60?}")));
+        }
+        // 3: what a terminal is sent.
+        let json =
+            [["info", "m.dpp", "--json"], ["info", "c.dpp", "--json"]].map(|info| outcome(&info).good());
+        let refused = [["m.dpp", "classes.csv"], ["m.dpp", &format!("absent{stem}")]]
+            .map(|[model, data]| outcome(&["predict", model, data]));
+        assert!(refused.iter().all(|run| run.status == Some(1)), "{name:?}");
+        let info = [["info", "m.dpp"], ["info", "c.dpp"]].map(|info| outcome(&info).good());
+        for Run { out, err, .. } in told.iter().chain(&info).chain(&json).chain(&refused).chain(&predicted) {
+            let begun = out.lines().chain(err.lines()).any(|line| line.starts_with("#error"));
+            let found = obeyed(out).or(obeyed(err)).or(begun.then_some('\n'));
+            check(3, found.map_or(String::new(), |c| format!("a terminal would obey {c:?}")));
+        }
+        // 4: the same on a terminal, where the program's own line of progress has sequences too.
+        for command in ["info m.dpp", &format!("predict m.dpp {}", in_quotes(&data)), "info c.dpp --json"] {
+            let shown = on_a_terminal(&folder, "", command);
+            let sequences = ["\u{1b}[31m", "\u{1b}]0;", "\u{9b}", "\u{202e}", "\u{2028}"];
+            let sent = sequences.into_iter().find(|sequence| shown.contains(sequence));
+            check(4, sent.map_or(String::new(), |sent| format!("the terminal was sent {sent:?}")));
+        }
+        // 5 and 6: exported code, which is that of a model with harmless names.
+        let plain: Vec<String> = (0..=names.len()).map(|i| format!("x{i}")).collect();
+        folder.write("plain.csv", table(&plain, &numbers));
+        fit("plain.csv", "plain.dpp", "plain.html", metric);
+        for (form, file) in [("c", "h"), ("rust", "rs")] {
+            for model in ["m", "plain", "c"] {
+                let (model, out) = (format!("{model}.dpp"), format!("{model}.{file}"));
+                outcome(&["export", &model, "--to", form, "--name", "m", "--out", &out]).good();
+                check(5, obeyed(&folder.text(&out)).map_or(String::new(), |c| format!("{form} has {c:?}")));
+            }
+        }
+        let [own, plain] = ["m.rs", "plain.rs"].map(|file| folder.text(file));
+        check(6, if code(&own) == code(&plain) { String::new() } else { "another Rust code".to_owned() });
+        let [own, plain] =
+            ["m.h", "plain.h"].map(|file| folder.text(file).split_once("*/").unwrap().1.to_owned());
+        check(6, if own == plain { String::new() } else { "another C code".to_owned() });
+        if at == 0 || name.contains("*/") {
+            for header in ["m.h", "c.h"] {
+                compiled(&folder, &format!("#include \"{header}\"\nint main(void)\n{{\n    return 0;\n}}\n"));
+            }
+        }
+    }
+    assert!(checks.iter().all(|&count| count > 1), "{checks:?}");
+    assert!(faults.is_empty(), "{} faults of {checks:?}:\n{}", faults.len(), faults.join("\n"));
 }

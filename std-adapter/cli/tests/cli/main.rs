@@ -35,6 +35,8 @@ mod predict;
 mod progress;
 mod published;
 mod refine;
+#[cfg(target_os = "linux")]
+mod report;
 mod sample;
 mod select;
 mod store;

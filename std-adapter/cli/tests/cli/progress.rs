@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// Return what a command writes to a terminal of 80 columns, with this shell command before it. `script`, of Debian's
 /// essential bsdutils, makes one.
-fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> String {
+pub(crate) fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> String {
     let command = format!("stty cols 80 rows 24; {before} {PROGRAM} {command}");
     let output = Command::new("script")
         .args(["-qec", &command, "/dev/null"])

@@ -1,0 +1,391 @@
+//! `fit --report`: one page of a fit that opens from the disk, without scripts, fonts or anything else from elsewhere.
+//!
+//! Errors are those of rows that had no part in the weights ([`Outcome::held_out`]): at most 65,536, so that the page costs no more than
+//! a fit to so many rows. Pictures show a part of them.
+
+mod classes;
+mod page;
+mod targets;
+
+use crate::bar::Bar;
+use crate::chart::{Axis, Layer, Picture, Scale, bars_picture};
+use crate::class_report::ClassReport;
+use crate::error::Error;
+use crate::output::{notes, plain_line, short};
+use dpp_nystrom::data::RowSource;
+use dpp_nystrom::pipeline::Outcome;
+use dpp_nystrom::regression::{FOLDS, HeldOut};
+use dpp_nystrom::{Nystroem, approximation::Components, atomic_file::write_whole, model::Model};
+use maud::{Markup, html};
+use page::{figure, section, table};
+use std::path::Path;
+
+/// Points of a picture.
+const POINTS: usize = 2_000;
+/// Rows and landmarks of the picture of principal components.
+const COMPONENT_ROWS: usize = 1_000;
+/// Features in the chart of shares, and landmarks in the table of them.
+const LISTED: usize = 20;
+/// Features in the table of landmarks.
+const FEATURES: usize = 5;
+/// Classes of which each has its row and column in the tables.
+const CLASSES: usize = 40;
+/// Targets with pictures of their own.
+const TARGETS: usize = 4;
+
+/// What a page is of.
+pub(crate) struct Subject<'a> {
+    pub(crate) data: &'a Path,
+    /// The rows that were fitted, before a learned metric.
+    pub(crate) source: &'a dyn RowSource,
+    pub(crate) outcome: &'a Outcome<'a>,
+    /// Names and values of what was chosen.
+    pub(crate) choices: Vec<Vec<String>>,
+    pub(crate) classes: Option<&'a ClassReport<'a>>,
+    pub(crate) seed: u64,
+}
+
+/// Write the page.
+pub(crate) fn write(path: &Path, subject: &Subject<'_>) -> Result<(), Error> {
+    let held_out = subject.outcome.held_out(subject.seed, &Bar)?;
+    let model = &subject.outcome.fitted.model;
+    let target = model.classifier.as_ref().map_or(&model.target_name, |own| &own.classes.column);
+    let others = if model.classifier.is_none() { model.outputs() - 1 } else { 0 };
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    let title = format!("Fit of {}{others} from {}", shown(target), shown(&file_name(subject.data)));
+    let results = match subject.classes {
+        Some(report) => classes::sections(model, report, &held_out, &of_what(subject, &held_out))?,
+        None => targets::sections(subject, &held_out, &of_what(subject, &held_out))?,
+    };
+    let body = html! {
+        (choices(subject))
+        (results)
+        (features(model)?)
+        (landmarks(subject)?)
+        (novelty(subject)?)
+        (ridges(subject)?)
+        (told())
+        (section("made", "How this page was made", &html! {
+            p {
+                "Errors and pictures of predictions are of " (held_out.rows.len()) " rows, of at most "
+                (dpp_nystrom::regression::HELD_OUT_ROWS) ". A picture shows at most " (POINTS) " of them, evenly spaced; that of principal "
+                "components at most " (COMPONENT_ROWS) " rows and as many landmarks, and novelty is of at most " (POINTS) " rows."
+            }
+        }))
+    };
+    let page = page::page(&title, &body).into_string();
+    Ok(write_whole(path, |file| file.write_all(page.as_bytes()))?)
+}
+
+/// Return a name as the page shows it.
+fn shown(name: &str) -> String {
+    crate::chart::shortened(name, 80)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Return a sentence on the rows whose predictions are shown.
+fn of_what(subject: &Subject<'_>, held_out: &HeldOut) -> String {
+    let (count, all) = (held_out.rows.len(), subject.outcome.selected.source().len());
+    if held_out.from_metric {
+        return format!(
+            "Of {count} rows that were held out of the learned metric and of these weights; they stopped its descent and chose between metrics."
+        );
+    }
+    let drawn = if count < all { format!(", drawn at random from {all}") } else { String::new() };
+    let learned = subject.outcome.fitted.model.importances.is_some();
+    let learned = match learned {
+        true => {
+            " The metric was learned from up to 4,096 of the rows, so that these errors are somewhat low; those by which it was chosen are above."
+        }
+        false => "",
+    };
+    format!(
+        "Of {count} rows{drawn}, each predicted by a regression on the other {} of {FOLDS} folds.{learned}",
+        FOLDS - 1
+    )
+}
+
+/// Return at most `most` of `count` places, evenly spaced.
+fn spaced(count: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
+    (0..count).step_by(count.div_ceil(most).max(1))
+}
+
+fn linear(title: &str) -> Axis {
+    Axis::new(title, Scale::Linear)
+}
+
+/// Return bars for the numbers of values in `count` intervals, and how many values are outside of the middle 99 %, which are not shown.
+fn histogram(values: &[f64], count: usize) -> (Vec<(f64, f64, f64)>, usize) {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let cut = sorted.len() / 200;
+    let kept = sorted.get(cut..sorted.len() - cut).unwrap_or_default();
+    let (Some(&least), Some(&most)) = (kept.first(), kept.last()) else { return (Vec::new(), 0) };
+    let width = if most > least { (most - least) / count as f64 } else { least.abs().max(1.0) * 1e-3 };
+    let mut bars: Vec<(f64, f64, f64)> =
+        (0..count).map(|at| (least + width * at as f64, least + width * (at + 1) as f64, 0.0)).collect();
+    for value in kept {
+        bars[(((value - least) / width) as usize).min(count - 1)].2 += 1.0;
+    }
+    (bars, 2 * cut)
+}
+
+/// Return the least number that this share of the values does not exceed.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+fn choices(subject: &Subject<'_>) -> Markup {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    let command: Vec<String> = std::iter::once("dpp-nystrom".to_owned()).chain(arguments).collect();
+    section(
+        "fit",
+        "What was fitted",
+        &html! {
+            div.choices { (table("Data and choices", &["", ""], &subject.choices)) }
+            p { "This command fits it again:" }
+            pre tabindex="0" { code { (command.join(" ")) } }
+        },
+    )
+}
+
+/// Quote an argument for a shell. What a page or a terminal would obey is escaped as bash reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    if plain_line(argument) == argument {
+        return format!("'{}'", argument.replace('\'', "'\\''"));
+    }
+    let escaped = |c: char| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if plain_line(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("$'{}'", argument.chars().map(escaped).collect::<String>())
+}
+
+/// The features that count most in a learned metric.
+fn features(model: &Model) -> Result<Markup, Error> {
+    let Some(shares) = &model.importances else { return Ok(html! {}) };
+    let mut ranked: Vec<(&str, f64)> =
+        model.feature_names.iter().map(String::as_str).zip(shares.iter().copied()).collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let first = &ranked[..ranked.len().min(LISTED)];
+    let rest = ranked.len() - first.len();
+    let rows: Vec<Vec<String>> =
+        first.iter().map(|(name, share)| vec![shown(name), format!("{:.1} %", 100.0 * share)]).collect();
+    let label = format!(
+        "Bars: the shares of {} features in the learned metric. The largest: {}, {:.1} %.",
+        first.len(),
+        shown(first[0].0),
+        100.0 * first[0].1
+    );
+    Ok(section(
+        "features",
+        "Features that count",
+        &html! {
+            p {
+                "The share of each feature in the metric that was learned: how much a standard deviation of it moves a row."
+                @if rest > 0 { " " (rest) " features with smaller shares are left out." }
+            }
+            div.figures {
+                (figure(&bars_picture("share of the metric", first)?, "Shares of the features", &label, &html! {}))
+                (table("Shares of the features", &["feature", "share"], &rows))
+            }
+        },
+    ))
+}
+
+/// The landmarks among the rows, in the two directions in which the features vary most.
+fn landmarks(subject: &Subject<'_>) -> Result<Markup, Error> {
+    let model = &subject.outcome.fitted.model;
+    let map = Nystroem::of_model(model)?;
+    let rows = subject.outcome.selected.source();
+    let sample: Vec<usize> = spaced(rows.len(), COMPONENT_ROWS).collect();
+    let features = map.transform_scaled(&rows.gather(&sample)?.rows)?;
+    let found = Components::of(&features, map.rank(), 2)?;
+    let width = found.shares.len();
+    let of = |features: &[f64]| -> Result<Vec<(f64, f64)>, Error> {
+        let points = found.project(features)?;
+        Ok(points.chunks_exact(width.max(1)).map(|at| (at[0], at.get(1).copied().unwrap_or(0.0))).collect())
+    };
+    let centres = map.transform_scaled(&model.coefficients.to_f64().landmarks)?;
+    let count = centres.len() / map.rank().max(1);
+    let centres = of(&centres)?;
+    let centres: Vec<(f64, f64)> =
+        if width > 0 { spaced(count, COMPONENT_ROWS).map(|at| centres[at]).collect() } else { Vec::new() };
+    let share = |at: usize| found.shares.get(at).map_or(0.0, |share| 100.0 * share);
+    let axis = |at: usize| linear(&format!("component {} ({:.1} % of the variance)", at + 1, share(at)));
+    let label = format!(
+        "Points: {} rows and {} landmarks in the first two kernel principal components, with {:.1} and {:.1} % of the variance.",
+        sample.len(),
+        centres.len(),
+        share(0),
+        share(1)
+    );
+    let picture = Picture {
+        x: axis(0),
+        y: axis(1),
+        layers: vec![Layer::Dots(of(&features)?), Layer::Triangles(centres)],
+    };
+    Ok(section(
+        "landmarks",
+        "Landmarks",
+        &html! {
+            p { (count) " landmarks. Rows that lie close together in this picture are alike to the kernel." }
+            div.figures {
+                (figure(&picture.svg()?, "Kernel principal components", &label, &html! {
+                    span.dot.k0 {} " rows  " span.tip.k1 {} " landmarks"
+                }))
+                (landmark_rows(subject)?)
+            }
+        },
+    ))
+}
+
+/// The first landmarks, as rows of the file.
+fn landmark_rows(subject: &Subject<'_>) -> Result<Markup, Error> {
+    let (model, source) = (&subject.outcome.fitted.model, subject.source);
+    let numbers = &model.landmark_rows;
+    if numbers.is_empty() {
+        return Ok(html! { p { "They are points, not rows of the file." } });
+    }
+    let numbers = &numbers[..numbers.len().min(LISTED)];
+    let places: Vec<usize> = numbers.iter().filter_map(|&number| source.row_of(number as usize)).collect();
+    let mut data = source.gather(&places)?;
+    data.statistics.undo(&mut data.rows);
+    let mut columns: Vec<usize> = (0..data.feature_names.len()).collect();
+    if let Some(shares) = &model.importances {
+        columns.sort_by(|&one, &other| shares[other].total_cmp(&shares[one]));
+    }
+    columns.truncate(FEATURES);
+    let names: Vec<String> = columns.iter().map(|&column| shown(&data.feature_names[column])).collect();
+    let header: Vec<&str> = std::iter::once("row").chain(names.iter().map(String::as_str)).collect();
+    let rows = data.rows.chunks_exact(data.dim.max(1)).zip(&places).map(|(row, &place)| {
+        let number = source.row_number(place).to_string();
+        std::iter::once(number).chain(columns.iter().map(|&column| short(row[column]))).collect()
+    });
+    let caption = format!("The first {} landmarks, rows counted from 0", places.len());
+    Ok(table(&caption, &header, &rows.collect::<Vec<Vec<String>>>()))
+}
+
+/// How far rows are from the landmarks, beside the limits of the model.
+fn novelty(subject: &Subject<'_>) -> Result<Markup, Error> {
+    let model = &subject.outcome.fitted.model;
+    let Some(limits) = model.confidence.as_ref().map(|confidence| confidence.limits()) else {
+        return Ok(html! {});
+    };
+    // Landmarks are at distance 0.
+    let is_other = |&row: &usize| !model.landmark_rows.contains(&(subject.source.row_number(row) as u64));
+    let sample: Vec<usize> = spaced(subject.source.len(), POINTS).filter(is_other).collect();
+    let mut data = subject.source.gather(&sample)?;
+    data.statistics.undo(&mut data.rows);
+    let assessed = match model.assess(&data.rows) {
+        Ok(assessed) => assessed,
+        Err(error) => {
+            return Ok(section(
+                "novelty",
+                "Novelty",
+                &html! { p { "It could not be measured: " (shown(&error.to_string())) } },
+            ));
+        }
+    };
+    let nearest: Vec<f64> = assessed.iter().map(|row| row.nearest).collect();
+    let (bars, left_out) = histogram(&nearest, 30);
+    let most = bars.iter().fold(0.0_f64, |most, bar| most.max(bar.2));
+    let [_, tenth, hundredth] = limits.nearest;
+    let picture = Picture {
+        x: linear("distance to the nearest landmark"),
+        y: linear("rows"),
+        layers: vec![
+            Layer::Bars(bars),
+            Layer::Line(vec![(tenth, 0.0), (tenth, most)]),
+            Layer::Line(vec![(hundredth, 0.0), (hundredth, most)]),
+        ],
+    };
+    let label = format!(
+        "Histogram: the distances of {} rows, not landmarks, to the nearest landmark. A tenth of the rows is beyond {}, a hundredth beyond {}.",
+        sample.len(),
+        short(tenth),
+        short(hundredth)
+    );
+    let shares =
+        ["a half", "a tenth", "a hundredth"].into_iter().zip(limits.nearest.iter().zip(&limits.residual));
+    let rows = shares.map(|(share, (near, residual))| vec![share.to_owned(), short(*near), short(*residual)]);
+    Ok(section(
+        "novelty",
+        "Novelty",
+        &html! {
+            p {
+                "A row far from all landmarks is unlike what the model has seen: predict --with novelty marks those beyond the last line. "
+                "Distances are in standard deviations of the features, or as the learned metric has them; the Nyström residual is the part of "
+                "a row that the landmarks do not represent."
+            }
+            div.figures {
+                (figure(&picture.svg()?, "Distance to the nearest landmark", &label, &html! {
+                    span.line.k1 {} " exceeded by a tenth of the rows  " span.line.k2 {} " by a hundredth"
+                    @if left_out > 0 { " (" (left_out) " rows at both ends are not shown)" }
+                }))
+                (table("Limits that rows exceed", &["exceeded by", "distance", "residual"], &rows.collect::<Vec<_>>()))
+            }
+        },
+    ))
+}
+
+/// The error of each ridge that was compared.
+fn ridges(subject: &Subject<'_>) -> Result<Markup, Error> {
+    let fitted = &subject.outcome.fitted;
+    let errors: Vec<(f64, f64)> = fitted
+        .ridge_errors
+        .iter()
+        .copied()
+        .filter(|(ridge, error)| *ridge > 0.0 && error.is_finite())
+        .collect();
+    if errors.len() < 2 {
+        return Ok(html! {});
+    }
+    let chosen = fitted.model.ridge;
+    let own: Vec<(f64, f64)> = errors.iter().copied().filter(|(ridge, _)| *ridge == chosen).collect();
+    let picture = Picture {
+        x: Axis::new("ridge γ", Scale::Logarithmic),
+        y: Axis::new("error", Scale::Linear),
+        layers: vec![Layer::Line(errors.clone()), Layer::Triangles(own)],
+    };
+    let label =
+        format!("Curve: the error of {} ridges, of which {} has the least.", errors.len(), short(chosen));
+    let rows: Vec<Vec<String>> =
+        errors.iter().map(|(ridge, error)| vec![short(*ridge), short(*error)]).collect();
+    Ok(section(
+        "ridge",
+        "Choice of the ridge",
+        &html! {
+            p { "In standard deviations of the target. A minimum at an end of the curve would call for other landmarks or another bandwidth." }
+            div.figures {
+                (figure(&picture.svg()?, "Error over the ridge", &label, &html! { span.tip.k1 {} " chosen" }))
+                details { summary { "The curve as a table" } (table("Errors of the ridges", &["ridge γ", "error"], &rows)) }
+            }
+        },
+    ))
+}
+
+/// What was told on stderr.
+fn told() -> Markup {
+    let notes = notes();
+    section(
+        "notes",
+        "Warnings and notes",
+        &html! {
+            @if notes.is_empty() {
+                p { "None." }
+            } @else {
+                ul { @for note in &notes { li { (note) } } }
+            }
+        },
+    )
+}

@@ -1,0 +1,184 @@
+//! Predictions of numbers beside the targets.
+
+use super::page::{figure, section, table, tiles};
+use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown, spaced};
+use crate::chart::{Layer, Picture};
+use crate::error::Error;
+use crate::output::short;
+use dpp_nystrom::regression::HeldOut;
+use maud::{Markup, html};
+
+/// Rows with the largest errors that are named.
+const WORST: usize = 10;
+
+/// One target: what is true, and what was predicted.
+struct Predicted<'a> {
+    name: String,
+    deviation: f64,
+    /// The rows' numbers in the file.
+    numbers: &'a [usize],
+    both: Vec<(f64, f64)>,
+}
+
+/// The errors of a target.
+struct Errors {
+    root_mean_square: f64,
+    explained: f64,
+    mean: f64,
+    /// The mean, the median, the 90 % quantile and the largest of absolute errors.
+    absolute: [f64; 4],
+}
+
+impl Predicted<'_> {
+    /// Return true value minus prediction.
+    fn residuals(&self) -> impl Iterator<Item = f64> + Clone {
+        self.both.iter().map(|(target, output)| target - output)
+    }
+
+    fn errors(&self) -> Errors {
+        let count = self.both.len() as f64;
+        let mean_of = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / count;
+        let squares = mean_of(&mut self.residuals().map(|residual| residual * residual));
+        let mean = mean_of(&mut self.both.iter().map(|both| both.0));
+        let variance = mean_of(&mut self.both.iter().map(|both| (both.0 - mean).powi(2)));
+        let mut absolute: Vec<f64> = self.residuals().map(f64::abs).collect();
+        absolute.sort_unstable_by(f64::total_cmp);
+        Errors {
+            root_mean_square: squares.sqrt(),
+            explained: 1.0 - squares / variance,
+            mean: mean_of(&mut self.residuals()),
+            absolute: [
+                mean_of(&mut absolute.iter().copied()),
+                quantile(&absolute, 0.5),
+                quantile(&absolute, 0.9),
+                quantile(&absolute, 1.0),
+            ],
+        }
+    }
+
+    /// Draw predictions and residuals.
+    fn pictures(&self) -> Result<Markup, Error> {
+        let points = || spaced(self.both.len(), POINTS).map(|place| self.both[place]);
+        let ends = self.both.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], both| {
+            [least.min(both.0), most.max(both.0)]
+        });
+        let errors = self.errors();
+        let predicted = Picture {
+            x: linear("predicted"),
+            y: linear("true"),
+            layers: vec![
+                Layer::Dots(points().map(|(target, output)| (output, target)).collect()),
+                Layer::Line(ends.map(|end| (end, end)).to_vec()),
+            ],
+        };
+        let shift = points().map(|both| both.1);
+        let range = shift.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], output| {
+            [least.min(output), most.max(output)]
+        });
+        let residuals = Picture {
+            x: linear("predicted"),
+            y: linear("true - predicted"),
+            layers: vec![
+                Layer::Dots(points().map(|(target, output)| (output, target - output)).collect()),
+                Layer::Line(range.map(|end| (end, 0.0)).to_vec()),
+            ],
+        };
+        let (bars, left_out) = histogram(&self.residuals().collect::<Vec<f64>>(), 30);
+        let spread =
+            Picture { x: linear("true - predicted"), y: linear("rows"), layers: vec![Layer::Bars(bars)] };
+        let (count, name) = (points().count(), shown(&self.name));
+        let own = format!("the root mean squared error is {}", short(errors.root_mean_square));
+        let first = [
+            ("error in standard deviations", short(errors.root_mean_square / self.deviation)),
+            ("root mean squared error", short(errors.root_mean_square)),
+            ("R²", short(errors.explained)),
+        ];
+        Ok(html! {
+            (tiles(&first))
+            div.figures {
+                (figure(&predicted.svg()?, "True against predicted",
+                    &format!("Points: {count} true values of {name} over their predictions; {own}."),
+                    &html! { span.line.k1 {} " equal" }))
+                (figure(&residuals.svg()?, "Residuals over predictions",
+                    &format!("Points: {count} residuals of {name} over the predictions; their mean is {}.", short(errors.mean)),
+                    &html! { span.line.k1 {} " no error" }))
+                (figure(&spread.svg()?, "Distribution of residuals",
+                    &format!("Histogram of {} residuals of {name}; half of them are within {} of 0.", self.both.len(), short(errors.absolute[1])),
+                    &html! { @if left_out > 0 { (left_out) " residuals at both ends are not shown" } }))
+                (self.table(&errors))
+                (self.worst())
+            }
+        })
+    }
+
+    fn table(&self, errors: &Errors) -> Markup {
+        let [mean, median, most, largest] = errors.absolute;
+        let rows = [
+            ("mean absolute error", short(mean)),
+            ("median absolute error", short(median)),
+            ("absolute error of nine rows in ten at most", short(most)),
+            ("largest absolute error", short(largest)),
+            ("mean of true - predicted", short(errors.mean)),
+        ];
+        let rows: Vec<Vec<String>> =
+            rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+        table(&format!("Errors of {}", shown(&self.name)), &["", ""], &rows)
+    }
+
+    fn worst(&self) -> Markup {
+        let mut places: Vec<usize> = (0..self.both.len()).collect();
+        let error = |place: &usize| (self.both[*place].0 - self.both[*place].1).abs();
+        places.sort_by(|one, other| error(other).total_cmp(&error(one)));
+        places.truncate(WORST);
+        let rows: Vec<Vec<String>> = places
+            .into_iter()
+            .map(|place| {
+                let (target, output) = self.both[place];
+                vec![self.numbers[place].to_string(), short(target), short(output), short(target - output)]
+            })
+            .collect();
+        table(
+            "Rows with the largest errors, counted from 0",
+            &["row", "true", "predicted", "difference"],
+            &rows,
+        )
+    }
+}
+
+/// The sections of all targets; of those after the first few the errors alone.
+pub(super) fn sections(subject: &Subject<'_>, held_out: &HeldOut, of_what: &str) -> Result<Markup, Error> {
+    let model = &subject.outcome.fitted.model;
+    let (source, outputs) = (subject.outcome.selected.source(), model.outputs());
+    let numbers: Vec<usize> = held_out.rows.iter().map(|&row| source.row_number(row)).collect();
+    let all: Vec<Predicted<'_>> = model
+        .targets()
+        .enumerate()
+        .map(|(at, target)| {
+            let of = |values: &[f64]| values.iter().skip(at).step_by(outputs).copied().collect::<Vec<_>>();
+            let both = of(&held_out.targets).into_iter().zip(of(&held_out.outputs)).collect();
+            Predicted { name: target.name, deviation: target.deviation, numbers: &numbers, both }
+        })
+        .collect();
+    let row = |target: &Predicted<'_>| {
+        let Errors { root_mean_square, explained, absolute, .. } = target.errors();
+        let relative = root_mean_square / target.deviation;
+        let numbers = [root_mean_square, relative, explained, absolute[0]].map(short);
+        std::iter::once(shown(&target.name)).chain(numbers).collect()
+    };
+    let header = ["target", "root mean squared error", "in standard deviations", "R²", "mean absolute error"];
+    let overview = all.iter().map(row).collect::<Vec<Vec<String>>>();
+    Ok(html! {
+        @if all.len() > 1 {
+            (section("targets", "Targets", &html! { p { (of_what) } (table("Errors of each target", &header, &overview)) }))
+        }
+        @for (at, target) in all.iter().take(TARGETS).enumerate() {
+            (section(&format!("target{at}"), &format!("Predictions of {}", shown(&target.name)), &html! {
+                @if all.len() == 1 { p { (of_what) } }
+                (target.pictures()?)
+            }))
+        }
+        @if all.len() > TARGETS {
+            p { "The other " (all.len() - TARGETS) " targets have no pictures here." }
+        }
+    })
+}
