@@ -15,6 +15,7 @@ use std::path::Path;
 
 /// Opens a row store, and refuses another target than its own.
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
+    source.table.refuse_weights("a row store")?;
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
     if source.table.is_given() || source.scale != Scale::Standard {

@@ -250,6 +250,7 @@ pub(crate) fn descend(
 #[cfg(test)]
 mod tests {
     use super::{Moves, Point};
+    use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, transform::Transform};
     use faer::Mat;
@@ -263,6 +264,8 @@ mod tests {
     #[test]
     fn the_gradient_agrees_with_differences() {
         let (x, y, landmarks) = (numbers(40, 4, 0.3), numbers(40, 2, 5.1), numbers(6, 4, 2.2));
+        let weights = [0.5, 1.5].repeat(20);
+        let weights = Weights(Some(&weights));
         let transforms = [
             Transform::Scales(vec![0.7, 1.3, 0.4, 0.9]),
             Transform::Map(numbers(2, 4, 7.7)),
@@ -270,7 +273,7 @@ mod tests {
         ];
         for kernel in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52]
         {
-            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             for (transform, moves) in transforms.iter().flat_map(|transform| {
                 [Moves::Transform, Moves::Landmarks, Moves::Both].map(|moves| (transform, moves))
             }) {

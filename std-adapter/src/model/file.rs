@@ -13,7 +13,8 @@
 //! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
 //! optional, are the importances; section 5, mandatory, are the outputs after the first with the
-//! [`Classifier`](crate::model::Classifier), if there are any. A model without sections is written as version 1.
+//! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
+//! rows. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -48,6 +49,9 @@ const IMPORTANCES: u32 = 4;
 
 /// The tag of the section of the outputs after the first, and of the classes.
 const OUTPUTS: u32 = 5;
+
+/// The tag of the section of the column of weights.
+const WEIGHT: u32 = 6;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -127,6 +131,9 @@ impl Model {
         }
         if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
             sections.push(Section::of(RECIPE, false, recipe)?);
+            if let Some(weight) = &recipe.weight {
+                sections.push(Section::of(WEIGHT, false, weight)?);
+            }
         }
         if sections.is_empty() {
             return FRAME.write(out, &content);
@@ -164,6 +171,10 @@ impl Model {
                 RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
                 OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
+                WEIGHT => {
+                    let weight = section.content().map_err(malformed)?;
+                    model.recipe.get_or_insert_default().weight = Some(weight);
+                }
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }

@@ -45,4 +45,5 @@ mod tolerance;
 mod transform;
 mod tune;
 mod unchanged;
+mod weights;
 mod writing;

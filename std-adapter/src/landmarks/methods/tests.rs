@@ -36,6 +36,7 @@ fn data(rows: usize, dim: usize) -> Prepared {
         features,
         target: None,
         target_name: None,
+        weights: None,
     };
     Prepared::new(table, None, 0).unwrap()
 }
