@@ -280,7 +280,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         },
     };
     let params = Params {
-        kernel: arguments.kernel.params().with_metric(arguments.metric),
+        kernel: arguments.kernel.params()?.with_metric(arguments.metric),
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,

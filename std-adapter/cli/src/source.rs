@@ -140,7 +140,7 @@ pub(crate) fn kernel(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<KernelSpec, Error> {
-    let KernelParams { kind, sigma, .. } = arguments.params();
+    let KernelParams { kind, sigma, .. } = arguments.params()?;
     let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(sigma, kind, data, seed, observer)?;
     tell_edge(at_edge, sigma);
     Ok(KernelSpec { kind, sigma })

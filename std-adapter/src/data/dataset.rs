@@ -32,6 +32,8 @@ pub struct Dataset<'a> {
     feature_names: Vec<String>,
     target: Option<(String, Values<'a>)>,
     weights: Option<Cow<'a, [f64]>>,
+    /// The labels of which the target is the index.
+    labels: Option<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -89,7 +91,14 @@ impl<'a> Dataset<'a> {
             return Err(CoreError::NotFinite { row: at / features, column: at % features }.into());
         }
         let feature_names = (0..features).map(|feature| format!("x{feature}")).collect();
-        Ok(Self { rows: rows(values), name: "data".to_owned(), feature_names, target: None, weights: None })
+        Ok(Self {
+            rows: rows(values),
+            name: "data".to_owned(),
+            feature_names,
+            target: None,
+            weights: None,
+            labels: None,
+        })
     }
 
     /// Add a target for each row, in `f64` or `f32`.
@@ -105,6 +114,30 @@ impl<'a> Dataset<'a> {
             return Err(CoreError::NotFinite { row, column: self.features() }.into());
         }
         Ok(Self { target: Some(("y".to_owned(), values)), ..self })
+    }
+
+    /// Add a class for each row: the index of one of these labels, of which each class is learned against the rest, as `fit --classes` does.
+    /// Labels without rows are left out.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, data::Scale};
+    ///
+    /// let x = [0.0, 1.0, 5.0];
+    /// let data = Dataset::from_rows(&x, 1)?.with_classes(&[0.0, 0.0, 2.0], &["no", "never", "yes"])?;
+    /// let classes = data.source(Scale::Standard)?.as_rows().columns().classes;
+    /// assert_eq!(classes.map(|classes| classes.labels), Some(vec!["no".to_owned(), "yes".to_owned()]));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`with_target`](Self::with_target); [`Error::Unlabelled`] for a number that is no index of a label.
+    pub fn with_classes(self, of_rows: &'a [f64], labels: &[&str]) -> Result<Self, Error> {
+        let data = self.with_target(of_rows)?;
+        let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels.len() as f64;
+        if let Some(row) = of_rows.iter().position(|&class| !is_index(class)) {
+            return Err(Error::Unlabelled { row, labels: labels.len() });
+        }
+        Ok(Self { labels: Some(labels.iter().map(|&label| label.to_owned()).collect()), ..data })
     }
 
     /// Add a weight for each row, at least 0, in any unit: a row of weight `w` counts as `w` rows in the statistics that scale rows, in
@@ -175,6 +208,7 @@ impl<'a> Dataset<'a> {
             feature_names,
             target: target.map(|values| (target_name.unwrap_or_default(), Values::F64(Cow::Owned(values)))),
             weights: weights.map(Cow::Owned),
+            labels: None,
         })
     }
 
@@ -186,7 +220,14 @@ impl<'a> Dataset<'a> {
         let store = Store::open(path.as_ref())?;
         let name = store.description().name.clone();
         let feature_names = store.description().feature_names.clone();
-        Ok(Dataset { rows: Rows::Store(Box::new(store)), name, feature_names, target: None, weights: None })
+        Ok(Dataset {
+            rows: Rows::Store(Box::new(store)),
+            name,
+            feature_names,
+            target: None,
+            weights: None,
+            labels: None,
+        })
     }
 
     /// Return the number of rows N.
@@ -230,8 +271,7 @@ impl<'a> Dataset<'a> {
     /// [`Error::Spread`] for columns whose statistics are not finite, [`Error::Memory`].
     pub fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
         let (values, is_gram) = match &self.rows {
-            // Rows of weight 0 are left out of a copy.
-            Rows::Memory(values) if scale == Scale::None && !self.weights().any(|weight| weight == 0.0) => {
+            Rows::Memory(values) if scale == Scale::None && !self.needs_copy() => {
                 return self.borrowed(values).map(Source::Borrowed);
             }
             Rows::Memory(values) => (values, false),
@@ -246,8 +286,10 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    fn weights(&self) -> impl Iterator<Item = f64> {
-        self.weights.iter().flat_map(|weights| weights.iter().copied())
+    /// Whether rows of weight 0 are left out, or the target becomes several.
+    fn needs_copy(&self) -> bool {
+        self.labels.is_some()
+            || self.weights.iter().flat_map(|weights| weights.iter()).any(|&weight| weight == 0.0)
     }
 
     /// Copy the rows of positive weight, scaled by these statistics of them.
@@ -259,7 +301,11 @@ impl<'a> Dataset<'a> {
         let mut table = self.table(rows)?;
         let numbers = present(&mut table)?;
         let scaler = statistics(&table);
-        Prepared::scaled_by(table, scaler).map(|rows| Source::memory(Prepared { numbers, ..rows }))
+        let mut rows = Prepared { numbers, ..Prepared::scaled_by(table, scaler)? };
+        if let Some(labels) = &self.labels {
+            rows.classify(labels)?;
+        }
+        Ok(Source::memory(rows))
     }
 
     /// Scale the rows by given statistics. A row store scaled by the same statistics is used in place if `in_place` is

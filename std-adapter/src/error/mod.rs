@@ -168,6 +168,16 @@ pub enum Error {
         /// What takes none.
         what: &'static str,
     },
+    /// A class without a label.
+    #[error(
+        "the class of row {row} (from 0) is no index of a label, a whole number from 0 and less than {labels}"
+    )]
+    Unlabelled {
+        /// The row.
+        row: usize,
+        /// The number of labels.
+        labels: usize,
+    },
     /// Leaving out single rows that belong together.
     #[error(
         "rows that belong together cannot be left out one by one; choose the ridge by cross-validation, or give it"

@@ -222,12 +222,14 @@ pub(crate) fn learn_metric(
     let last = if free {
         // One bandwidth stays one.
         let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
-        let moved = descend(&learned, held, &best, moves, FREE_STEPS);
+        let moved = descend(&learned, held, &best, (moves, FREE_STEPS), observer)?;
         search.advance()?;
-        descend(&all, None, &moved, moves, LAST_STEPS)
+        descend(&all, None, &moved, (moves, LAST_STEPS), observer)?
     } else {
         match search.start(&all, None, best.point.transform.clone()) {
-            Ok(from) if metric != Metric::One => descend(&all, None, &from, Moves::Transform, LAST_STEPS),
+            Ok(from) if metric != Metric::One => {
+                descend(&all, None, &from, (Moves::Transform, LAST_STEPS), observer)?
+            }
             _ => best,
         }
     };
@@ -456,14 +458,14 @@ impl Search<'_> {
         };
         let mut kept = None;
         for start in starts {
-            kept = keep(descend(problem, held_out, start, Moves::Transform, STEPS));
+            kept = keep(descend(problem, held_out, start, (Moves::Transform, STEPS), self.observer)?);
             self.advance()?;
         }
         // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
         if let Some(first) = &kept
             && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
         {
-            kept = keep(descend(problem, held_out, &again, Moves::Transform, STEPS));
+            kept = keep(descend(problem, held_out, &again, (Moves::Transform, STEPS), self.observer)?);
         }
         self.advance()?;
         kept.ok_or(Error::Regression { reason: CoreError::Ridge })

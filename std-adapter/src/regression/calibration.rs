@@ -205,3 +205,22 @@ pub(crate) fn measure<T: Lane + RealField>(
         triangle: (0..rank).flat_map(|j| penalised.col_as_slice(j)[..=j].iter().copied()).collect(),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::exceeded;
+
+    /// A number of weight w is w numbers.
+    #[test]
+    fn shares_of_weighted_numbers() {
+        let weighted: Vec<(f64, f64)> =
+            (0..40).rev().map(|i| (f64::from(i), f64::from(1 + i * i % 3))).collect();
+        let repeated: Vec<(f64, f64)> =
+            weighted.iter().flat_map(|&(number, weight)| vec![(number, 1.0); weight as usize]).collect();
+        for part in [2_usize, 10, 100] {
+            let place = repeated.len() / part;
+            assert_eq!(exceeded(&repeated, part as f64), repeated[place].0);
+            assert_eq!(exceeded(&weighted, part as f64), repeated[place].0, "{part}");
+        }
+    }
+}

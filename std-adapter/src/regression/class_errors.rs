@@ -131,6 +131,23 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_weight_w_is_counted_w_times() {
+        let rows = [(0, 0, 0.1, 2), (0, 1, 0.9, 1), (1, 1, 0.4, 4), (1, 0, 1.4, 3)];
+        let (mut weighted, mut repeated) = (ClassTally::new(2), ClassTally::new(2));
+        for (own, taken, loss, weight) in rows {
+            weighted.add_weighted(own, taken, loss, f64::from(weight));
+            (0..weight).for_each(|_| repeated.add(own, taken, loss));
+        }
+        let (found, expected) = (weighted.errors().unwrap(), repeated.errors().unwrap());
+        assert_eq!(found.confusion, [[1, 1], [1, 1]]);
+        assert_eq!(
+            (found.accuracy, found.balanced_accuracy),
+            (expected.accuracy, expected.balanced_accuracy)
+        );
+        assert!((found.log_loss - expected.log_loss).abs() < 1e-15);
+    }
+
+    #[test]
     fn a_fold_is_judged_by_the_temperature_of_the_others() {
         let rows = 60;
         let label = |row: usize| row / 4 % 3;

@@ -30,6 +30,7 @@ mod library;
 mod merged;
 mod methods;
 mod metric;
+mod precomputed;
 mod predict;
 #[cfg(target_os = "linux")]
 mod progress;

@@ -381,7 +381,7 @@ fn best(open: &Pool, count: usize, noise: f64) -> usize {
 mod tests {
     use super::{Block, Found, RefinementOutcome, Search, Weights, among, exchange};
     use crate::approximation::{Gram, features::features_of};
-    use crate::data::{Prepared, table::input::Table};
+    use crate::data::{Prepared, table::input::Table, weights::normalised};
     use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::leave_one_out::{Axes, Fitted};
@@ -472,11 +472,14 @@ mod tests {
         let data = data(300);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
         let mut gains = 0.0;
+        let weights = normalised((0..300).map(|row| 1.0 + (row * row % 5) as f64).collect());
         for seed in 0..4 {
+            let weights = Weights(Some(&weights[..]).filter(|_| seed % 2 == 1));
+            let search = Search { weights, ..SEARCH };
             let start: Vec<usize> = (0..10).map(|at| at * 29 + seed).collect();
             let run = || {
                 let mut random = stream(seed as u64, RngStream::Supervised);
-                exchange(gram.ground(), targets, &start, SEARCH, &mut random, &NoObserver).unwrap()
+                exchange(gram.ground(), targets, &start, search, &mut random, &NoObserver).unwrap()
             };
             let found = run();
             assert_eq!(found, run());
@@ -484,9 +487,15 @@ mod tests {
             assert!(after <= before && exchanges > 0, "{before} {after}");
             assert!(landmarks.is_sorted_by(|one, other| one < other) && landmarks.len() == 10);
             for (set, told) in [(&start, before), (&landmarks, after)] {
-                let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
-                let column = MatRef::from_column_major_slice(targets, targets.len(), 1);
-                let (_, error) = axes.best(column, SEARCH.ridges).unwrap();
+                let mut phi = features_of(gram.ground(), set).unwrap();
+                let mut targets = targets.clone();
+                for (row, target) in targets.iter_mut().enumerate() {
+                    let root = weights.at(row).sqrt();
+                    *target *= root;
+                    phi.col_mut(row).iter_mut().for_each(|value| *value *= root);
+                }
+                let column = MatRef::from_column_major_slice(&targets, targets.len(), 1);
+                let (_, error) = Axes::new(&phi).unwrap().best(column, SEARCH.ridges).unwrap();
                 assert!((error - told).abs() < 1e-9 * told, "{error} {told}");
             }
             gains += 1.0 - after / before;
