@@ -508,7 +508,7 @@ mod tests {
         // Several blocks of rows and parts; a narrow and a wide bandwidth.
         leave_one_out_agrees::<f64>((2_000, 30), 1.0, None, &ridges, 1e-5);
         leave_one_out_agrees::<f64>((700, 60), 0.7, None, &ridges[4..], 1e-5);
-        let weights = normalised((0..2_000).map(|row| 1.0 + (row * row % 7) as f64).collect());
+        let weights = normalised((0..2_000).map(|row| 1.0 + f64::from(row * row % 7)).collect());
         leave_one_out_agrees::<f64>((2_000, 30), 1.0, Some(&weights), &ridges, 1e-5);
         // Two orders of the substitution differ by √ε times the weights, some 3e-4, which rows of high leverage amplify.
         leave_one_out_agrees::<f32>((2_000, 30), 1.0, None, &ridges[8..], 1e-2);

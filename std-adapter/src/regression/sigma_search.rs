@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_sketch_is_a_regression_on_its_first_rows() {
         let mut data = waves(150);
-        data.weights = Some(normalised((0..150).map(|row| 1.0 + (row % 4) as f64).collect()));
+        data.weights = Some(normalised((0..150).map(|row| 1.0 + f64::from(row % 4)).collect()));
         let mut targets = data.target_matrix();
         let root = |row: usize| data.weights().at(row).sqrt();
         targets.col_mut(0).iter_mut().enumerate().for_each(|(row, target)| *target *= root(row));

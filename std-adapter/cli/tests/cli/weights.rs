@@ -50,7 +50,7 @@ impl Rows {
     fn give_landmarks(&self, step: usize) {
         let (mut weighted, mut repeated, mut at) = ("row\n".to_owned(), "row\n".to_owned(), 0);
         for row in 0..self.rows.len() {
-            if row % step == 0 {
+            if row.is_multiple_of(step) {
                 weighted += &format!("{row}\n");
                 repeated += &format!("{at}\n");
             }
@@ -217,7 +217,7 @@ fn errors_of_evaluate_are_means_over_weights() {
     };
     for (target, keys) in [("y", &["train_nrmse", "test_nrmse"][..]), ("kind", &["accuracy"])] {
         // Rows that hardly count change nothing beside those that do, and the same rows are drawn.
-        let tiny = |row: usize| if row % 2 == 0 { "1" } else { "1e-13" }.to_owned();
+        let tiny = |row: usize| if row.is_multiple_of(2) { "1" } else { "1e-13" }.to_owned();
         rows.write("tiny.csv", target, |row| (1, tiny(row)));
         let found = evaluate("tiny.csv", "--ignore id --weight w");
         let plain = evaluate("tiny.csv", "--ignore id,w");

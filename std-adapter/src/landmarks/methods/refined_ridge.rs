@@ -472,7 +472,7 @@ mod tests {
         let data = data(300);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
         let mut gains = 0.0;
-        let weights = normalised((0..300).map(|row| 1.0 + (row * row % 5) as f64).collect());
+        let weights = normalised((0..300).map(|row| 1.0 + f64::from(row * row % 5)).collect());
         for seed in 0..4 {
             let weights = Weights(Some(&weights[..]).filter(|_| seed % 2 == 1));
             let search = Search { weights, ..SEARCH };
