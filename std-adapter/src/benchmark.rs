@@ -1,7 +1,7 @@
 //! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the paper.
 
 use crate::approximation::{Approximation, Gram, SPECTRUM_ROWS, Spectrum};
-use crate::data::{Prepared, prepared::keep, table::input::Table};
+use crate::data::{Prepared, prepared::keep, table::input::Table, weights::Weights};
 use crate::error::{Error, landmarks_error};
 use crate::kernel::{KernelKind, KernelParams, KernelSpec, Precision, Sigma};
 use crate::landmarks::{Selector, Task, run, selector::check_count};
@@ -207,8 +207,10 @@ fn accuracy(model: &Model, labels: &[String], test: &Table) -> Result<Option<f64
     let is_right = |(found, own): &(&Classified, &f64)| {
         classifier.classes.labels.get(found.index) == labels.get(**own as usize)
     };
-    let right = found.iter().zip(target).filter(is_right).count();
-    Ok(Some(right as f64 / target.len() as f64))
+    let weights = Weights(test.weights.as_deref());
+    let rows = found.iter().zip(target).enumerate().filter(|(_, row)| is_right(row));
+    let right: f64 = rows.map(|(row, _)| weights.at(row)).sum();
+    Ok(Some(right / weights.sum(target.len())))
 }
 
 /// Return the bandwidth for this number of landmarks. If it is cross-validated, it is that of a fit with the first method.
@@ -276,6 +278,7 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
         part
     };
     let mut data = Prepared::new(part(&train_rows), None, seed)?;
-    data.numbers = Some(train_rows);
+    // Of rows with weights, some may have been left out.
+    data.numbers = Some((0..data.len()).map(|row| train_rows[data.number(row)]).collect());
     Ok((data, part(&test_rows)))
 }

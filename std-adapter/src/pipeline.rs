@@ -25,8 +25,8 @@ use crate::metric::learn_metric;
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, class_errors::class_errors, distributed::BatchSource, distributed::FitSpec,
-    fit as regression, fit::Fitted, fit::validation_error, held_out::HeldOut, held_out::held_out,
-    params::FitParams, ridge::Ridge, sigma_search::ChosenBandwidth, sigma_search::Search,
+    fit as regression, fit::Fitted, fit::unweighted, fit::validation_error, held_out::HeldOut,
+    held_out::held_out, params::FitParams, ridge::Ridge, sigma_search::ChosenBandwidth, sigma_search::Search,
     sigma_search::choose_bandwidth, sigma_search::without_validation,
 };
 use crate::simd::lane::Lane;
@@ -104,8 +104,9 @@ impl Selected<'_> {
     /// Specify the regression on the landmarks, for rows that are accumulated where they are.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; those of the source.
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; [`Error::Unweighted`] for rows with weights; those of the source.
     pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
+        unweighted(self.source(), "a fit in batches")?;
         let landmarks = match &self.sample {
             // Without slices, rows are numbered as in the sample.
             Some(sample) if self.source().slices().is_none() => {

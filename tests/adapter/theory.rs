@@ -454,6 +454,7 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
         features: (0..2 * n).map(|_| random.normal()).collect(),
         target: Some((0..n).map(|_| random.normal()).collect()),
         target_name: Some("y".to_owned()),
+        weights: None,
     };
     let data = Prepared::new(table, None, 0).unwrap();
     let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };

@@ -249,6 +249,32 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
+    /// Count the rows so far as `effective` rows, by which γ is multiplied. This is for weighted rows: a row of weight `w` is added with
+    /// its features and targets times `√w`, and counts as `w` rows.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f64, 1>::new(), RidgeWorkspace::<f64, 1>::new());
+    /// let (mut twice, mut weighted) =
+    ///     (RidgeRegression::new(1, memory.lend())?, RidgeRegression::new(1, other.lend())?);
+    /// (0..4).try_for_each(|_| twice.add(&[1.0], 3.0))?;
+    /// weighted.add(&[2.0], 6.0)?; // a row of weight 4
+    /// weighted.count_as(4.0)?;
+    /// assert!(twice.solve(0.5)?.weights.iter().eq(weighted.solve(0.5)?.weights.iter()));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RowCount`] unless `effective` is at least 0 and finite. Nothing is changed then.
+    pub fn count_as(&mut self, effective: T) -> Result<(), Error> {
+        if !(effective >= T::ZERO && effective.is_finite()) {
+            return Err(Error::RowCount);
+        }
+        self.counts = Counts { before: self.counts.rows, discounted: effective, ..self.counts };
+        Ok(())
+    }
+
     /// Replace the features by linear functions of them, as if all rows had been added with `A φ` for `φ`. `map` computes
     /// `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls.
     ///

@@ -92,6 +92,7 @@ fn rows(count: usize) -> Result<Prepared, Error> {
         features,
         target: Some(target),
         target_name: Some("y".into()),
+        weights: None,
     };
     Prepared::new(table, None, 0)
 }

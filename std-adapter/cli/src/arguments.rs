@@ -2,6 +2,7 @@
 
 use crate::choice::{Choice, one_of};
 use crate::columns::TableArguments;
+use crate::error::Error;
 use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
@@ -42,9 +43,9 @@ const SCALES: [Choice<Scale>; 3] =
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
-    /// The kernel
+    /// The kernel; precomputed: DATA is a kernel matrix (select)
     #[arg(long, value_parser = one_of(&KERNELS), default_value = "gaussian")]
-    kernel: KernelKind,
+    kernel: Chosen,
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = 3)]
     degree: u32,
@@ -53,25 +54,34 @@ pub(crate) struct KindArguments {
     offset: f64,
 }
 
-const KERNELS: [Choice<KernelKind>; 6] = [
-    ("gaussian", "", KernelKind::Gaussian),
-    ("laplace", "", KernelKind::Laplace),
-    ("matern32", "", KernelKind::Matern32),
-    ("matern52", "", KernelKind::Matern52),
-    ("polynomial", "", KernelKind::Polynomial { degree: 3, offset: 1.0 }),
-    ("linear", "", KernelKind::Linear),
+/// A function of two rows, or a matrix of its values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Chosen {
+    Kind(KernelKind),
+    Precomputed,
+}
+
+const KERNELS: [Choice<Chosen>; 7] = [
+    ("gaussian", "", Chosen::Kind(KernelKind::Gaussian)),
+    ("laplace", "", Chosen::Kind(KernelKind::Laplace)),
+    ("matern32", "", Chosen::Kind(KernelKind::Matern32)),
+    ("matern52", "", Chosen::Kind(KernelKind::Matern52)),
+    ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: 3, offset: 1.0 })),
+    ("linear", "", Chosen::Kind(KernelKind::Linear)),
+    ("precomputed", "", Chosen::Precomputed),
 ];
 
 pub(crate) const PRECISIONS: [Choice<Precision>; 2] =
     [("f64", "", Precision::F64), ("f32", "", Precision::F32)];
 
 impl KindArguments {
-    pub(crate) fn kind(&self) -> KernelKind {
+    pub(crate) fn kind(&self) -> Result<KernelKind, Error> {
         match self.kernel {
-            KernelKind::Polynomial { .. } => {
-                KernelKind::Polynomial { degree: self.degree, offset: self.offset }
+            Chosen::Kind(KernelKind::Polynomial { .. }) => {
+                Ok(KernelKind::Polynomial { degree: self.degree, offset: self.offset })
             }
-            kind => kind,
+            Chosen::Kind(kind) => Ok(kind),
+            Chosen::Precomputed => Err(Error::Precomputed),
         }
     }
 }
@@ -90,14 +100,24 @@ pub(crate) struct KernelArguments {
 }
 
 impl KernelArguments {
+    /// Whether the rows are those of a kernel matrix.
+    pub(crate) fn is_precomputed(&self) -> bool {
+        matches!(self.kind.kernel, Chosen::Precomputed)
+    }
+
+    /// Whether a bandwidth is asked for.
+    pub(crate) fn has_sigma(&self) -> bool {
+        self.sigma != Sigma::Median(1.0)
+    }
+
     /// The kernel, and how its bandwidth is chosen.
-    pub(crate) fn params(&self) -> KernelParams {
-        let kind = self.kind.kind();
-        if !kind.has_bandwidth() && self.sigma != Sigma::Median(1.0) {
+    pub(crate) fn params(&self) -> Result<KernelParams, Error> {
+        let kind = self.kind.kind()?;
+        if !kind.has_bandwidth() && self.has_sigma() {
             note(
                 "warning: --sigma is not used by the kernels linear and polynomial, which have no bandwidth",
             );
         }
-        KernelParams { sigma: self.sigma, ..kind.into() }
+        Ok(KernelParams { sigma: self.sigma, ..kind.into() })
     }
 }

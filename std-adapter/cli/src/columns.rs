@@ -1,8 +1,10 @@
 //! Options for how a table is read.
 
 use crate::choice::{Choice, one_of};
+use crate::error::Error;
 use crate::output::note;
 use clap::{ArgAction, Args};
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
 
 /// Where `--help` lists these. (A heading for the whole struct would also be that of what follows it.)
@@ -105,6 +107,10 @@ pub(crate) struct ColumnArguments {
     /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out
     #[arg(help_heading = COLUMNS, long)]
     pub(crate) time: bool,
+    /// The column with the weights of rows, numbers from 0 in any unit: a row of weight 2 counts as two rows, in the model and in all
+    /// errors; one of weight 0 is left out
+    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
     /// Columns to take as words, one feature per word, even if they begin with a number
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
@@ -132,16 +138,35 @@ pub(crate) struct TableArguments {
 
 impl TableArguments {
     pub(crate) fn options(&self) -> Options {
-        let ColumnArguments { target, classes, columns, ignore, ids, group, words, missing, .. } =
+        let ColumnArguments { target, classes, columns, ignore, ids, group, weight, words, missing, .. } =
             self.columns.clone();
         let labels = if classes { Labels::All } else { Labels::Words };
-        Options { target, labels, columns, ignore, ids, group, words, missing, ..self.dialect.options() }
+        Options {
+            target,
+            labels,
+            columns,
+            ignore,
+            ids,
+            group,
+            weight,
+            words,
+            missing,
+            ..self.dialect.options()
+        }
     }
 
     /// Whether an option other than the target is given.
     pub(crate) fn is_given(&self) -> bool {
         let target = self.columns.target.clone();
         self.columns.time || self.options() != Options { target, labels: Labels::Words, ..Options::default() }
+    }
+
+    /// Refuse weights: `what` counts each row once.
+    pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Error> {
+        match self.columns.weight {
+            Some(_) => Err(LibraryError::Unweighted { what }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Whether rows are kept together.
@@ -186,7 +211,7 @@ impl MatchArguments {
 
 /// Tell what a user may not expect of the rows that were read.
 pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
-    let Remarks { filled, dropped, unknown, row_numbers } = remarks;
+    let Remarks { filled, dropped, weightless, unknown, row_numbers } = remarks;
     let what = match recipe.missing {
         Missing::Error | Missing::Drop => "gaps",
         Missing::Mean | Missing::Indicator => "gaps in the target",
@@ -194,8 +219,14 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
     if *filled > 0 {
         note(&format!("{filled} gaps were filled with means of the training rows"));
     }
-    if !dropped.is_empty() {
-        note(&format!("{} rows have {what} and were left out", dropped.len()));
+    if dropped.len() as u64 > *weightless {
+        note(&format!("{} rows have {what} and were left out", dropped.len() as u64 - weightless));
+    }
+    if *weightless > 0 {
+        note(&format!("{weightless} rows have the weight 0 and were left out"));
+    }
+    if let Some(column) = recipe.weight.as_ref() {
+        note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));
     }
     if *unknown > 0 {
         note(&format!("{unknown} words are unknown to the model: the features of their columns are 0"));

@@ -178,5 +178,6 @@ fn wines() -> Result<Table, Error> {
         features,
         target: Some(target),
         target_name: Some("quality".to_owned()),
+        weights: None,
     })
 }

@@ -80,6 +80,7 @@ fn share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Diagnose) -> Result<(), Error> {
     let observer = Bar;
     let seed = arguments.source.seed;
+    arguments.source.table.refuse_weights("diagnose")?;
     let data = source::at_most(&arguments.source, ROWS)?;
     let kernel = source::kernel(&data, &arguments.kernel, seed, &observer)?;
     let diagnostics = Diagnostics::new(&data, kernel, arguments.kernel.precision, seed, &observer)?;

@@ -94,6 +94,18 @@ pub(crate) enum Error {
     /// Rows that belong together where single rows are held out, or are stored without their groups.
     #[error("{0} does not keep rows together; omit --group and --time")]
     Apart(&'static str),
+    /// A kernel matrix where rows of features are needed.
+    #[error(
+        "a precomputed kernel is for select and transform: a model predicts rows of features, which a kernel matrix does not have; \
+         write features with transform and learn on them"
+    )]
+    Precomputed,
+    /// Options that need rows of features, for a kernel matrix.
+    #[error("a kernel matrix is taken as it is; omit {0}")]
+    OfRows(&'static str),
+    /// What is wrong with a kernel matrix.
+    #[error("{}: {problem}", path.display())]
+    KernelMatrix { path: PathBuf, problem: String },
     /// Built-in rows of an unexpected shape.
     #[error("the built-in rows cannot be read: they have another shape than expected")]
     BuiltIn,
@@ -114,6 +126,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::TooManyClasses { .. } => "(--target, without --classes, --limit classes=N)",
         TableProblem::Limit { name, .. } => return Some(format!(" (--limit {name}=N)")),
         TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
+        TableProblem::Weight(_) | TableProblem::NoWeight => "(--weight)",
         TableProblem::AllDropped(_) => "(--missing mean, --ignore)",
         TableProblem::SuperfluousColumns(_) => "(--ignore)",
         TableProblem::Nameless { .. } => "(--by-position)",
@@ -132,6 +145,7 @@ fn advice(error: &LibraryError) -> Option<String> {
         LibraryError::OneClass { .. } | LibraryError::SeveralTargets { .. } => "(--target)",
         LibraryError::LeftOutAlone => "(--ridge cv)",
         LibraryError::OneGroup => "(--group)",
+        LibraryError::Unweighted { .. } => "(--weight)",
         LibraryError::NoClasses => "(fit --classes)",
         LibraryError::SpectrumRows { .. } | LibraryError::WholeMatrix { .. } => "with --rows",
         LibraryError::InMemory { .. } => "(--rows N, or --method rpcholesky --pivot-rows N)",

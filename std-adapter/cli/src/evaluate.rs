@@ -80,6 +80,10 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         }
         (None, false) => Vec::new(),
     };
+    if takes_given {
+        // Rows of weight 0 are left out, and the others would have other numbers.
+        arguments.source.table.refuse_weights("evaluate --given")?;
+    }
     if arguments.source.scale != Scale::Standard {
         return Err(Error::Scale);
     }
@@ -106,7 +110,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         ));
     }
     let options = arguments.method_options.options(&given);
-    let KernelParams { kind, sigma, .. } = arguments.kernel.params();
+    let KernelParams { kind, sigma, .. } = arguments.kernel.params()?;
     let comparison = Comparison {
         selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),

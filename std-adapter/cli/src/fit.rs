@@ -146,6 +146,9 @@ struct Report<'a> {
     flash: Option<FlashReport>,
     ridge: f64,
     rows: u64,
+    /// The column of weights, over which errors are means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<&'a str>,
     dim: usize,
     train_nrmse: f64,
     cv_nrmse: Option<f64>,
@@ -306,7 +309,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         },
     };
     let params = Params {
-        kernel: arguments.kernel.params().with_metric(arguments.metric),
+        kernel: arguments.kernel.params()?.with_metric(arguments.metric),
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
@@ -379,6 +382,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         flash,
         ridge: fitted.model.ridge,
         rows: fitted.model.trained_rows,
+        weight: fitted.model.weight(),
         dim: fitted.model.feature_names.len(),
         train_nrmse: fitted.model.train_nrmse,
         cv_nrmse: fitted.validation_nrmse,
@@ -453,8 +457,14 @@ fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
         row("seconds to select", short(report.select_seconds)),
         row("seconds to fit", short(report.fit_seconds)),
     ];
+    if let Some(weight) = report.weight {
+        rows.insert(1, row("weights", format!("{weight}; errors are means over them")));
+    }
     if let Some(metric) = &report.metric {
-        rows.insert(3, row("metric", metric.words(report.classes.is_some())));
+        rows.insert(
+            if report.weight.is_some() { 4 } else { 3 },
+            row("metric", metric.words(report.classes.is_some())),
+        );
     }
     rows
 }

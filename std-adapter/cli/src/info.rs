@@ -57,6 +57,9 @@ struct Report<'a> {
     precision: &'static str,
     trained_on: &'a str,
     trained_rows: u64,
+    /// The column that weighted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<&'a str>,
     train_nrmse: f64,
     predict_bytes: usize,
 }
@@ -106,6 +109,7 @@ fn report(model: &Model) -> Report<'_> {
         precision,
         trained_on: &model.trained_on,
         trained_rows: model.trained_rows,
+        weight: model.weight(),
         train_nrmse: model.train_nrmse,
         predict_bytes: bytes.predict,
     }
@@ -136,6 +140,9 @@ fn text(report: &Report<'_>) -> String {
     if let Some(classes) = report.classes {
         rows.insert(1, row("classes", classes.join(", ")));
         rows.insert(2, row("temperature", short_or_dash(report.temperature)));
+    }
+    if let Some(weight) = report.weight {
+        rows.push(row("weights", weight));
     }
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));

@@ -20,6 +20,7 @@ mod fleet;
 mod info;
 mod method_options;
 mod output;
+mod precomputed;
 mod predict;
 mod report;
 mod select;

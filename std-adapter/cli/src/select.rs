@@ -7,13 +7,16 @@ use crate::method_options::{MethodArguments, methods};
 use crate::output::{
     aligned, keep_apart, keep_inputs, print_report, row, short, short_or_dash, write_column, write_csv,
 };
+use crate::precomputed;
 use crate::source::{self, PlanReport};
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
-use dpp_nystrom::landmarks::{Objective, RefinementOutcome};
-use dpp_nystrom::pipeline::{self, Params};
+use dpp_nystrom::core::Matrix;
+use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
+use dpp_nystrom::pipeline::{self, Landmarks, Params};
 use dpp_nystrom::{
-    approximation::LandmarkSet, atomic_file::check_writable, landmarks::methods::Method, regression::Ridge,
+    Dataset, Error as LibraryError, approximation::LandmarkSet, atomic_file::check_writable,
+    landmarks::methods::Method, regression::Ridge,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -50,7 +53,7 @@ struct Report<'a> {
     /// Points in the file's units, of methods whose landmarks are not rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<&'a [f64]>>,
-    sigma: f64,
+    sigma: Option<f64>,
     #[serde(skip)]
     bandwidth: Option<f64>,
     rows: usize,
@@ -133,10 +136,13 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     }
     arguments.method_options.tell_unused(&[arguments.method]);
     let selector = arguments.method.selector(&arguments.method_options.options(&[]));
+    if arguments.kernel.is_precomputed() {
+        return of_matrix(arguments, &*selector);
+    }
     let (ridge, seed) = (Ridge::CrossValidated, arguments.source.seed);
     let source = source::open(&arguments.source)?;
     let params = Params {
-        kernel: arguments.kernel.params(),
+        kernel: arguments.kernel.params()?,
         landmarks: arguments.tolerance.wanted(arguments.landmarks, source.len(), ridge),
         selector: &*selector,
         ridge,
@@ -176,7 +182,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         method,
         landmarks: &landmarks,
         points: (!points.is_empty()).then(|| points.chunks_exact(columns.features()).collect()),
-        sigma: selected.kernel.sigma,
+        sigma: Some(selected.kernel.sigma),
         bandwidth: selected.kernel.bandwidth(),
         rows: rows.len(),
         dim: columns.features(),
@@ -195,6 +201,51 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         seed,
     };
     print_report(arguments.json, &report, |report| text(report, arguments.out.is_none()))
+}
+
+/// Select among the rows of a kernel matrix.
+fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
+    let Select { source, tolerance, kernel, out, json, .. } = arguments;
+    let (matrix, rows) = precomputed::matrix(source, kernel)?;
+    let Landmarks::Count(count) = tolerance.wanted(arguments.landmarks, rows, Ridge::CrossValidated) else {
+        return Err(Error::OfRows("--tolerance"));
+    };
+    let ground = Matrix::new(&matrix).map_err(LibraryError::from)?;
+    let selection =
+        ToleranceArguments::with_fewer(arguments.landmarks.is_none(), Landmarks::Count(count), |wanted| {
+            let count = if let Landmarks::Count(count) = wanted { *count } else { count };
+            select(&ground, count, selector, source.seed, &Bar)
+        })?;
+    let landmarks = selection.landmarks.rows().unwrap_or_default();
+    if let Some(path) = out {
+        write_column(Some(path), "row", landmarks.iter())?;
+    }
+    let trace_fraction =
+        precomputed::map(&matrix, rows, landmarks)?.trace_error(&Dataset::from_gram(&matrix, rows)?)?;
+    let trace: f64 = (0..rows).map(|row| matrix[row * rows + row]).sum();
+    let report = Report {
+        method: selector.name(),
+        landmarks,
+        points: None,
+        sigma: None,
+        bandwidth: None,
+        rows,
+        dim: rows,
+        steps: selection.steps,
+        accepted: selection.accepted,
+        log_det: selection.log_det,
+        trace_error: trace_fraction * trace,
+        trace_fraction,
+        measured_rows: None,
+        converged: selection.converged,
+        plan: selection.plan.clone().map(PlanReport::from),
+        curve: None,
+        objective: selection.refinement.map(|refinement| refinement.objective),
+        refinement: selection.refinement.map(|refinement| RefinementReport::new(refinement, rows)),
+        seconds: selection.seconds,
+        seed: source.seed,
+    };
+    print_report(*json, &report, |report| text(report, out.is_none()))
 }
 
 fn text(report: &Report<'_>, list: bool) -> String {

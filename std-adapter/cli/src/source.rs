@@ -15,6 +15,7 @@ use std::path::Path;
 
 /// Opens a row store, and refuses another target than its own.
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
+    source.table.refuse_weights("a row store")?;
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
     if source.table.is_given() || source.scale != Scale::Standard {
@@ -139,7 +140,7 @@ pub(crate) fn kernel(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<KernelSpec, Error> {
-    let KernelParams { kind, sigma, .. } = arguments.params();
+    let KernelParams { kind, sigma, .. } = arguments.params()?;
     let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(sigma, kind, data, seed, observer)?;
     tell_edge(at_edge, sigma);
     Ok(KernelSpec { kind, sigma })

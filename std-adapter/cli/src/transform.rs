@@ -4,7 +4,9 @@ use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{keep_inputs, names_record, write_rows_in_parts};
+use crate::precomputed;
 use crate::predict::with_ids;
+use crate::source;
 use clap::Args;
 use dpp_nystrom::data::table::{Reading, Remarks, Table};
 use dpp_nystrom::{Nystroem, atomic_file::write_whole, data::store::Store, model::Model, observer::Observer};
@@ -16,15 +18,23 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   dpp-nystrom transform houses.dpp new.csv --out features.npy
   dpp-nystrom transform houses.dpp new.csv --ids id --out features.csv
+  dpp-nystrom select K.npy --kernel precomputed --landmarks 50 --out rows.csv
+  dpp-nystrom transform K.npy cross.npy --kernel precomputed --given rows.csv --out features.npy
 
 A row becomes the features φ = L⁻¹ k_C of the model's landmarks, one for each that is independent: any linear learner on them is
 one with the kernel. Their products are the Nyström approximation of the kernel matrix.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Transform {
-    /// A model written by fit
+    /// A model written by fit; with --kernel precomputed, a kernel matrix
     #[arg(value_name = "MODEL")]
     model: PathBuf,
+    /// With --kernel precomputed, the kernel of other rows (DATA) with all rows of the matrix, or with the landmarks alone, in their order
+    #[arg(long, value_name = "precomputed", value_parser = ["precomputed"], requires = "given")]
+    kernel: Option<String>,
+    /// Landmarks of a kernel matrix: a CSV file of row numbers, as select --out writes
+    #[arg(long, value_name = "ROWS.csv", requires = "kernel")]
+    given: Option<PathBuf>,
     /// Raw rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
     #[arg(value_name = "DATA")]
     data: PathBuf,
@@ -38,17 +48,69 @@ pub(crate) struct Transform {
 pub(crate) fn run(arguments: &Transform) -> Result<(), Error> {
     let out = arguments.out.as_deref();
     keep_inputs(out, &[&arguments.model, &arguments.data])?;
+    if let Some(given) = &arguments.given {
+        keep_inputs(out, &[given])?;
+        return of_matrix(arguments, given);
+    }
     let model = Model::load(&arguments.model)?;
     let map = Nystroem::of_model(&model)?;
-    match out.filter(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))) {
+    match out.filter(is_npy) {
         Some(path) => array(arguments, &model, &map, path),
         None => text(arguments, &model, &map),
     }
 }
 
+fn is_npy(path: &&Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
+}
+
+/// Transform rows that are given by their kernel with the rows of a matrix, or with the landmarks.
+fn of_matrix(arguments: &Transform, given: &Path) -> Result<(), Error> {
+    let Transform { model: path, data, out, .. } = arguments;
+    let (matrix, rows) = precomputed::read_matrix(path)?;
+    let landmarks = source::given(given)?;
+    source::within(rows, given, &landmarks)?;
+    let map = precomputed::map(&matrix, rows, &landmarks)?;
+    let cross = precomputed::read(data)?;
+    let features = match cross.dim {
+        width if width == rows => map.transform(&cross.features)?,
+        width if width == landmarks.len() => {
+            // Of a row of the whole kernel, the map reads the landmarks.
+            let mut whole = vec![0.0; rows];
+            let row = |row: &[f64]| {
+                landmarks.iter().zip(row).for_each(|(&landmark, value)| whole[landmark] = *value);
+                map.transform(&whole)
+            };
+            cross.features.chunks_exact(width).map(row).collect::<Result<Vec<_>, _>>()?.concat()
+        }
+        width => {
+            let problem = format!(
+                "{width} columns: expected the kernel with all {rows} rows of {}, or with the {} landmarks",
+                path.display(),
+                landmarks.len()
+            );
+            return Err(Error::KernelMatrix { path: data.clone(), problem });
+        }
+    };
+    if let Some(path) = out.as_deref().filter(is_npy) {
+        return write_array(path, features, map.rank());
+    }
+    Ok(write_rows_in_parts(out.as_deref(), |put| {
+        put(&names_record(names(map.rank()).iter().map(String::as_str)))?;
+        features.chunks_exact(map.rank()).try_for_each(|phi| {
+            let numbers: Vec<String> = phi.iter().map(f64::to_string).collect();
+            put(&numbers.join(","))
+        })
+    })?)
+}
+
+fn names(rank: usize) -> Vec<String> {
+    (0..rank).map(|feature| format!("phi{feature}")).collect()
+}
+
 /// Write a row for each row as soon as its block is read.
 fn text(arguments: &Transform, model: &Model, map: &Nystroem) -> Result<(), Error> {
-    let names: Vec<String> = (0..map.rank()).map(|feature| format!("phi{feature}")).collect();
+    let names = names(map.rank());
     let recipe = model.recipe();
     let remarks = write_rows_in_parts(arguments.out.as_deref(), |put| {
         let (mut remarks, mut begun) = (Remarks::default(), false);
@@ -96,8 +158,12 @@ fn array(arguments: &Transform, model: &Model, map: &Nystroem, path: &Path) -> R
         tell(&remarks, &recipe);
         table.features
     };
-    let features = map.transform(&rows)?;
-    let shape = [(features.len() / map.rank()) as u64, map.rank() as u64];
+    write_array(path, map.transform(&rows)?, map.rank())
+}
+
+/// Write rows of so many features.
+fn write_array(path: &Path, features: Vec<f64>, rank: usize) -> Result<(), Error> {
+    let shape = [(features.len() / rank) as u64, rank as u64];
     write_whole(path, |file| {
         let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
         let mut writer = options.writer(file).begin_nd()?;

@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
     let further = if arguments.sigmas.is_empty() { FURTHER } else { 0 };
     let ridges = or(&arguments.ridges, ridge_grid().collect());
     let grid = Grid { multiples: &multiples, further, ridges: &ridges };
-    let surface = tune(&data, arguments.kernel.kind(), regressor, grid, seed, &Bar)?;
+    let surface = tune(&data, arguments.kernel.kind()?, regressor, grid, seed, &Bar)?;
     warn(&surface);
     if let Some(path) = &arguments.out {
         // The error is empty where the equations could not be solved.

@@ -165,6 +165,7 @@ impl Survey {
             }),
             further: Vec::new(),
             classes: None,
+            weights: None,
             groups: None,
             in_time: false,
             numbers: None,

@@ -59,17 +59,23 @@ pub(crate) fn vector<'a>(array: &'a PyReadonlyArray1<'_, f64>) -> PyResult<&'a [
     array.as_slice().map_err(|_| PyTypeError::new_err("the array is not contiguous and aligned"))
 }
 
-/// The names of features and target.
+/// The names of features and target, and the labels of which the target is the index.
 #[derive(Default, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Names {
     features: Option<Vec<String>>,
     target: String,
+    labels: Option<Vec<String>>,
 }
 
 impl<'a> Rows<'a> {
-    /// Borrow the rows as a data set, with a target if there is one.
-    pub(crate) fn dataset(self, target: Option<&'a [f64]>, names: &Names) -> Result<Dataset<'a>, Error> {
+    /// Borrow the rows as a data set, with a target and weights if there are any.
+    pub(crate) fn dataset(
+        self,
+        target: Option<&'a [f64]>,
+        weights: Option<&'a [f64]>,
+        names: &Names,
+    ) -> Result<Dataset<'a>, Error> {
         let data = match self.values {
             Numbers::Double(values) => Dataset::from_rows(values, self.features),
             Numbers::Single(values) => Dataset::from_rows(values, self.features),
@@ -77,8 +83,15 @@ impl<'a> Rows<'a> {
         let own = data.feature_names().to_vec();
         let features: Vec<&str> =
             names.features.as_ref().unwrap_or(&own).iter().map(String::as_str).collect();
-        let data = match target {
-            Some(target) => data.with_target(target)?,
+        let data = match (target, &names.labels) {
+            (Some(target), None) => data.with_target(target)?,
+            (Some(target), Some(labels)) => {
+                data.with_classes(target, &labels.iter().map(String::as_str).collect::<Vec<_>>())?
+            }
+            (None, _) => data,
+        };
+        let data = match weights {
+            Some(weights) => data.with_weights(weights)?,
             None => data,
         };
         data.with_names(&features, &names.target)

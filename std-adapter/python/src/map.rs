@@ -64,7 +64,7 @@ impl Map {
         let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
         let checked = options.check()?;
         run(py, options.threads, |observer| {
-            let data = rows.dataset(target, &names)?;
+            let data = rows.dataset(target, None, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
             let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
@@ -152,7 +152,7 @@ pub(crate) fn select(
                 }
             };
         }
-        let data = rows.dataset(target, &Names::default())?;
+        let data = rows.dataset(target, None, &Names::default())?;
         let source = data.source(checked.scale)?;
         let rows = source.as_rows();
         let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
@@ -186,7 +186,7 @@ pub(crate) fn sample_exact(
         let exact = if precomputed {
             ExactKDpp::new(&Matrix::new(&rows.doubled())?)
         } else {
-            let data = rows.dataset(None, &Names::default())?;
+            let data = rows.dataset(None, None, &Names::default())?;
             let source = data.source(checked.scale)?;
             let sigma = choose_bandwidth(sigma, kind, source.as_rows(), seed, observer)?.sigma;
             let prepared = source.as_rows().in_memory("an exact sample", seed)?;

@@ -32,13 +32,15 @@ impl Model {
         py: Python<'_>,
         rows: Array<'_>,
         target: PyReadonlyArray1<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
         names: Names,
         options: Options,
     ) -> PyResult<Self> {
         let (rows, target) = (rows.rows()?, vector(&target)?);
+        let weights = weights.as_ref().map(vector).transpose()?;
         let checked = options.check()?;
         run(py, options.threads, |observer| {
-            let data = rows.dataset(Some(target), &names)?;
+            let data = rows.dataset(Some(target), weights, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
             let Outcome { selected, fitted, .. } =
@@ -78,15 +80,31 @@ impl Model {
         self.model.save(path).map_err(to_python)
     }
 
-    /// Predictions for rows, in their precision.
+    /// The outputs for rows, in their precision: a column for each target or class.
     fn predict<'py>(
         &self,
         py: Python<'py>,
         rows: Array<'_>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = (self.model.feature_names.len(), 1);
+        let shape = (self.model.feature_names.len(), self.model.outputs());
         rows.rows()?.each(py, shape, threads, |rows| self.model.predict(rows))
+    }
+
+    /// The probabilities of classes for rows, in their precision.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let classifier = self.model.classifier.as_ref().ok_or_else(|| to_python(Error::NoClasses))?;
+        let classes = self.model.outputs();
+        rows.rows()?.each(py, (self.model.feature_names.len(), classes), threads, |rows| {
+            let outputs = self.model.predict(rows)?;
+            let of_row = |own| (0..classes).map(move |class| classifier.log_probability(own, class));
+            outputs.chunks_exact(classes).flat_map(of_row).map(|logarithm| Ok(logarithm?.exp())).collect()
+        })
     }
 
     /// The bytes of an exported file.
@@ -122,7 +140,7 @@ impl Model {
             }
         }
         let written = || -> Result<Vec<u8>, Error> {
-            Bundle::of(std::slice::from_ref(&self.model), quantise, added)?.write(form, &Name::new(name))
+            Bundle::of(&self.model.each_output(), quantise, added)?.write(form, &Name::new(name))
         };
         Ok(PyBytes::new(py, &py.detach(written).map_err(to_python)?))
     }
@@ -161,6 +179,18 @@ impl Model {
     #[getter]
     fn intercept(&self) -> f64 {
         self.model.target_mean
+    }
+
+    /// The labels of the classes; none for a model of numbers.
+    #[getter]
+    fn labels(&self) -> Option<Vec<String>> {
+        self.model.classifier.as_ref().map(|classifier| classifier.classes.labels.clone())
+    }
+
+    /// The temperature of the probabilities of classes.
+    #[getter]
+    fn temperature(&self) -> Option<f64> {
+        self.model.classifier.as_ref().map(|classifier| classifier.temperature)
     }
 
     /// The bandwidth; none for a kernel without one.

@@ -167,8 +167,10 @@ impl Checked {
         loop {
             let landmarks = match &self.given {
                 Some(rows) => {
-                    source.gather(rows)?;
-                    Landmarks::Rows(rows.clone())
+                    // Rows of weight 0 are left out, and the others keep their numbers.
+                    let len = source.len();
+                    let row = |&index| source.row_of(index).ok_or(CoreError::OutOfRange { index, len });
+                    Landmarks::Rows(rows.iter().map(row).collect::<Result<_, _>>()?)
                 }
                 None => Landmarks::Count(count),
             };

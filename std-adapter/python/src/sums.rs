@@ -41,7 +41,7 @@ impl Sums {
         let (rows, target) = (rows.rows()?, vector(&target)?);
         let checked = options.check()?;
         run(py, options.threads, |observer| {
-            let data = rows.dataset(Some(target), &names)?;
+            let data = rows.dataset(Some(target), None, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
             let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpp_nystrom import LandmarkRidge, Nystroem, _native, sample_cdpp, select
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, _native, sample_cdpp, select
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 Y = X[:, 0] + X[:, 1]
@@ -142,14 +142,14 @@ def test_the_extension_checks_its_arguments_too():
         "kernel": "rbf", "sigma": "median", "degree": 3, "coef0": 1.0, "metric": "one", "count": 5, "selector": "kdpp",
         "landmarks": None, "sweeps": None, "budget": None, "steps": None, "ridge": "cv", "scale": None, "seed": 0, "threads": None,
     }  # fmt: skip
-    names = {"features": None, "target": "y"}
+    names = {"features": None, "target": "y", "labels": None}
     for rows in (
         with_value(np.nan), np.zeros((0, 3)), np.zeros((3, 0)), np.asfortranarray(X), X[::2], X[0], np.float64(1), X.astype(">f8"),
         X.astype(object), X.tolist(), None,
     ):  # fmt: skip
         for call in (
             lambda: _native.Map(rows, None, names, options),
-            lambda: _native.Model(rows, Y, names, options),
+            lambda: _native.Model(rows, Y, None, names, options),
             lambda: _native.Sums(rows, Y, names, options),
             lambda: _native.select(rows, None, False, options),
             lambda: _native.select(rows, None, True, options | {"kernel": "linear"}),
@@ -165,13 +165,19 @@ def test_the_extension_checks_its_arguments_too():
     many = np.tile(X, (600, 1))
     many[29_000, 1] = np.nan
     for rows in (many, many.astype(np.float32)):
-        for call in (lambda: fitted.transform(rows, 1), lambda: _native.Model(X, Y, names, options).predict(rows, 1)):
+        for call in (lambda: fitted.transform(rows, 1), lambda: _native.Model(X, Y, None, names, options).predict(rows, 1)):
             with pytest.raises(ValueError, match="row 29000"):
                 call()
     with pytest.raises(ValueError):
-        _native.Model(X, Y[:-1].copy(), names, options)
+        _native.Model(X, Y[:-1].copy(), None, names, options)
+    for weights in (np.ones(3), -np.ones(len(X)), np.zeros(len(X)), np.full(len(X), np.nan)):
+        with pytest.raises(ValueError, match="weight"):
+            _native.Model(X, Y, weights, names, options)
+    for labels in (["a"], []):
+        with pytest.raises(ValueError, match="no index of a label"):
+            _native.Model(X, Y, None, names | {"labels": labels}, options)
     with pytest.raises(ValueError, match="names"):
-        _native.Model(X, Y, names | {"features": ["a"]}, options)
+        _native.Model(X, Y, None, names | {"features": ["a"]}, options)
     with pytest.raises(ValueError):
         _native.Map.of_state(([0.0], [1.0, 1.0], [0.0], ("rbf", 0, 0.0), 1.0, None))
     with pytest.raises(ValueError):
@@ -180,3 +186,38 @@ def test_the_extension_checks_its_arguments_too():
         _native.Sums.of_state(b"", b"", None, None, None)
     with pytest.raises(ValueError):
         _native.Model.of_bytes(b"", None, None)
+
+
+@pytest.mark.parametrize("estimator", [LandmarkRidge(), LandmarkClassifier()])
+def test_what_is_no_weight(estimator):
+    y = Y > 0
+    for wrong in (with_weight(np.nan), with_weight(np.inf), with_weight(-1.0), np.zeros(len(X)), np.ones(len(X) - 1), np.ones((len(X), 1))):
+        with pytest.raises(ValueError):
+            estimator.fit(X, y, sample_weight=wrong)
+
+
+def with_weight(value):
+    weights = np.ones(len(X))
+    weights[7] = value
+    return weights
+
+
+def test_what_are_no_classes(tmp_path):
+    model = LandmarkClassifier(random_state=0)
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X, np.zeros(len(X), dtype=int))
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X, Y > 0, sample_weight=(Y > 0).astype(float))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(X, Y)
+    model.fit(X, Y > 0)
+    before, classes = model.predict(X), model.classes_
+    with pytest.raises(ValueError):
+        model.fit(X, np.full(len(X), "a"))
+    assert np.array_equal(model.predict(X), before) and model.classes_ is classes
+    model.save(tmp_path / "classes.dpp")
+    LandmarkRidge(random_state=0).fit(X, Y).save(tmp_path / "numbers.dpp")
+    with pytest.raises(ValueError, match="LandmarkClassifier.load"):
+        LandmarkRidge.load(tmp_path / "classes.dpp")
+    with pytest.raises(ValueError, match="LandmarkRidge.load"):
+        LandmarkClassifier.load(tmp_path / "numbers.dpp")

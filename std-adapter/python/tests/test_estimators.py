@@ -19,10 +19,20 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpp_nystrom import LandmarkRidge, Nystroem, sample_cdpp, select
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, sample_cdpp, select
 
 
-@parametrize_with_checks([Nystroem(), Nystroem(selector="kdpp"), Nystroem("laplacian", scale="standard"), LandmarkRidge()])
+def expected_to_fail(estimator):
+    """Landmarks and folds are drawn from rows: scikit-learn expects this check to fail for its own estimators that draw rows, such as
+    `RandomForestClassifier` and `KMeans`. Equivalence for given landmarks and ridge is tested below."""
+    weighs = isinstance(estimator, (LandmarkRidge, LandmarkClassifier))
+    return {"check_sample_weight_equivalence_on_dense_data": "landmarks are drawn from the rows"} if weighs else {}
+
+
+@parametrize_with_checks(
+    [Nystroem(), Nystroem(selector="kdpp"), Nystroem("laplacian", scale="standard"), LandmarkRidge(), LandmarkClassifier()],
+    expected_failed_checks=expected_to_fail,
+)
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         # After fit, which keeps no sums, partial_fit begins anew and says so.
@@ -30,7 +40,7 @@ def test_scikit_learn(estimator, check):
         check(estimator)
 
 
-@pytest.mark.parametrize("module", ["", "._nystroem", "._ridge", "._sampling"])
+@pytest.mark.parametrize("module", ["", "._classifier", "._nystroem", "._ridge", "._sampling"])
 def test_examples(module):
     results = doctest.testmod(importlib.import_module("dpp_nystrom" + module))
     assert results.attempted > 3 and results.failed == 0
@@ -217,3 +227,83 @@ def test_a_forked_process_has_threads_of_its_own(table):
     expected = estimator.fit_transform(X)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert np.array_equal(pool.apply_async(transformed, (estimator, X)).get(60), expected)
+
+
+@pytest.mark.parametrize("scale", ["standard", None])
+def test_a_row_of_weight_w_is_w_rows(table, scale):
+    X, y = table[0][:300], table[1][:300]
+    weights = np.arange(300) % 4
+    present = np.flatnonzero(weights)
+    repeated = np.repeat(np.arange(300), weights)
+    landmarks = present[::9]
+    own = {"metric": "one", "sigma": 2.0, "scale": scale, "random_state": 0}
+    places = np.searchsorted(repeated, landmarks)
+    for alpha in (0.5, 20.0):
+        weighted = LandmarkRidge(alpha=alpha, landmarks=landmarks, **own).fit(X, y, sample_weight=weights)
+        expected = LandmarkRidge(alpha=alpha, landmarks=places, **own).fit(X[repeated], y[repeated])
+        assert np.allclose(weighted.predict(X), expected.predict(X), rtol=0, atol=1e-8)
+        assert np.array_equal(weighted.component_indices_, landmarks) and weighted.alpha_ == pytest.approx(alpha)
+        plain = LandmarkRidge(alpha=alpha, landmarks=landmarks, **own).fit(X, y)
+        assert not np.allclose(weighted.predict(X), plain.predict(X), rtol=0, atol=1e-3)
+    assert weighted.score(X, y, sample_weight=weights) == pytest.approx(weighted.score(X[repeated], y[repeated]))
+    # In any unit, with alpha in proportion.
+    tenfold = LandmarkRidge(alpha=200.0, landmarks=landmarks, **own).fit(X, y, sample_weight=10 * weights)
+    assert np.allclose(weighted.predict(X), tenfold.predict(X), rtol=0, atol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def flowers():
+    """Rows of three classes, one of them rare."""
+    rng = np.random.default_rng(5)
+    labels = rng.choice(["ash", "beech", "cedar"], p=[0.5, 0.42, 0.08], size=600)
+    centres = {"ash": [0, 0, 0, 0], "beech": [1.5, 1, 0, 0], "cedar": [0, 1.5, 1, 0]}
+    return np.array([centres[label] for label in labels]) + 0.7 * rng.normal(size=(600, 4)), labels
+
+
+def test_outputs_are_those_of_the_indicators(flowers):
+    X, y = flowers
+    model = LandmarkClassifier(n_components=30, alpha=0.1, metric="one", random_state=0).fit(X, y)
+    own = {"alpha": 0.1, "metric": "one", "sigma": model.sigma_, "landmarks": model.component_indices_}
+    outputs = np.stack([LandmarkRidge(**own).fit(X, (y == label).astype(float)).predict(X) for label in model.classes_], axis=1)
+    assert np.allclose(model.decision_function(X), outputs, rtol=0, atol=1e-9)
+    assert np.array_equal(model.predict(X), model.classes_[outputs.argmax(axis=1)])
+    weights = np.exp(outputs / model.temperature_)
+    assert np.allclose(model.predict_proba(X), weights / weights.sum(axis=1, keepdims=True), rtol=0, atol=1e-9)
+    two = LandmarkClassifier(n_components=30, random_state=0).fit(X[y != "cedar"], y[y != "cedar"])
+    decision = two.decision_function(X)
+    assert decision.shape == (600,) and np.array_equal(two.predict(X), np.where(decision > 0, "beech", "ash"))
+    single = two.predict_proba(X.astype(np.float32))
+    assert single.dtype == np.float32 and np.allclose(single.sum(axis=1), 1, atol=1e-5)
+
+
+def test_class_weights_are_weights_of_rows(flowers):
+    X, y = flowers
+    own = {"n_components": 30, "metric": "one", "random_state": 0}
+    plain = LandmarkClassifier(**own).fit(X, y)
+    balanced = LandmarkClassifier(class_weight="balanced", **own).fit(X, y)
+    frequency = {label: (y == label).sum() for label in plain.classes_}
+    weights = np.array([600 / (3 * frequency[label]) for label in y])
+    rows = LandmarkClassifier(**own).fit(X, y, sample_weight=weights)
+    assert np.allclose(balanced.decision_function(X), rows.decision_function(X), rtol=0, atol=1e-12)
+    rare = y == "cedar"
+    assert (balanced.predict(X[rare]) == "cedar").mean() > (plain.predict(X[rare]) == "cedar").mean() + 0.1
+    both = LandmarkClassifier(class_weight={"ash": 2.0}, **own).fit(X, y, sample_weight=weights)
+    again = LandmarkClassifier(**own).fit(X, y, sample_weight=np.where(y == "ash", 2 * weights, weights))
+    assert np.array_equal(both.decision_function(X), again.decision_function(X))
+    without = LandmarkClassifier(**own).fit(X, y, sample_weight=(~rare).astype(float))
+    assert without.classes_.tolist() == ["ash", "beech"]
+
+
+def test_classes_in_scikit_learn(flowers):
+    X, y = flowers
+    frame, series = pd.DataFrame(X, columns=list("abcd")), pd.Series(y, name="tree")
+    model = LandmarkClassifier(random_state=0).fit(frame, series)
+    assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) <= set(y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    search = GridSearchCV(make_pipeline(LandmarkClassifier(random_state=0)), {"landmarkclassifier__sigma": [2.0, 0.001]}, scoring="neg_log_loss")
+    assert search.fit(X, y).best_params_ == {"landmarkclassifier__sigma": 2.0}
+    numbers = np.searchsorted(model.classes_, y) * 3 - 3
+    fitted = clone(model).fit(X, numbers)
+    assert fitted.classes_.tolist() == [-3, 0, 3] and fitted.classes_.dtype == numbers.dtype
+    assert np.array_equal(fitted.predict(X), np.searchsorted(model.classes_, model.predict(frame)) * 3 - 3)

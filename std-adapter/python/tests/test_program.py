@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import write_csv
 
-from dpp_nystrom import LandmarkRidge, Nystroem, sample_cdpp, select
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, sample_cdpp, select
 
 METHODS = "auto kdpp kdpp-exact uniform kmeans++ rpcholesky greedy lev applev adappart recursive-rls refined refined-ridge kmeans-snapped"
 
@@ -97,3 +97,28 @@ def test_exports(program, table, tmp_path, form, quantise):
     program("export", tmp_path / "model.dpp", "--to", form, "--out", tmp_path / "out", "--name", "houses", "--with", "novelty", *quantised)
     content = fitted.export(form, quantise=quantise, include=("novelty",), name="houses")
     assert content == (tmp_path / "out").read_bytes()
+
+
+@pytest.mark.parametrize("options, parameters", [([], {}), (["--metric", "one", "--weight", "w"], {"metric": "one"})])
+@pytest.mark.parametrize("labels", [["pine", "oak", "ash"], [10, 9, 2]])
+def test_classes(program, table, tmp_path, options, parameters, labels):
+    X, y = table
+    classes = np.array(labels)[np.digitize(y, [-0.3, 0.9])]
+    weights = np.arange(len(X)) % 3 if "--weight" in options else None
+    lines = ["a,b,c,d,e,w,kind"]
+    lines += [",".join([*(repr(float(value)) for value in row), str(at % 3), str(kind)]) for at, (row, kind) in enumerate(zip(X, classes))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    aside = [] if weights is not None else ["--ignore", "w"]
+    program("fit", tmp_path / "rows.csv", "--classes", "--model", tmp_path / "own.dpp", *options, *aside)
+    program("predict", tmp_path / "own.dpp", tmp_path / "rows.csv", "--out", tmp_path / "out.csv")
+    expected = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
+    model = LandmarkClassifier(random_state=0, **parameters).fit(X, classes, sample_weight=weights)
+    assert [str(label) for label in model.predict(X)] == [line[0] for line in expected]
+    assert model.predict_proba(X).max(axis=1).tolist() == [float(line[1]) for line in expected]
+    outputs = np.sort(model.decision_function(X), axis=1)
+    assert (outputs[:, -1] - outputs[:, -2]).tolist() == [float(line[2]) for line in expected]
+    loaded = LandmarkClassifier.load(tmp_path / "own.dpp")
+    assert loaded.classes_.tolist() == [str(label) for label in model.classes_]
+    assert loaded.temperature_ == model.temperature_
+    program("export", tmp_path / "own.dpp", "--to", "c", "--out", tmp_path / "own.h", "--name", "trees")
+    assert loaded.export("c", name="trees") == (tmp_path / "own.h").read_bytes()

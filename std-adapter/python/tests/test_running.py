@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from dpp_nystrom import LandmarkRidge, Nystroem
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem
 
 ROWS = np.random.default_rng(0).normal(size=(200_000, 10))
 TARGET = np.sin(ROWS[:, 0])
@@ -28,6 +28,8 @@ def interrupts():
     "work",
     [
         lambda: LandmarkRidge(n_components=500, random_state=0).fit(ROWS, TARGET),
+        lambda: LandmarkRidge(n_components=500, metric="map", random_state=0).fit(ROWS, TARGET),
+        lambda: LandmarkClassifier(n_components=500, random_state=0).fit(ROWS, np.digitize(ROWS[:, 0], [-1, 0, 1])),
         lambda: LandmarkRidge(n_components=500, metric="one", scale=None, selector="uniform").fit(ROWS, TARGET),
         lambda: Nystroem(n_components=500, selector="kdpp", selector_params={"steps": 10**10}).fit(ROWS),
         lambda: Nystroem(n_components=500, selector="refined", selector_params={"sweeps": 10**6}).fit(ROWS),

@@ -5,7 +5,7 @@ use crate::approximation::{
     features::kernel_matrix, ground::AnyGround, ground::Ground, landmark_set::LandmarkSet, spectrum::Norms,
     spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
 };
-use crate::data::prepared::{Prepared, StandardTarget};
+use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::linalg::eigen::{Eigen, eigen};
@@ -99,6 +99,11 @@ impl<'a> Gram<'a> {
     /// [`Error::NoTarget`], [`Error::ConstantTarget`].
     pub fn target(&self) -> Result<&'a StandardTarget, Error> {
         self.data.ok_or(Error::NoTarget)?.learnable()
+    }
+
+    /// Return the weights of the rows.
+    pub(crate) fn weights(&self) -> Weights<'a> {
+        self.data.map_or(Weights::default(), Prepared::weights)
     }
 
     /// Return the kernel with its bandwidth.

@@ -146,7 +146,8 @@ mod tests {
         let features = (0..240).map(|at: usize| ((at * at * 31 + 7 * at) % 101) as f64).collect();
         let feature_names = vec!["a".to_owned(), "b".to_owned()];
         let name = String::new();
-        let table = Table { name, feature_names, dim: 2, features, target: None, target_name: None };
+        let table =
+            Table { name, feature_names, dim: 2, features, target: None, target_name: None, weights: None };
         Prepared::new(table, None, 0).unwrap()
     }
 

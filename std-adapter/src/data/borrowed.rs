@@ -2,7 +2,7 @@
 
 use crate::data::columns::{Columns, RowSlices};
 use crate::data::prepared::{Prepared, draw};
-use crate::data::{source::RowSource, value::Value, value::doubled};
+use crate::data::{source::RowSource, value::Value, value::doubled, weights::Weights};
 use crate::error::Error;
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
@@ -13,13 +13,19 @@ pub(crate) struct Borrowed<'a, T> {
     columns: Columns,
     rows: &'a [T],
     targets: Option<Vec<T>>,
+    weights: Option<Vec<f64>>,
 }
 
 impl<'a, T: Value> Borrowed<'a, T> {
-    /// Combine finite rows with their columns, whose scaler changes nothing.
-    pub(crate) fn new(columns: Columns, rows: &'a [T], targets: Option<Vec<f64>>) -> Self {
+    /// Combine finite rows with their columns, whose scaler changes nothing, and positive weights of mean 1.
+    pub(crate) fn new(
+        columns: Columns,
+        rows: &'a [T],
+        targets: Option<Vec<f64>>,
+        weights: Option<Vec<f64>>,
+    ) -> Self {
         let targets = targets.map(|values| values.into_iter().map(T::from_f64).collect());
-        Self { columns, rows, targets }
+        Self { columns, rows, targets, weights }
     }
 }
 
@@ -40,13 +46,18 @@ impl<T: Value> RowSource for Borrowed<'_, T> {
         Some(T::slices(self.rows, self.targets.as_deref()))
     }
 
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
     fn precision(&self) -> Option<Precision> {
         Some(T::precision())
     }
 
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error> {
         let (features, targets) = T::slices(self.rows, self.targets.as_deref()).gather(self.width(), rows)?;
-        Ok(Prepared::of(self.columns(), features, targets, Some(rows.to_vec())))
+        let weights = Weights(self.weights.as_deref()).gather(rows);
+        Ok(Prepared { weights, ..Prepared::of(self.columns(), features, targets, Some(rows.to_vec())) })
     }
 
     fn sample(&self, rows: usize, seed: u64) -> Result<Cow<'_, Prepared>, Error> {
@@ -58,13 +69,15 @@ impl<T: Value> RowSource for Borrowed<'_, T> {
 
     fn in_memory(&self, _: &str, _: u64) -> Result<Cow<'_, Prepared>, Error> {
         let targets = self.targets.as_deref().map(doubled).transpose()?;
-        Ok(Cow::Owned(Prepared::of(self.columns(), doubled(self.rows)?, targets, None)))
+        let rows = Prepared::of(self.columns(), doubled(self.rows)?, targets, None);
+        Ok(Cow::Owned(Prepared { weights: self.weights.clone(), ..rows }))
     }
 
     fn checksum(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(bytemuck::cast_slice(self.rows));
         hasher.update(bytemuck::cast_slice(self.targets.as_deref().unwrap_or_default()));
+        hasher.update(bytemuck::cast_slice(self.weights.as_deref().unwrap_or_default()));
         hasher.finalize()
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::data::table::{input::Table, reader::read, target::Target};
 use crate::data::{
-    borrowed::Borrowed, columns::Columns, prepared::Prepared, prepared::StandardTarget, scaler::Scale,
-    scaler::Scaler, source::RowSource, store::open::Store, value::Value, value::Values,
+    borrowed::Borrowed, columns::Columns, prepared::Prepared, prepared::StandardTarget,
+    prepared::check_weights, prepared::present, scaler::Scale, scaler::Scaler, source::RowSource,
+    store::open::Store, value::Value, value::Values, weights::Weights, weights::normalised,
 };
 use crate::error::{Error, check_length, check_rows};
 use dpp_nystrom_core::Error as CoreError;
@@ -30,6 +31,9 @@ pub struct Dataset<'a> {
     name: String,
     feature_names: Vec<String>,
     target: Option<(String, Values<'a>)>,
+    weights: Option<Cow<'a, [f64]>>,
+    /// The labels of which the target is the index.
+    labels: Option<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -87,7 +91,14 @@ impl<'a> Dataset<'a> {
             return Err(CoreError::NotFinite { row: at / features, column: at % features }.into());
         }
         let feature_names = (0..features).map(|feature| format!("x{feature}")).collect();
-        Ok(Self { rows: rows(values), name: "data".to_owned(), feature_names, target: None })
+        Ok(Self {
+            rows: rows(values),
+            name: "data".to_owned(),
+            feature_names,
+            target: None,
+            weights: None,
+            labels: None,
+        })
     }
 
     /// Add a target for each row, in `f64` or `f32`.
@@ -103,6 +114,60 @@ impl<'a> Dataset<'a> {
             return Err(CoreError::NotFinite { row, column: self.features() }.into());
         }
         Ok(Self { target: Some(("y".to_owned(), values)), ..self })
+    }
+
+    /// Add a class for each row: the index of one of these labels, of which each class is learned against the rest, as `fit --classes` does.
+    /// Labels without rows are left out.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, data::Scale};
+    ///
+    /// let x = [0.0, 1.0, 5.0];
+    /// let data = Dataset::from_rows(&x, 1)?.with_classes(&[0.0, 0.0, 2.0], &["no", "never", "yes"])?;
+    /// let classes = data.source(Scale::Standard)?.as_rows().columns().classes;
+    /// assert_eq!(classes.map(|classes| classes.labels), Some(vec!["no".to_owned(), "yes".to_owned()]));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`with_target`](Self::with_target); [`Error::Unlabelled`] for a number that is no index of a label.
+    pub fn with_classes(self, of_rows: &'a [f64], labels: &[&str]) -> Result<Self, Error> {
+        let data = self.with_target(of_rows)?;
+        let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels.len() as f64;
+        if let Some(row) = of_rows.iter().position(|&class| !is_index(class)) {
+            return Err(Error::Unlabelled { row, labels: labels.len() });
+        }
+        Ok(Self { labels: Some(labels.iter().map(|&label| label.to_owned()).collect()), ..data })
+    }
+
+    /// Add a weight for each row, at least 0, in any unit: a row of weight `w` counts as `w` rows in the statistics that scale rows, in
+    /// regressions and in errors; a row of weight 0 is left out, and the others keep their numbers. Weights are divided by their mean over the rows left.
+    /// The selection of landmarks does not depend on them, except by `RefinedRidge`, which lowers the error of a regression; neither do the median
+    /// distance and the medians of [`Scale::Robust`].
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, data::Scale};
+    ///
+    /// let x = [0.0, 1.0, 5.0];
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&[1.0, 2.0, 9.0])?.with_weights(&[3.0, 1.0, 0.0])?;
+    /// let rows = data.source(Scale::Standard)?;
+    /// assert_eq!(rows.as_rows().len(), 2);
+    /// assert_eq!(rows.as_rows().columns().target.map(|target| target.mean), Some(1.25));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one for each row, [`Error::Weight`] for one that is negative or not finite, [`Error::NoWeight`] if all
+    /// are 0, [`Error::Unweighted`] for a row store or a kernel matrix.
+    pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, Error> {
+        match self.rows {
+            Rows::Memory(_) => {}
+            Rows::Gram(_) => return Err(Error::Unweighted { what: "a kernel matrix" }),
+            Rows::Store(_) => return Err(Error::Unweighted { what: "a row store" }),
+        }
+        check_length("weights of rows", self.len(), weights.len())?;
+        check_weights(weights)?;
+        Ok(Self { weights: Some(Cow::Borrowed(weights)), ..self })
     }
 
     /// Name the features, and the target if there is one: models, exports and messages use the names.
@@ -135,12 +200,15 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// [`Error::Table`] with the place of what cannot be read.
     pub fn read_with(path: impl AsRef<Path>, target: &Target) -> Result<Dataset<'static>, Error> {
-        let Table { name, feature_names, features, target, target_name, .. } = read(path.as_ref(), target)?;
+        let Table { name, feature_names, features, target, target_name, weights, .. } =
+            read(path.as_ref(), target)?;
         Ok(Dataset {
             rows: Rows::Memory(Values::F64(Cow::Owned(features))),
             name,
             feature_names,
             target: target.map(|values| (target_name.unwrap_or_default(), Values::F64(Cow::Owned(values)))),
+            weights: weights.map(Cow::Owned),
+            labels: None,
         })
     }
 
@@ -152,7 +220,14 @@ impl<'a> Dataset<'a> {
         let store = Store::open(path.as_ref())?;
         let name = store.description().name.clone();
         let feature_names = store.description().feature_names.clone();
-        Ok(Dataset { rows: Rows::Store(Box::new(store)), name, feature_names, target: None })
+        Ok(Dataset {
+            rows: Rows::Store(Box::new(store)),
+            name,
+            feature_names,
+            target: None,
+            weights: None,
+            labels: None,
+        })
     }
 
     /// Return the number of rows N.
@@ -196,19 +271,41 @@ impl<'a> Dataset<'a> {
     /// [`Error::Spread`] for columns whose statistics are not finite, [`Error::Memory`].
     pub fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
         let (values, is_gram) = match &self.rows {
-            Rows::Memory(values) if scale == Scale::None => {
+            Rows::Memory(values) if scale == Scale::None && !self.needs_copy() => {
                 return self.borrowed(values).map(Source::Borrowed);
             }
             Rows::Memory(values) => (values, false),
             Rows::Gram(values) => (values, true),
             Rows::Store(store) => return Ok(Source::Store(store)),
         };
-        let table = self.table(values)?;
-        let scaler = match scale {
-            scale if !is_gram => scale.statistics(&table.features, table.dim),
+        self.scaled(values, |table| match scale {
+            scale if !is_gram => {
+                scale.statistics(&table.features, table.dim, Weights(table.weights.as_deref()))
+            }
             _ => Scaler::identity(table.dim),
-        };
-        Prepared::scaled_by(table, scaler).map(Source::memory)
+        })
+    }
+
+    /// Whether rows of weight 0 are left out, or the target becomes several.
+    fn needs_copy(&self) -> bool {
+        self.labels.is_some()
+            || self.weights.iter().flat_map(|weights| weights.iter()).any(|&weight| weight == 0.0)
+    }
+
+    /// Copy the rows of positive weight, scaled by these statistics of them.
+    fn scaled(
+        &self,
+        rows: &Values<'_>,
+        statistics: impl FnOnce(&Table) -> Scaler,
+    ) -> Result<Source<'_>, Error> {
+        let mut table = self.table(rows)?;
+        let numbers = present(&mut table)?;
+        let scaler = statistics(&table);
+        let mut rows = Prepared { numbers, ..Prepared::scaled_by(table, scaler)? };
+        if let Some(labels) = &self.labels {
+            rows.classify(labels)?;
+        }
+        Ok(Source::memory(rows))
     }
 
     /// Scale the rows by given statistics. A row store scaled by the same statistics is used in place if `in_place` is
@@ -220,9 +317,7 @@ impl<'a> Dataset<'a> {
     pub(crate) fn source_by(&self, scaler: &Scaler, in_place: bool) -> Result<Source<'_>, Error> {
         check_length("features", scaler.means.len(), self.features())?;
         match &self.rows {
-            Rows::Memory(values) | Rows::Gram(values) => {
-                Prepared::scaled_by(self.table(values)?, scaler.clone()).map(Source::memory)
-            }
+            Rows::Memory(values) | Rows::Gram(values) => self.scaled(values, |_| scaler.clone()),
             Rows::Store(store) => {
                 let is_scaled = *scaler == store.description().scaler;
                 match is_scaled && (in_place || !store.fits_in_memory()) {
@@ -236,7 +331,9 @@ impl<'a> Dataset<'a> {
     /// Lend rows as they are, with a target scaled by its own statistics.
     fn borrowed<'d>(&'d self, values: &'d Values<'_>) -> Result<Box<dyn RowSource + 'd>, Error> {
         let target = self.target.as_ref();
-        let target = target.map(|(name, values)| StandardTarget::of(name.clone(), values.copied()?));
+        let weights = self.weights.as_ref().map(|weights| normalised(weights.to_vec()));
+        let of_rows = Weights(weights.as_deref());
+        let target = target.map(|(name, values)| StandardTarget::of(name.clone(), values.copied()?, of_rows));
         let target = target.transpose()?;
         let columns = Columns {
             name: self.name.clone(),
@@ -248,8 +345,8 @@ impl<'a> Dataset<'a> {
         };
         let targets = target.map(|target| target.values);
         Ok(match values {
-            Values::F64(rows) => Box::new(Borrowed::new(columns, rows, targets)),
-            Values::F32(rows) => Box::new(Borrowed::new(columns, rows, targets)),
+            Values::F64(rows) => Box::new(Borrowed::new(columns, rows, targets, weights)),
+            Values::F32(rows) => Box::new(Borrowed::new(columns, rows, targets, weights)),
         })
     }
 
@@ -263,6 +360,7 @@ impl<'a> Dataset<'a> {
             features: rows.copied()?,
             target: target.map(|(_, values)| values.copied()).transpose()?,
             target_name: target.map(|(name, _)| name.clone()),
+            weights: self.weights.as_ref().map(|weights| weights.to_vec()),
         })
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod source;
 pub mod store;
 pub mod table;
 pub(crate) mod value;
+pub(crate) mod weights;
 
 pub use columns::{Classes, Columns, RowSlices, TargetColumn, Targets};
 pub use dataset::{Dataset, Source};

@@ -3,9 +3,9 @@
 use crate::data::columns::{Classes, Columns, RowSlices, TargetColumn};
 use crate::data::{
     map::Map, scaler::Scale, scaler::Scaler, table::input::Reading, table::input::Table,
-    table::recipe::Recipe,
+    table::recipe::Recipe, weights::Weights, weights::is_weight, weights::normalised,
 };
-use crate::error::Error;
+use crate::error::{Error, check_length};
 use crate::kernel::spec::KernelSpec;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Points, Scalar, kernel::ChosenKernel};
@@ -29,12 +29,12 @@ pub struct StandardTarget {
 }
 
 impl StandardTarget {
-    /// Scale a target to mean 0 and standard deviation 1.
+    /// Scale a target of weighted rows to mean 0 and standard deviation 1.
     ///
     /// # Errors
     /// [`Error::Spread`] for values whose statistics are not finite.
-    pub(crate) fn of(name: String, mut values: Vec<f64>) -> Result<Self, Error> {
-        let statistics = Scaler::of(&values, 1);
+    pub(crate) fn of(name: String, mut values: Vec<f64>, weights: Weights<'_>) -> Result<Self, Error> {
+        let statistics = Scaler::weighted(&values, 1, weights);
         if statistics.overflow().is_some() {
             return Err(Error::Spread { column: name });
         }
@@ -74,6 +74,9 @@ pub struct Prepared {
     pub further: Vec<StandardTarget>,
     /// The classes, if the targets are their indicators.
     pub classes: Option<Classes>,
+    /// The weight of each row, positive and of mean 1; none if each counts once. A row of weight `w` counts as `w` rows in statistics,
+    /// regressions and errors.
+    pub weights: Option<Vec<f64>>,
     /// The group of each row, if rows of one group are held out together.
     pub groups: Option<Vec<u32>>,
     /// Whether rows follow each other in time, so that contiguous blocks of them are held out.
@@ -85,21 +88,33 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. The rows are not
-    /// copied.
+    /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. Rows of weight 0 are left out
+    /// before. The rows are not copied.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] for a sample larger than the table or empty, [`Error::Spread`].
+    /// [`Error::TooFewRows`] for a sample larger than the table or empty, [`Error::Spread`], [`Error::Weight`] for a weight that is
+    /// negative or not finite, [`Error::NoWeight`].
     pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
-        let numbers = match sample {
+        let present = present(&mut table)?;
+        let drawn = match sample {
             Some(wanted) => draw(table.rows(), wanted, seed)?,
             None => None,
         };
-        if let Some(numbers) = &numbers {
-            keep(&mut table, numbers);
+        if let Some(drawn) = &drawn {
+            keep(&mut table, drawn);
+            table.weights = table.weights.map(normalised);
         }
-        let statistics = Scaler::of(&table.features, table.dim);
+        let numbers = match (present, drawn) {
+            (Some(present), Some(drawn)) => Some(drawn.into_iter().map(|row| present[row]).collect()),
+            (present, drawn) => present.or(drawn),
+        };
+        let statistics = Scaler::weighted(&table.features, table.dim, Weights(table.weights.as_deref()));
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
+    }
+
+    /// Return the weights.
+    pub(crate) fn weights(&self) -> Weights<'_> {
+        Weights(self.weights.as_deref())
     }
 
     /// Scale the rows, standardised ones without a map, in another way.
@@ -112,7 +127,7 @@ impl Prepared {
         }
         let mut rows = self.rows;
         self.statistics.undo(&mut rows);
-        let statistics = scale.statistics(&rows, self.dim);
+        let statistics = scale.statistics(&rows, self.dim, Weights(self.weights.as_deref()));
         if let Some(column) = statistics.overflow() {
             return Err(Error::Spread {
                 column: self.feature_names.get(column).cloned().unwrap_or_default(),
@@ -162,7 +177,8 @@ impl Prepared {
             None => groups,
         });
         let further = recipe.further.iter().zip(further.into_iter().map(drawn));
-        let further = further.map(|(name, values)| StandardTarget::of(name.clone(), values));
+        let weights = prepared.weights();
+        let further = further.map(|(name, values)| StandardTarget::of(name.clone(), values, weights));
         prepared.further = further.collect::<Result<_, _>>()?;
         if groups.as_ref().is_some_and(|groups: &Vec<u32>| groups.iter().all(|group| *group == groups[0])) {
             return Err(Error::OneGroup);
@@ -193,27 +209,31 @@ impl Prepared {
         let has_rows = |class: &usize| of_rows.contains(class);
         let present: Vec<usize> = (0..labels.len()).filter(has_rows).collect();
         let labels: Vec<String> = present.iter().map(|&class| labels[class].clone()).collect();
+        let weights = Weights(self.weights.as_deref());
         let mut targets = present.iter().zip(&labels).map(|(class, label)| {
             let values = of_rows.iter().map(|other| f64::from(u8::from(other == class))).collect();
-            StandardTarget::of(format!("{column}={label}"), values)
+            StandardTarget::of(format!("{column}={label}"), values, weights)
         });
-        self.target = targets.next().transpose()?;
-        self.further = targets.collect::<Result<_, _>>()?;
+        let (first, further) = (targets.next().transpose()?, targets.collect::<Result<_, _>>()?);
+        (self.target, self.further) = (first, further);
         self.classes = Some(Classes { column, labels });
         Ok(())
     }
 
-    /// Scale all rows of a table by given statistics, and the target by its own.
+    /// Scale all rows of a table by given statistics, and the target by its own. Its weights, if it has any, are positive and of
+    /// mean 1.
     ///
     /// # Errors
     /// [`Error::Spread`].
     pub(crate) fn scaled_by(table: Table, statistics: Scaler) -> Result<Self, Error> {
-        let Table { name, feature_names, mut features, target, target_name, .. } = table;
+        let Table { name, feature_names, mut features, target, target_name, weights, .. } = table;
         if let Some(column) = statistics.overflow() {
             return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
         }
         statistics.apply(&mut features);
-        let target = target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values));
+        let of_rows = Weights(weights.as_deref());
+        let target =
+            target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values, of_rows));
         let target = target.transpose()?;
         let dim = statistics.width();
         Ok(Self {
@@ -225,6 +245,7 @@ impl Prepared {
             target,
             further: Vec::new(),
             classes: None,
+            weights,
             groups: None,
             in_time: false,
             numbers: None,
@@ -252,6 +273,7 @@ impl Prepared {
             target,
             further: Vec::new(),
             classes: None,
+            weights: None,
             groups: None,
             in_time: false,
             numbers,
@@ -360,7 +382,7 @@ impl Prepared {
 
     /// Undo the standardisation of rows and target, which must not be mapped.
     pub(crate) fn into_table(self) -> Table {
-        let Self { name, feature_names, dim, rows: mut features, statistics, target, .. } = self;
+        let Self { name, feature_names, dim, rows: mut features, statistics, target, weights, .. } = self;
         statistics.undo(&mut features);
         let (target_name, target) = target
             .map(|StandardTarget { name, mut values, mean, deviation }| {
@@ -368,7 +390,7 @@ impl Prepared {
                 (name, values)
             })
             .unzip();
-        Table { name, feature_names, dim, features, target, target_name }
+        Table { name, feature_names, dim, features, target, target_name, weights }
     }
 
     /// Return the number of rows N.
@@ -490,12 +512,36 @@ pub(crate) fn keep(table: &mut Table, numbers: &[usize]) {
     let dim = table.dim;
     for (to, &from) in numbers.iter().enumerate() {
         table.features.copy_within(from * dim..(from + 1) * dim, to * dim);
-        if let Some(target) = &mut table.target {
-            target[to] = target[from];
-        }
+        table.target.iter_mut().chain(&mut table.weights).for_each(|values| values[to] = values[from]);
     }
     table.features.truncate(numbers.len() * dim);
-    if let Some(target) = &mut table.target {
-        target.truncate(numbers.len());
+    table.target.iter_mut().chain(&mut table.weights).for_each(|values| values.truncate(numbers.len()));
+}
+
+/// Leave out rows of weight 0, and divide the weights by their mean. Return the numbers of the rows left; none for all.
+///
+/// # Errors
+/// [`Error::Weight`], [`Error::NoWeight`], [`Error::Length`].
+pub(crate) fn present(table: &mut Table) -> Result<Option<Vec<usize>>, Error> {
+    let Some(weights) = &table.weights else { return Ok(None) };
+    check_length("weights of rows", table.rows(), weights.len())?;
+    check_weights(weights)?;
+    let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+    let present = (present.len() < weights.len()).then_some(present);
+    if let Some(present) = &present {
+        keep(table, present);
     }
+    table.weights = table.weights.take().map(normalised);
+    Ok(present)
+}
+
+/// Check that weights are finite, at least 0, and not all 0.
+///
+/// # Errors
+/// [`Error::Weight`], [`Error::NoWeight`].
+pub(crate) fn check_weights(weights: &[f64]) -> Result<(), Error> {
+    if let Some(row) = weights.iter().position(|weight| !is_weight(*weight)) {
+        return Err(Error::Weight { row, weight: weights[row] });
+    }
+    if weights.iter().all(|&weight| weight == 0.0) { Err(Error::NoWeight) } else { Ok(()) }
 }

@@ -4,6 +4,7 @@
 //! A constant feature carries no information and is set to zero. A learned [`Map`] of the standardised features may follow.
 
 use crate::data::map::Map;
+use crate::data::weights::Weights;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +32,10 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Compute what scales rows of `dim` features.
-    pub(crate) fn statistics(self, rows: &[f64], dim: usize) -> Scaler {
+    /// Compute what scales rows of `dim` features. Medians do not depend on weights.
+    pub(crate) fn statistics(self, rows: &[f64], dim: usize, weights: Weights<'_>) -> Scaler {
         match self {
-            Self::Standard => Scaler::of(rows, dim),
+            Self::Standard => Scaler::weighted(rows, dim, weights),
             Self::Robust => Scaler::robust(rows, dim),
             Self::None => Scaler::identity(dim),
         }
@@ -68,29 +69,36 @@ pub struct Scaler {
 impl Scaler {
     /// Compute the statistics of rows of `dim` features.
     pub fn of(rows: &[f64], dim: usize) -> Self {
-        let count = rows.len().checked_div(dim).unwrap_or(0).max(1) as f64;
+        Self::weighted(rows, dim, Weights::default())
+    }
+
+    /// Compute the statistics of weighted rows.
+    pub(crate) fn weighted(rows: &[f64], dim: usize, weights: Weights<'_>) -> Self {
+        let count = weights.sum(rows.len().checked_div(dim).unwrap_or(0).max(1));
+        let rows =
+            || rows.chunks_exact(dim.max(1)).enumerate().map(|(row, values)| (weights.at(row), values));
         let mut means = vec![0.0; dim];
-        for row in rows.chunks_exact(dim.max(1)) {
+        for (weight, row) in rows() {
             for (mean, value) in means.iter_mut().zip(row) {
-                *mean += value / count;
+                *mean += value / count * weight;
             }
         }
         // The sum above is rounded once per row, so that over many rows a constant would seem to vary.
         let mut rest = vec![0.0; dim];
         // Scale first: squares of very large or very small differences overflow or underflow.
         let mut scales = vec![0.0_f64; dim];
-        for row in rows.chunks_exact(dim.max(1)) {
+        for (weight, row) in rows() {
             for (((scale, rest), value), mean) in scales.iter_mut().zip(&mut rest).zip(row).zip(&means) {
                 *scale = scale.max((value - mean).abs());
-                *rest += (value - mean) / count;
+                *rest += (value - mean) / count * weight;
             }
         }
         means.iter_mut().zip(&rest).for_each(|(mean, rest)| *mean += rest);
         scales.iter_mut().for_each(|scale| *scale = power_of_two(*scale));
         let mut deviations = vec![0.0; dim];
-        for row in rows.chunks_exact(dim.max(1)) {
+        for (weight, row) in rows() {
             for (((square, value), mean), scale) in deviations.iter_mut().zip(row).zip(&means).zip(&scales) {
-                *square += ((value - mean) / scale).powi(2) / count;
+                *square += ((value - mean) / scale).powi(2) / count * weight;
             }
         }
         for ((deviation, mean), scale) in deviations.iter_mut().zip(&means).zip(&scales) {

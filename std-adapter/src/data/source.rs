@@ -42,6 +42,11 @@ pub trait RowSource: std::fmt::Debug + Sync {
         Partition::Rows
     }
 
+    /// Return the weights of the rows, positive and of mean 1; none if each counts once.
+    fn weights(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Return the targets after the first, which rows in memory may have.
     fn further(&self) -> &[StandardTarget] {
         &[]
@@ -155,6 +160,10 @@ impl RowSource for Prepared {
         &self.further
     }
 
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
     fn partition(&self) -> Partition<'_> {
         match &self.groups {
             Some(groups) => Partition::Groups(groups),
@@ -181,6 +190,7 @@ impl RowSource for Prepared {
         let mut gathered = Self::of(self.columns(), features, targets, Some(numbers));
         gathered.further = self.further.iter().map(|target| target.gather(rows)).collect();
         gathered.classes.clone_from(&self.classes);
+        gathered.weights = Prepared::weights(self).gather(rows);
         gathered.groups = self.groups.as_ref().map(|groups| rows.iter().map(|&row| groups[row]).collect());
         gathered.in_time = self.in_time;
         Ok(gathered)
@@ -200,6 +210,7 @@ impl RowSource for Prepared {
         for target in self.targets() {
             hasher.update(bytemuck::cast_slice(&target.values));
         }
+        hasher.update(bytemuck::cast_slice(self.weights.as_deref().unwrap_or_default()));
         hasher.finalize()
     }
 }

@@ -151,6 +151,33 @@ pub enum Error {
         /// The column.
         name: String,
     },
+    /// The weight of a row that is negative or not finite.
+    #[error("the weight of row {row} (from 0) is {weight}: expected a finite number, at least 0")]
+    Weight {
+        /// The row.
+        row: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// Weights that are all 0.
+    #[error("all rows have the weight 0; give some a positive weight")]
+    NoWeight,
+    /// Weights where each row counts once.
+    #[error("{what} takes no weights of rows; leave them out")]
+    Unweighted {
+        /// What takes none.
+        what: &'static str,
+    },
+    /// A class without a label.
+    #[error(
+        "the class of row {row} (from 0) is no index of a label, a whole number from 0 and less than {labels}"
+    )]
+    Unlabelled {
+        /// The row.
+        row: usize,
+        /// The number of labels.
+        labels: usize,
+    },
     /// Leaving out single rows that belong together.
     #[error(
         "rows that belong together cannot be left out one by one; choose the ridge by cross-validation, or give it"

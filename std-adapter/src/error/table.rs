@@ -147,6 +147,14 @@ pub enum TableProblem {
     /// So many rows, all of them left out.
     #[error("all {0} rows have gaps and were left out; fill the gaps, or ignore the columns that have them")]
     AllDropped(usize),
+    /// A negative weight, as written.
+    #[error("the weight {0:?} is negative: expected a number, at least 0; a row of weight 0 is left out")]
+    Weight(String),
+    /// Weights of which none is positive.
+    #[error(
+        "no row is left: all weights are 0, or the other rows have gaps; give some rows a positive weight"
+    )]
+    NoWeight,
     /// Words or gaps to be filled in what can be read once only.
     #[error(
         "words and gaps to be filled take two passes over the rows; give a file in place of standard input"

@@ -8,7 +8,7 @@ use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
 use crate::observer::{NoObserver, Observer};
 use crate::regression::{
-    accumulator::Accumulator, fit::Fitted, fit::fit, folds::deal_folds, leave_one_out::Axes,
+    accumulator::Accumulator, fit::Fitted, fit::fit, fit::unweighted, folds::deal_folds, leave_one_out::Axes,
     params::FitParams, regress::solve, ridge::Candidates, ridge::Ridge,
 };
 use dpp_nystrom_core::kernel::Kernel;
@@ -101,10 +101,11 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
     /// Fit weights to the map's features, for any kernel, in `f64`.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], errors of the data
-    /// set.
+    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], [`Error::Unweighted`] for a data
+    /// set with weights, errors of the data set.
     pub fn fit_features(&self, data: &Dataset<'_>) -> Result<FeatureRidge<'m, K>, Error> {
         let source = self.map.source(data)?;
+        unweighted(source.as_rows(), "a regression on features")?;
         let rows = source.as_rows().in_memory("a regression on features", self.seed)?;
         let target = rows.learnable()?;
         let phi = self.map.transform_scaled(&rows.rows)?;

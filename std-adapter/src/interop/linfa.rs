@@ -97,7 +97,13 @@ impl<D: Data<Elem = f64>, T: AsTargets<Elem = f64, Ix = Ix1>> Fit<ArrayBase<D, I
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<FittedModel, Error> {
         let rows = row_major(&dataset.records);
         let targets: Vec<f64> = dataset.targets.as_targets().iter().copied().collect();
+        let weights: Option<Vec<f64>> =
+            dataset.weights().map(|weights| weights.iter().copied().map(f64::from).collect());
         let data = Dataset::from_rows(&rows, dataset.records.ncols())?.with_target(&targets)?;
+        let data = match &weights {
+            Some(weights) => data.with_weights(weights)?,
+            None => data,
+        };
         Ok(FittedModel(KernelRidge::params(self.map).ridge(self.ridge).fit(&data)?))
     }
 }

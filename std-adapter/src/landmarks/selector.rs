@@ -100,7 +100,7 @@ pub enum RowAccess {
 /// # fn main() -> Result<(), dpp_nystrom::Error> {
 /// # let features: Vec<f64> = (0..100).map(|i| f64::from(i).sin()).collect();
 /// # let feature_names = vec!["a".to_owned()];
-/// # let table = Table { name: String::new(), feature_names, dim: 1, features, target: None, target_name: None };
+/// # let table = Table { name: String::new(), feature_names, dim: 1, features, target: None, target_name: None, weights: None };
 /// let data = Prepared::new(table, None, 0)?;
 /// let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 })?;
 /// let task = Task { seed: 7, ..Task::new(&gram, 4) };

@@ -1,6 +1,7 @@
 //! Descent on the leave-one-out error by L-BFGS (Liu and Nocedal 1989).
 
 use crate::metric::{objective::Problem, transform::Transform};
+use crate::observer::{Observer, go_on};
 use argmin::core::{CostFunction, Error, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -167,6 +168,7 @@ struct Asked {
 struct Objective<'a, 'b> {
     problem: &'a Problem<'b>,
     held_out: Option<&'a Problem<'b>>,
+    observer: &'a dyn Observer,
     from: &'a Point,
     moves: Moves,
     /// The last place, since value and gradient are asked for one after the other.
@@ -209,6 +211,7 @@ impl CostFunction for &Objective<'_, '_> {
     type Output = f64;
 
     fn cost(&self, place: &Vec<f64>) -> Result<f64, Error> {
+        go_on(self.observer)?;
         Ok(self.at(place).0)
     }
 }
@@ -218,22 +221,27 @@ impl Gradient for &Objective<'_, '_> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, place: &Vec<f64>) -> Result<Vec<f64>, Error> {
+        go_on(self.observer)?;
         Ok(self.at(place).1)
     }
 }
 
 /// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error, return that with
 /// the least error on rows held out.
+///
+/// # Errors
+/// [`Cancelled`](crate::error::Error::Cancelled), after at most one evaluation more.
 pub(crate) fn descend(
     problem: &Problem<'_>,
     held_out: Option<&Problem<'_>>,
     from: &Measured,
-    moves: Moves,
-    steps: u64,
-) -> Measured {
+    (moves, steps): (Moves, u64),
+    observer: &dyn Observer,
+) -> Result<Measured, crate::error::Error> {
     let objective = Objective {
         problem,
         held_out,
+        observer,
         from: &from.point,
         moves,
         last: RefCell::new(None),
@@ -242,14 +250,16 @@ pub(crate) fn descend(
     };
     let start = from.point.place(moves);
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
-    // An error of the line search ends the descent: what it has found stands.
+    // An error of the line search, or a cancellation, ends the descent: what it has found stands.
     let _ = Executor::new(&objective, solver).configure(|state| state.param(start).max_iters(steps)).run();
-    objective.best.into_inner().unwrap_or_else(|| from.clone())
+    go_on(observer)?;
+    Ok(objective.best.into_inner().unwrap_or_else(|| from.clone()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Moves, Point};
+    use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, transform::Transform};
     use faer::Mat;
@@ -263,6 +273,8 @@ mod tests {
     #[test]
     fn the_gradient_agrees_with_differences() {
         let (x, y, landmarks) = (numbers(40, 4, 0.3), numbers(40, 2, 5.1), numbers(6, 4, 2.2));
+        let weights = [0.5, 1.5].repeat(20);
+        let weights = Weights(Some(&weights));
         let transforms = [
             Transform::Scales(vec![0.7, 1.3, 0.4, 0.9]),
             Transform::Map(numbers(2, 4, 7.7)),
@@ -270,7 +282,7 @@ mod tests {
         ];
         for kernel in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52]
         {
-            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             for (transform, moves) in transforms.iter().flat_map(|transform| {
                 [Moves::Transform, Moves::Landmarks, Moves::Both].map(|moves| (transform, moves))
             }) {

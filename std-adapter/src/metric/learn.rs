@@ -1,7 +1,7 @@
 //! Scales and maps of the features, learned from the target.
 
 use crate::approximation::{features::features_of_points, gram::Gram};
-use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget};
+use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
 use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
@@ -222,12 +222,14 @@ pub(crate) fn learn_metric(
     let last = if free {
         // One bandwidth stays one.
         let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
-        let moved = descend(&learned, held, &best, moves, FREE_STEPS);
+        let moved = descend(&learned, held, &best, (moves, FREE_STEPS), observer)?;
         search.advance()?;
-        descend(&all, None, &moved, moves, LAST_STEPS)
+        descend(&all, None, &moved, (moves, LAST_STEPS), observer)?
     } else {
         match search.start(&all, None, best.point.transform.clone()) {
-            Ok(from) if metric != Metric::One => descend(&all, None, &from, Moves::Transform, LAST_STEPS),
+            Ok(from) if metric != Metric::One => {
+                descend(&all, None, &from, (Moves::Transform, LAST_STEPS), observer)?
+            }
             _ => best,
         }
     };
@@ -302,7 +304,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature. The squared error of indicators
+    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature; times its weight. The squared error of indicators
     /// also falls where no class is told better.
     fn errors(&self, point: &Point) -> Option<Vec<f64>> {
         let held = self.held?;
@@ -313,9 +315,12 @@ impl Judge<'_> {
             own.map(|(output, target)| target.mean + target.deviation * output).collect::<Vec<f64>>()
         };
         let outputs: Vec<f64> = (0..outputs.nrows()).flat_map(scaled).collect();
-        let temperature = temperature(&outputs, self.targets.len(), of_held);
-        let rows = outputs.chunks_exact(self.targets.len()).zip(of_held);
-        Some(rows.map(|(outputs, &class)| -log_probability(outputs, class, temperature)).collect())
+        let temperature = temperature(&outputs, self.targets.len(), of_held, held.weights);
+        let rows = outputs.chunks_exact(self.targets.len()).zip(of_held).enumerate();
+        let loss = |(row, (outputs, &class)): (usize, (&[f64], &usize))| {
+            -held.weights.at(row) * log_probability(outputs, class, temperature)
+        };
+        Some(rows.map(loss).collect())
     }
 
     /// Return by how many standard errors of the difference an error must be lower. Log-losses of a few rows decide on classes.
@@ -354,6 +359,7 @@ fn without_negligible(scales: Vec<f64>) -> Vec<f64> {
 struct Rows {
     rows: Mat<f64>,
     targets: Mat<f64>,
+    weights: Option<Vec<f64>>,
 }
 
 impl Rows {
@@ -361,11 +367,13 @@ impl Rows {
         Self {
             rows: Mat::from_fn(rows.len(), data.dim, |i, j| data.rows[rows[i] * data.dim + j] / sigma),
             targets: Mat::from_fn(rows.len(), targets.ncols(), |i, t| targets[(rows[i], t)]),
+            weights: data.weights().gather(rows),
         }
     }
 
     fn problem(&self, kernel: KernelKind) -> Problem<'_> {
-        Problem { rows: self.rows.as_ref(), targets: self.targets.as_ref(), kernel }
+        let weights = Weights(self.weights.as_deref());
+        Problem { rows: self.rows.as_ref(), targets: self.targets.as_ref(), weights, kernel }
     }
 }
 
@@ -423,8 +431,9 @@ impl Search<'_> {
             let landmarks: Vec<f64> =
                 members.iter().flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
             let ground = data.ground(KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
-            let features = features_of_points(&ground, &landmarks)?;
-            let (_, error) = Axes::new(&features)?.best(problem.targets, &ridges)?;
+            let mut features = features_of_points(&ground, &landmarks)?;
+            problem.weights.scale(features.transpose_mut());
+            let (_, error) = Axes::new(&features)?.best(problem.weighted_targets().as_ref(), &ridges)?;
             if error < best.0 {
                 best = (error, candidate);
             }
@@ -449,14 +458,14 @@ impl Search<'_> {
         };
         let mut kept = None;
         for start in starts {
-            kept = keep(descend(problem, held_out, start, Moves::Transform, STEPS));
+            kept = keep(descend(problem, held_out, start, (Moves::Transform, STEPS), self.observer)?);
             self.advance()?;
         }
         // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
         if let Some(first) = &kept
             && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
         {
-            kept = keep(descend(problem, held_out, &again, Moves::Transform, STEPS));
+            kept = keep(descend(problem, held_out, &again, (Moves::Transform, STEPS), self.observer)?);
         }
         self.advance()?;
         kept.ok_or(Error::Regression { reason: CoreError::Ridge })
@@ -502,7 +511,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MULTIPLES, learn_metric, ranks};
+    use super::{MULTIPLES, Weights, learn_metric, ranks};
     use crate::data::prepared::{Prepared, StandardTarget};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::NoObserver;
@@ -512,7 +521,7 @@ mod tests {
         let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
         let mut data = Prepared::unscaled((0..5 * count).map(|i| value(i * i % 7_919)).collect(), 5);
         let targets = data.rows.chunks_exact(5).map(target).collect();
-        data.target = Some(StandardTarget::of("y".into(), targets).unwrap());
+        data.target = Some(StandardTarget::of("y".into(), targets, Weights::default()).unwrap());
         data
     }
 

@@ -12,8 +12,11 @@
 //!   diagonal, `∂J/∂k(Z, Z) = L⁻ᵀSL⁻¹`,
 //! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`: so no matrix is symmetrised.
 //!
+//! With weights of mean 1, `K` and `Y` are those of the rows times the square roots of their weights.
+//!
 //! An evaluation costs some `6Nc² + 4Ncd` multiply-adds, three to four times a fit, on one thread.
 
+use crate::data::weights::Weights;
 use crate::kernel::kind::KernelKind;
 use crate::linalg::triangle::factor;
 use faer::linalg::matmul::matmul;
@@ -35,6 +38,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) rows: MatRef<'a, f64>,
     /// N x m.
     pub(crate) targets: MatRef<'a, f64>,
+    /// The weights of the rows, of mean 1.
+    pub(crate) weights: Weights<'a>,
     /// The kernel, with bandwidth 1.
     pub(crate) kernel: KernelKind,
 }
@@ -54,7 +59,7 @@ pub(crate) struct Solved {
     weights: Mat<f64>,
 }
 
-/// The features of rows.
+/// The features of rows, times the square roots of their weights.
 struct Features {
     /// `Φ`.
     phi: Mat<f64>,
@@ -81,8 +86,10 @@ struct LeftOut {
 }
 
 impl Features {
-    fn of(kernel: KernelKind, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Self> {
+    fn of(problem: &Problem<'_>, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Self> {
+        let Problem { kernel, weights, .. } = *problem;
         let (mut phi, slopes) = kernel_values(kernel, rows, landmarks);
+        weights.scale(phi.as_mut());
         let (mut lower, home_slopes) = kernel_values(kernel, landmarks, landmarks);
         (0..lower.nrows()).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
         factor(&mut lower)?;
@@ -118,7 +125,14 @@ impl Features {
 }
 
 impl Problem<'_> {
-    /// Return the squared error of a solution on each of these rows, transformed; the sum of those of the targets.
+    /// Return the targets times the square roots of the weights.
+    pub(crate) fn weighted_targets(&self) -> Mat<f64> {
+        let mut targets = self.targets.to_owned();
+        self.weights.scale(targets.as_mut());
+        targets
+    }
+
+    /// Return the squared error of a solution on each of these rows, transformed, times its weight; the sum of those of the targets.
     pub(crate) fn squares(
         &self,
         rows: MatRef<'_, f64>,
@@ -126,7 +140,7 @@ impl Problem<'_> {
         solved: &Solved,
     ) -> Vec<f64> {
         let left = self.left(rows, landmarks, solved);
-        (0..left.nrows()).map(|i| left.row(i).squared_norm_l2()).collect()
+        (0..left.nrows()).map(|i| self.weights.at(i) * left.row(i).squared_norm_l2()).collect()
     }
 
     /// Return what a solution leaves of the targets of these rows, transformed.
@@ -154,7 +168,8 @@ impl Problem<'_> {
         let mut outer = Mat::zeros(rows.ncols(), rows.ncols());
         for t in 0..self.targets.ncols() {
             let weights = Mat::from_fn(rows.nrows(), landmarks.nrows(), |_, a| solved.weights[(a, t)]);
-            let (gradients, _) = through(self.kernel, rows, landmarks, weights, &slopes);
+            let (mut gradients, _) = through(self.kernel, rows, landmarks, weights, &slopes);
+            self.weights.scale(gradients.as_mut());
             add(outer.as_mut(), gradients.transpose(), gradients.as_ref(), 1.0 / rows.nrows() as f64);
         }
         outer
@@ -167,8 +182,9 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         ridges: impl Iterator<Item = f64>,
     ) -> Option<f64> {
-        let features = Features::of(self.kernel, rows, landmarks)?;
-        let error = |ridge| Some((features.leave_out(self.targets, ridge)?.error, ridge));
+        let features = Features::of(self, rows, landmarks)?;
+        let targets = self.weighted_targets();
+        let error = |ridge| Some((features.leave_out(targets.as_ref(), ridge)?.error, ridge));
         let best = ridges.filter_map(error).min_by(|one, other| one.0.total_cmp(&other.0))?;
         Some(best.1)
     }
@@ -182,8 +198,10 @@ impl Problem<'_> {
     ) -> Option<Solved> {
         let (n, c, m) = (rows.nrows(), landmarks.nrows(), self.targets.ncols());
         let count = n as f64;
-        let features = Features::of(self.kernel, rows, landmarks)?;
-        let LeftOut { shares, weights, residuals, free, error } = features.leave_out(self.targets, ridge)?;
+        let features = Features::of(self, rows, landmarks)?;
+        let targets = self.weighted_targets();
+        let LeftOut { shares, weights, residuals, free, error } =
+            features.leave_out(targets.as_ref(), ridge)?;
         let Features { phi, lower, slopes: [slopes, home_slopes], .. } = features;
         let lower = lower.as_ref();
         let (mut a, mut b) = (Mat::zeros(n, m), vec![0.0; n]);
@@ -227,6 +245,7 @@ impl Problem<'_> {
 
         let mut kernel_weights = weights;
         solve_upper(lower.transpose(), kernel_weights.as_mut(), Par::Seq);
+        self.weights.scale(slope.as_mut());
         // A landmark is in both arguments of its own kernel matrix.
         let (of_rows, mut of_landmarks) = through(self.kernel, rows, landmarks, slope, &slopes);
         let (first, second) = through(self.kernel, landmarks, landmarks, home, &home_slopes);
@@ -359,6 +378,7 @@ fn through(
 #[cfg(test)]
 mod tests {
     use super::{Problem, Solved, kernel_values};
+    use crate::data::weights::{Weights, normalised};
     use crate::kernel::kind::KernelKind;
     use dpp_nystrom_core::kernel::Kernel;
     use faer::{Mat, MatRef};
@@ -370,6 +390,10 @@ mod tests {
         let number =
             |i: usize, j: usize| ((seed + i as f64 * 1.7 + j as f64 * 0.31).sin() * 43_758.545_3).fract();
         Mat::from_fn(rows, columns, number)
+    }
+
+    fn weights(rows: usize) -> Vec<f64> {
+        normalised((0..rows).map(|row| 1.0 + (row % 5) as f64).collect())
     }
 
     #[test]
@@ -399,9 +423,12 @@ mod tests {
             let (x, y) = (others(rows), others(problem.targets));
             let (one, own) = (rows.subrows(left, 1), problem.targets.subrows(left, 1));
             let ridge = ridge * n as f64 / (n - 1) as f64;
-            let problem = Problem { targets: y.as_ref(), ..*problem };
+            let mut weights: Vec<f64> = (0..n).map(|row| problem.weights.at(row)).collect();
+            let of_own = [weights.remove(left)];
+            let problem = Problem { targets: y.as_ref(), weights: Weights(Some(&weights)), ..*problem };
             let solved = problem.evaluate(x.as_ref(), landmarks, ridge).unwrap();
-            sum += Problem { targets: own, ..problem }.squares(one, landmarks, &solved)[0];
+            let own = Problem { targets: own, weights: Weights(Some(&of_own)), ..problem };
+            sum += own.squares(one, landmarks, &solved)[0];
         }
         sum / n as f64
     }
@@ -409,8 +436,10 @@ mod tests {
     #[test]
     fn the_error_is_that_of_leaving_each_row_out() {
         let (x, y, z) = (numbers(25, 3, 0.3), numbers(25, 2, 5.1), numbers(6, 3, 2.2));
+        let weights = weights(25);
         for kernel in KERNELS {
-            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
+            let weights = Weights(Some(&weights));
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let solved = problem.evaluate(x.as_ref(), z.as_ref(), 1e-2).unwrap();
             let expected = left_out(&problem, x.as_ref(), z.as_ref(), 1e-2);
             assert!((solved.error / expected - 1.0).abs() < 1e-9, "{kernel:?} {} {expected}", solved.error);
@@ -421,8 +450,10 @@ mod tests {
     fn the_gradient_agrees_with_differences() {
         let step = 1e-6;
         let (x, y, z) = (numbers(40, 3, 0.3), numbers(40, 2, 5.1), numbers(6, 3, 2.2));
+        let weights = weights(40);
         for kernel in KERNELS {
-            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), kernel };
+            let weights = Weights(Some(&weights));
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let at = |x: &Mat<f64>, z: &Mat<f64>, ridge: f64| -> Solved {
                 problem.evaluate(x.as_ref(), z.as_ref(), ridge).unwrap()
             };

@@ -9,7 +9,7 @@
 //! probability `1 - 1/(n + 2)`, as in Platt (1999), so that classes without an error leave `T` positive. `-ln p_k` is convex in `1/T`:
 //! Newton's method finds it.
 
-use crate::data::columns::Classes;
+use crate::data::{columns::Classes, weights::Weights};
 use crate::error::Error;
 use dpp_nystrom_core::Class;
 use rayon::prelude::*;
@@ -72,8 +72,8 @@ pub(crate) fn log_probability(outputs: &[f64], class: usize, temperature: f64) -
     (outputs[class] - largest) / temperature - sum.ln()
 }
 
-/// Return the temperature with the largest likelihood: `outputs` has a number for each row and class, row by row.
-pub(crate) fn temperature(outputs: &[f64], classes: usize, of_rows: &[usize]) -> f64 {
+/// Return the temperature with the largest likelihood of rows with weights of mean 1: `outputs` has a number for each row and class, row by row.
+pub(crate) fn temperature(outputs: &[f64], classes: usize, of_rows: &[usize], weights: Weights<'_>) -> f64 {
     let smoothing = 1.0 / (of_rows.len() as f64 + 2.0);
     let wrong = smoothing / (classes as f64 - 1.0);
     // The derivatives of Σ -ln p by s = 1/T are Σ (E f - Σ q f) and Σ Var f.
@@ -91,10 +91,13 @@ pub(crate) fn temperature(outputs: &[f64], classes: usize, of_rows: &[usize]) ->
             }
             [mean / mass - wanted, square / mass - (mean / mass).powi(2)]
         };
-        let rows = outputs.par_chunks(1_024 * classes).zip(of_rows.par_chunks(1_024));
-        let sums = rows.map(|(outputs, of_rows)| {
-            let rows = outputs.chunks_exact(classes).zip(of_rows).map(row);
-            rows.fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
+        let blocks = outputs.par_chunks(1_024 * classes).zip(of_rows.par_chunks(1_024)).enumerate();
+        let sums = blocks.map(|(block, (outputs, of_rows))| {
+            let rows = outputs.chunks_exact(classes).zip(of_rows).map(row).enumerate();
+            rows.fold([0.0; 2], |[a, b], (at, [c, d])| {
+                let weight = weights.at(1_024 * block + at);
+                [a + weight * c, b + weight * d]
+            })
         });
         sums.collect::<Vec<_>>().into_iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
     };
@@ -116,7 +119,7 @@ pub(crate) fn temperature(outputs: &[f64], classes: usize, of_rows: &[usize]) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{log_probability, temperature};
+    use super::{Weights, log_probability, temperature};
 
     /// The temperature is that of the least smoothed cross-entropy, found by a search over a grid.
     #[test]
@@ -141,7 +144,7 @@ mod tests {
                 };
                 rows.map(row).sum::<f64>()
             };
-            let found = temperature(&outputs, classes, &of_rows);
+            let found = temperature(&outputs, classes, &of_rows, Weights::default());
             let grid = (-400..400).map(|step| found * 1.01_f64.powi(step));
             assert!(grid.map(entropy).all(|other| other >= entropy(found) - 1e-9), "{classes} {found}");
             assert!((1e-3..1e3).contains(&found), "{found}");

@@ -13,7 +13,8 @@
 //! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
 //! optional, are the importances; section 5, mandatory, are the outputs after the first with the
-//! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the integers in which it is exported. A model without sections is written as version 1.
+//! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
+//! rows; section 7, optional, is the integers in which the model is exported. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -49,8 +50,11 @@ const IMPORTANCES: u32 = 4;
 /// The tag of the section of the outputs after the first, and of the classes.
 const OUTPUTS: u32 = 5;
 
+/// The tag of the section of the column of weights.
+const WEIGHT: u32 = 6;
+
 /// The tag of the section of the integers in which a model is to be exported.
-const QUANTISE: u32 = 6;
+const QUANTISE: u32 = 7;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -133,6 +137,9 @@ impl Model {
         }
         if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
             sections.push(Section::of(RECIPE, false, recipe)?);
+            if let Some(weight) = &recipe.weight {
+                sections.push(Section::of(WEIGHT, false, weight)?);
+            }
         }
         if sections.is_empty() {
             return FRAME.write(out, &content);
@@ -171,6 +178,10 @@ impl Model {
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
                 QUANTISE => model.quantise = Some(section.content().map_err(malformed)?),
                 OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
+                WEIGHT => {
+                    let weight = section.content().map_err(malformed)?;
+                    model.recipe.get_or_insert_default().weight = Some(weight);
+                }
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -216,7 +227,7 @@ mod tests {
         let path = folder.path().join("m");
         let written = |mandatory| {
             let mut content = postcard::to_allocvec(&model).unwrap();
-            let section = Section { tag: 7, mandatory, bytes: vec![1, 2, 3] };
+            let section = Section { tag: 99, mandatory, bytes: vec![1, 2, 3] };
             content.extend(postcard::to_allocvec(&vec![section]).unwrap());
             let mut bytes = Vec::new();
             Frame { version: 2, ..FRAME }.write(&mut bytes, &content).unwrap();
@@ -224,7 +235,7 @@ mod tests {
             Model::load(&path)
         };
         assert_eq!(written(false).unwrap(), model);
-        assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(7), .. })));
+        assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(99), .. })));
 
         // What it knows of its predictions is a section, which must fit the model.
         let confidence = Confidence {

@@ -142,6 +142,11 @@ impl Model {
         }
     }
 
+    /// Return the name of the column that weighted the training rows, if there was one.
+    pub fn weight(&self) -> Option<&str> {
+        self.recipe.as_ref()?.weight.as_deref()
+    }
+
     /// Return the number of outputs: one, or that of targets or classes.
     pub fn outputs(&self) -> usize {
         1 + self.further.len()

@@ -84,6 +84,8 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     /// Values of the buffered rows, in lanes, and their targets, row by row.
     values: Vec<T>,
     targets: Vec<f64>,
+    /// What multiplies their features, if any row was added with another number than 1: the square roots of weights.
+    roots: Vec<T>,
     /// Their kernel values with the landmarks, and then their features, by columns.
     features: Vec<T>,
     whitener: Whitener,
@@ -143,6 +145,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             outputs,
             values: zeros(room * dim, T::ZERO)?,
             targets: zeros(room.saturating_mul(outputs), 0.0)?,
+            roots: Vec::new(),
             features: zeros(room.saturating_mul(rank), T::ZERO)?,
             whitener: Whitener::None,
             factor: square(rank)?,
@@ -214,10 +217,29 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         row: impl IntoIterator<Item = T>,
         targets: impl IntoIterator<Item = f64>,
     ) -> Result<(), Error> {
+        self.push_weighted(row, targets, 1.0)
+    }
+
+    /// [`push`](Self::push) a row whose features and targets are multiplied by `root`, the square root of its weight.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(crate) fn push_weighted(
+        &mut self,
+        row: impl IntoIterator<Item = T>,
+        targets: impl IntoIterator<Item = f64>,
+        root: f64,
+    ) -> Result<(), Error> {
         let dim = self.landmarks.ground().features();
         set_row(&mut self.values, dim, self.waiting, row);
         let own = self.targets.iter_mut().skip(self.waiting * self.outputs).take(self.outputs);
-        own.zip(targets).for_each(|(slot, target)| *slot = target);
+        own.zip(targets).for_each(|(slot, target)| *slot = root * target);
+        if root != 1.0 {
+            self.roots.resize(self.room, T::ONE);
+        }
+        if let Some(slot) = self.roots.get_mut(self.waiting) {
+            *slot = T::from_f64(root);
+        }
         self.waiting += 1;
         if self.waiting == self.room { self.absorb() } else { Ok(()) }
     }
@@ -288,7 +310,13 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let columns = &mut self.features[..count * self.landmarks.len()];
         let task = self.columns;
         let tasks = columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task));
-        tasks.for_each(|(entries, rows)| arch.dispatch(Entries { ground, rows, count, values, entries }));
+        let roots = &self.roots;
+        tasks.for_each(|(entries, rows)| {
+            arch.dispatch(Entries { ground, rows, count, values, entries });
+            for column in entries.chunks_exact_mut(count) {
+                column.iter_mut().zip(roots).for_each(|(entry, &root)| *entry *= root);
+            }
+        });
     }
 
     /// Replace kernel values by features.

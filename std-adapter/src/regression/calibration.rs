@@ -36,6 +36,7 @@ struct Row {
     own: Option<(usize, [f64; 2])>,
     /// Its error when it is predicted from the others, in standard deviations of its variance.
     deviations: f64,
+    weight: f64,
 }
 
 /// What rows are measured by.
@@ -52,15 +53,15 @@ struct Sample<'s, 'm, 'a, 'g, T> {
 impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
     /// Measure the rows at these places.
     fn measure(&self, places: &[usize]) -> Result<Vec<Row>, Error> {
-        let Input { rows, dim, targets, kernel, .. } = self.input;
+        let Input { rows, dim, targets, kernel, weights, .. } = self.input;
         let row = |place: usize| &rows[place * dim..(place + 1) * dim];
         let mut phi = self.whitening.kernel_values(places.iter().map(|&place| row(place)))?;
         let wide = |columns: &Columns<T>| {
             let view = columns.view();
             Mat::from_fn(view.nrows(), view.ncols(), |i, k| view[(i, k)].to_f64())
         };
-        let weights = Mat::from_fn(self.weights.len(), 1, |k, _| self.weights[k].to_f64());
-        let predicted = wide(&phi) * weights;
+        let of_kernel = Mat::from_fn(self.weights.len(), 1, |k, _| self.weights[k].to_f64());
+        let predicted = wide(&phi) * of_kernel;
         self.whitening.whiten(&mut phi);
         let explained = phi.squares();
         let mut leverages = wide(&phi);
@@ -83,7 +84,8 @@ impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
             let diagonal = kernel.diagonal(row(places[i])).to_f64();
             let residual = (diagonal - explained[i]).max(0.0);
             let leverage = leverages.row(i).squared_norm_l2();
-            let free = 1.0 - leverage;
+            let weight = weights.at(places[i]);
+            let free = 1.0 - weight * leverage;
             let error = (targets.at(places[i]) - predicted[(i, 0)]) / free;
             let own = if near.is_landmark() {
                 alone.next().map(|residual| (near.landmark, [near.second, residual]))
@@ -91,7 +93,7 @@ impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
                 None
             };
             let deviations = error.abs() / self.solved.variance(residual, leverage / free).sqrt();
-            Row { beyond: [near.distance, residual], own, deviations }
+            Row { beyond: [near.distance, residual], own, deviations, weight }
         });
         Ok(measured.collect())
     }
@@ -131,6 +133,17 @@ impl Near {
     }
 }
 
+/// Return the number that one of `part` rows exceeds, by their weights: of numbers in descending order, each with its weight.
+fn exceeded(column: &[(f64, f64)], part: f64) -> f64 {
+    let all: f64 = column.iter().map(|(_, weight)| weight).sum();
+    let mut above = 0.0;
+    let found = column.iter().find(|(_, weight)| {
+        above += weight;
+        above > all / part
+    });
+    found.or(column.last()).map_or(f64::NAN, |(number, _)| *number)
+}
+
 /// Measure the confidence of a regression on its rows, in standard deviations of the target. `weights` are those of the kernel. None for
 /// fewer than [`FEWEST`] rows beside the landmarks, or without a ridge.
 pub(crate) fn measure<T: Lane + RealField>(
@@ -143,7 +156,7 @@ pub(crate) fn measure<T: Lane + RealField>(
     let Input { rows, dim, targets, .. } = input;
     let rank = landmarks.len();
     let Some(penalised) = Triangle::of(regression).penalised(ridge) else { return Ok(None) };
-    let rows_learned = regression.rows() as f64;
+    let rows_learned = regression.effective_rows();
     let solved =
         Solved { penalty: ridge * rows_learned, noise: penalised[(rank, rank)].powi(2) / rows_learned };
     let count = rows.len() / dim;
@@ -164,23 +177,22 @@ pub(crate) fn measure<T: Lane + RealField>(
     });
     let measured: Vec<Row> = measured.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect();
     let (mut columns, mut landmarks_met) = ([const { Vec::new() }; 3], vec![false; rank]);
-    for Row { mut beyond, own, deviations } in measured {
+    for Row { mut beyond, own, deviations, weight } in measured {
         match own {
             // Further rows that equal a landmark are not it.
             Some((place, others)) if !std::mem::replace(&mut landmarks_met[place], true) => beyond = others,
-            _ => columns[2].push(deviations),
+            _ => columns[2].push((deviations, weight)),
         }
-        columns[0].push(beyond[0]);
-        columns[1].push(beyond[1]);
+        columns[0].push((beyond[0], weight));
+        columns[1].push((beyond[1], weight));
     }
-    if columns[2].len() < FEWEST || columns.iter().flatten().any(|number| !number.is_finite()) {
+    if columns[2].len() < FEWEST || columns.iter().flatten().any(|(number, _)| !number.is_finite()) {
         return Ok(None);
     }
-    columns.iter_mut().for_each(|column| column.sort_unstable_by(f64::total_cmp));
+    columns.iter_mut().for_each(|column| column.sort_unstable_by(|one, other| other.0.total_cmp(&one.0)));
     let [nearest, residual, deviations] = columns;
-    let exceeded = |column: &[f64], part: usize| column[column.len() - 1 - column.len() / part];
-    let limits = |column: &[f64]| [2, 10, 100].map(|part| exceeded(column, part));
-    let factor = exceeded(&deviations, 10) / DEVIATIONS;
+    let limits = |column: &[(f64, f64)]| [2.0, 10.0, 100.0].map(|part| exceeded(column, part));
+    let factor = exceeded(&deviations, 10.0) / DEVIATIONS;
     let Solved { penalty, noise } = solved;
     let targets = (0..count).map(|row| targets.at(row));
     let range = targets.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], y| [a.min(y), b.max(y)]);
@@ -192,4 +204,23 @@ pub(crate) fn measure<T: Lane + RealField>(
         noise: noise * factor * factor,
         triangle: (0..rank).flat_map(|j| penalised.col_as_slice(j)[..=j].iter().copied()).collect(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exceeded;
+
+    /// A number of weight w is w numbers.
+    #[test]
+    fn shares_of_weighted_numbers() {
+        let weighted: Vec<(f64, f64)> =
+            (0..40).rev().map(|i| (f64::from(i), f64::from(1 + i * i % 3))).collect();
+        let repeated: Vec<(f64, f64)> =
+            weighted.iter().flat_map(|&(number, weight)| vec![(number, 1.0); weight as usize]).collect();
+        for part in [2_usize, 10, 100] {
+            let place = repeated.len() / part;
+            assert_eq!(exceeded(&repeated, part as f64), repeated[place].0);
+            assert_eq!(exceeded(&weighted, part as f64), repeated[place].0, "{part}");
+        }
+    }
 }

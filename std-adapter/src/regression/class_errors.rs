@@ -1,6 +1,6 @@
 //! The errors of classes, on rows that were predicted without their fold.
 
-use crate::data::{columns::TargetColumn, source::RowSource};
+use crate::data::{columns::TargetColumn, source::RowSource, weights::Weights};
 use crate::error::Error;
 use crate::model::classes::{log_probability, temperature};
 use crate::regression::folds::{Deal, class_of};
@@ -10,7 +10,7 @@ use dpp_nystrom_core::Class;
 const CALIBRATED: usize = 1 << 16;
 
 /// How well rows are classified without a part in it: of a learned metric, the rows that were held out of it; else all rows, each predicted
-/// without its fold.
+/// without its fold. Shares and means are over the weights of the rows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClassErrors {
@@ -28,36 +28,44 @@ pub struct ClassErrors {
 #[derive(Clone, Debug)]
 pub struct ClassTally {
     confusion: Vec<Vec<u64>>,
+    /// For each class the weights of its rows, and of those with the right class.
+    weights: Vec<[f64; 2]>,
     losses: f64,
 }
 
 impl ClassTally {
     /// Return that of no rows, for so many classes.
     pub fn new(classes: usize) -> Self {
-        Self { confusion: vec![vec![0; classes]; classes], losses: 0.0 }
+        Self { confusion: vec![vec![0; classes]; classes], weights: vec![[0.0; 2]; classes], losses: 0.0 }
     }
 
     /// Count a row of the class `own` that is taken for the class `taken`, and its log-loss, `-ln p` of its own class. A class past the
     /// last is not counted.
     pub fn add(&mut self, own: usize, taken: usize, log_loss: f64) {
-        if let Some(count) = self.confusion.get_mut(own).and_then(|row| row.get_mut(taken)) {
+        self.add_weighted(own, taken, log_loss, 1.0);
+    }
+
+    /// [`add`](Self::add) a row of this weight. The confusion counts it as one row.
+    pub fn add_weighted(&mut self, own: usize, taken: usize, log_loss: f64, weight: f64) {
+        let count = self.confusion.get_mut(own).and_then(|row| row.get_mut(taken));
+        if let (Some(count), Some([sum, right])) = (count, self.weights.get_mut(own)) {
             *count += 1;
-            self.losses += log_loss;
+            *sum += weight;
+            *right += if own == taken { weight } else { 0.0 };
+            self.losses += weight * log_loss;
         }
     }
 
     /// Return the errors; none if no rows were counted.
     pub fn errors(self) -> Option<ClassErrors> {
-        let Self { confusion, losses } = self;
-        let sums: Vec<u64> = confusion.iter().map(|row| row.iter().sum()).collect();
-        let count: u64 = sums.iter().sum();
-        let right: Vec<u64> = confusion.iter().enumerate().map(|(class, row)| row[class]).collect();
-        let shares = right.iter().zip(&sums).filter(|share| *share.1 > 0);
-        let shares: Vec<f64> = shares.map(|(&right, &sum)| right as f64 / sum as f64).collect();
-        (count > 0).then(|| ClassErrors {
-            accuracy: right.iter().sum::<u64>() as f64 / count as f64,
+        let Self { confusion, weights, losses } = self;
+        let [all, right] = weights.iter().fold([0.0; 2], |[a, b], [sum, right]| [a + sum, b + right]);
+        let shares = weights.iter().filter(|[sum, _]| *sum > 0.0).map(|[sum, right]| right / sum);
+        let shares: Vec<f64> = shares.collect();
+        (all > 0.0).then(|| ClassErrors {
+            accuracy: right / all,
             balanced_accuracy: shares.iter().sum::<f64>() / shares.len() as f64,
-            log_loss: losses / count as f64,
+            log_loss: losses / all,
             confusion,
         })
     }
@@ -74,6 +82,7 @@ pub(crate) fn class_errors(
     seed: u64,
 ) -> Result<(ClassErrors, f64), Error> {
     let (columns, further, rows) = (source.columns(), source.further(), source.len());
+    let weights = Weights(source.weights());
     let classes = 1 + further.len();
     let targets: Vec<&TargetColumn> = columns.target.iter().chain(&columns.further).collect();
     for row in outputs.chunks_exact_mut(classes) {
@@ -89,21 +98,22 @@ pub(crate) fn class_errors(
         let sample: Vec<usize> =
             (0..rows).step_by(stride).filter(|&row| fold.is_none_or(|fold| folds[row] != fold)).collect();
         let outputs: Vec<f64> = sample.iter().flat_map(|&row| own(row).iter().copied()).collect();
-        temperature(&outputs, classes, &sample.iter().map(|&row| of_rows[row]).collect::<Vec<_>>())
+        let own: Vec<usize> = sample.iter().map(|&row| of_rows[row]).collect();
+        temperature(&outputs, classes, &own, Weights(weights.gather(&sample).as_deref()))
     };
     let last = folds.iter().copied().max().unwrap_or(0);
     let temperatures: Vec<f64> = (0..=last).map(|fold| without(Some(fold))).collect();
     let mut tally = ClassTally::new(classes);
     for (row, &class) in of_rows.iter().enumerate() {
         let loss = -log_probability(own(row), class, temperatures[usize::from(folds[row])]);
-        tally.add(class, Class::of(own(row))?.index, loss);
+        tally.add_weighted(class, Class::of(own(row))?.index, loss, weights.at(row));
     }
     Ok((tally.errors().ok_or(Error::Folds { rows })?, without(None)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ClassTally, class_errors, log_probability, temperature};
+    use super::{ClassTally, Weights, class_errors, log_probability, temperature};
     use crate::data::{columns::Classes, prepared::Prepared, prepared::StandardTarget};
     use crate::regression::folds::Deal;
 
@@ -121,12 +131,29 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_weight_w_is_counted_w_times() {
+        let rows = [(0, 0, 0.1, 2), (0, 1, 0.9, 1), (1, 1, 0.4, 4), (1, 0, 1.4, 3)];
+        let (mut weighted, mut repeated) = (ClassTally::new(2), ClassTally::new(2));
+        for (own, taken, loss, weight) in rows {
+            weighted.add_weighted(own, taken, loss, f64::from(weight));
+            (0..weight).for_each(|_| repeated.add(own, taken, loss));
+        }
+        let (found, expected) = (weighted.errors().unwrap(), repeated.errors().unwrap());
+        assert_eq!(found.confusion, [[1, 1], [1, 1]]);
+        assert_eq!(
+            (found.accuracy, found.balanced_accuracy),
+            (expected.accuracy, expected.balanced_accuracy)
+        );
+        assert!((found.log_loss - expected.log_loss).abs() < 1e-15);
+    }
+
+    #[test]
     fn a_fold_is_judged_by_the_temperature_of_the_others() {
         let rows = 60;
         let label = |row: usize| row / 4 % 3;
         let indicator = |class: usize| {
             let values = (0..rows).map(|row| f64::from(u8::from(label(row) == class))).collect();
-            StandardTarget::of(class.to_string(), values).unwrap()
+            StandardTarget::of(class.to_string(), values, Weights::default()).unwrap()
         };
         let mut data = Prepared::unscaled(vec![0.0; rows], 1);
         data.target = Some(indicator(0));
@@ -148,7 +175,8 @@ mod tests {
         let of_rows = |kept: &dyn Fn(usize) -> bool| {
             let kept: Vec<usize> = (0..rows).filter(|&row| kept(row)).collect();
             let outputs: Vec<f64> = kept.iter().flat_map(|&row| outputs[row]).collect();
-            temperature(&outputs, 3, &kept.iter().map(|&row| label(row)).collect::<Vec<_>>())
+            let own: Vec<usize> = kept.iter().map(|&row| label(row)).collect();
+            temperature(&outputs, 3, &own, Weights::default())
         };
         let loss = |row: usize| {
             let others = of_rows(&|other| folds[other] != folds[row]);

@@ -116,7 +116,11 @@ impl Triangle {
             numbers.extend([left, 0.0]);
         }
         let numbers: Vec<T> = numbers.into_iter().map(T::from_f64).collect();
-        regression.restore(rows, &numbers).map_err(regression_error)
+        regression.restore(rows, &numbers).map_err(regression_error)?;
+        if self.rows == rows as f64 {
+            return Ok(());
+        }
+        regression.count_as(T::from_f64(self.rows)).map_err(regression_error)
     }
 
     /// Return the eigenbasis of the rows' products, for leave-one-out errors.

@@ -1,7 +1,10 @@
 //! Fitting a model to a source of rows and landmarks.
 
 use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::{columns::Columns, columns::RowSlices, columns::Targets, source::Order, source::RowSource};
+use crate::data::{
+    columns::Columns, columns::RowSlices, columns::Targets, source::Order, source::RowSource,
+    weights::Weights,
+};
 use crate::error::Error;
 use crate::kernel::{precision::Precision, spec::KernelSpec};
 use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
@@ -61,6 +64,7 @@ pub fn fit(
     columns.learnable()?;
     if checkpoint.is_some() {
         columns.single("a checkpoint")?;
+        unweighted(source, "a checkpoint")?;
     }
     source.expect(Order::Sequential);
     let slices = source.slices();
@@ -84,6 +88,14 @@ pub fn fit(
     }
 }
 
+/// Refuse rows that have weights: `what` counts each once.
+///
+/// # Errors
+/// [`Error::Unweighted`].
+pub(crate) fn unweighted(source: &dyn RowSource, what: &'static str) -> Result<(), Error> {
+    if source.weights().is_some() { Err(Error::Unweighted { what }) } else { Ok(()) }
+}
+
 /// [`fit`] to rows and targets in the precision `T`.
 fn fit_in<T: Lane + RealField>(
     source: &dyn RowSource,
@@ -105,6 +117,7 @@ fn fit_in<T: Lane + RealField>(
         targets,
         further: source.further(),
         held_out: columns.classes.is_some(),
+        weights: Weights(source.weights()),
         deal: Deal::of(source),
         landmarks: &points,
         kernel: kernel.build()?,
@@ -144,18 +157,19 @@ pub(crate) fn validation_error(
     let points = landmarks.features(source)?;
     let (dim, ridges) = (source.width(), ridge.candidates());
     let (further, deal, held_out) = (source.further(), Deal::of(source), false);
+    let weights = Weights(source.weights());
     let quality = match source.slices() {
         Some(RowSlices::F64(rows, Some(targets))) => {
             let (targets, landmarks) = (Targets::F64(targets), &points[..]);
-            let input =
-                Input { rows, dim, targets, further, held_out, deal, landmarks, kernel: kernel.build()? };
+            let kernel = kernel.build()?;
+            let input = Input { rows, dim, targets, further, held_out, weights, deal, landmarks, kernel };
             cross_validate(input, ridges, seed, observer)
         }
         Some(RowSlices::F32(rows, Some(targets))) => {
             let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
             let (targets, landmarks) = (Targets::F32(targets), &landmarks[..]);
-            let input =
-                Input { rows, dim, targets, further, held_out, deal, landmarks, kernel: kernel.build()? };
+            let kernel = kernel.build()?;
+            let input = Input { rows, dim, targets, further, held_out, weights, deal, landmarks, kernel };
             cross_validate(input, ridges, seed, observer)
         }
         _ => return Err(Error::NoTarget),

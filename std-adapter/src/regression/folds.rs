@@ -1,6 +1,6 @@
 //! Cross-validation folds.
 
-use crate::data::{prepared::StandardTarget, source::Partition, source::RowSource};
+use crate::data::{prepared::StandardTarget, source::Partition, source::RowSource, weights::Weights};
 use crate::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
 use std::{array, iter};
@@ -16,8 +16,8 @@ pub(crate) enum Deal<'a> {
     Rows,
     /// The rows of each class, given by the indicators of all classes but the first, apart: folds are stratified.
     Classes(&'a [StandardTarget]),
-    /// The rows of each group together, the largest groups first, each to the fold with the fewest rows.
-    Groups(&'a [u32]),
+    /// The rows of each group together, the largest groups first, each to the fold with the fewest rows. Rows count by their weight.
+    Groups(&'a [u32], Weights<'a>),
     /// Contiguous blocks of rows, without gaps between them.
     Time,
 }
@@ -26,7 +26,7 @@ impl<'a> Deal<'a> {
     /// Return how the rows of a source are dealt.
     pub(crate) fn of(source: &'a dyn RowSource) -> Self {
         match source.partition() {
-            Partition::Groups(groups) => Self::Groups(groups),
+            Partition::Groups(groups) => Self::Groups(groups, Weights(source.weights())),
             Partition::Time => Self::Time,
             Partition::Rows if source.columns().classes.is_some() => Self::Classes(source.further()),
             Partition::Rows => Self::Rows,
@@ -35,7 +35,7 @@ impl<'a> Deal<'a> {
 
     /// Whether rows stay together, so that none can be left out alone.
     pub(crate) fn keeps_together(self) -> bool {
-        matches!(self, Self::Groups(_) | Self::Time)
+        matches!(self, Self::Groups(..) | Self::Time)
     }
 
     /// Return the fold of each of `rows` rows.
@@ -49,16 +49,17 @@ impl<'a> Deal<'a> {
                 order.into_iter().zip(deal_folds(rows, seed)).for_each(|(row, fold)| folds[row] = fold);
                 Box::new(folds.into_iter())
             }
-            Self::Groups(groups) => {
+            Self::Groups(groups, weights) => {
                 let count = groups.iter().max().map_or(0, |&last| last as usize + 1);
-                let mut sizes = vec![0_usize; count];
-                groups.iter().for_each(|&group| sizes[group as usize] += 1);
+                let mut sizes = vec![0.0; count];
+                groups.iter().enumerate().for_each(|(row, &group)| sizes[group as usize] += weights.at(row));
                 let mut order: Vec<usize> = (0..count).collect();
                 order.shuffle(&mut stream(seed, RngStream::Folds));
-                order.sort_by_key(|&group| std::cmp::Reverse(sizes[group]));
-                let (mut loads, mut fold_of) = ([0_usize; FOLDS], vec![0; count]);
+                order.sort_by(|&one, &other| sizes[other].total_cmp(&sizes[one]));
+                let (mut loads, mut fold_of) = ([0.0_f64; FOLDS], vec![0; count]);
                 for group in order {
-                    let fold = (0..FOLDS.min(rows)).min_by_key(|&fold| loads[fold]).unwrap_or(0);
+                    let by_load = |one: &usize, other: &usize| loads[*one].total_cmp(&loads[*other]);
+                    let fold = (0..FOLDS.min(rows)).min_by(by_load).unwrap_or(0);
                     loads[fold] += sizes[group];
                     fold_of[group] = fold as u8;
                 }
@@ -92,7 +93,7 @@ pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deal, deal_folds};
+    use super::{Deal, Weights, deal_folds};
     use crate::data::prepared::StandardTarget;
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
         let class = |row: usize| if row < 3 { 2 } else { usize::from(row.is_multiple_of(7)) };
         let indicator = |of: usize| {
             let values = (0..103).map(|row| f64::from(u8::from(class(row) == of))).collect();
-            StandardTarget::of(String::new(), values).unwrap()
+            StandardTarget::of(String::new(), values, Weights::default()).unwrap()
         };
         let further = [indicator(1), indicator(2)];
         let folds: Vec<u8> = Deal::Classes(&further).folds(103, 5).collect();
@@ -118,14 +119,14 @@ mod tests {
     #[test]
     fn rows_of_a_group_or_of_a_time_are_together() {
         let groups: Vec<u32> = (0..500).map(|row| (row * row % 61) as u32 / 2).collect();
-        let folds: Vec<u8> = Deal::Groups(&groups).folds(500, 3).collect();
+        let folds: Vec<u8> = Deal::Groups(&groups, Weights::default()).folds(500, 3).collect();
         for (row, &fold) in folds.iter().enumerate() {
             assert!((0..500).all(|other| groups[other] != groups[row] || folds[other] == fold));
         }
         let size = |fold| folds.iter().filter(|&&other| other == fold).count();
         let sizes: Vec<usize> = (0..10).map(size).collect();
         assert!(sizes.iter().all(|size| (40..=60).contains(size)), "{sizes:?}");
-        assert!(!Deal::Groups(&groups).folds(500, 4).eq(folds));
+        assert!(!Deal::Groups(&groups, Weights::default()).folds(500, 4).eq(folds));
 
         let folds: Vec<u8> = Deal::Time.folds(103, 3).collect();
         assert!(folds.is_sorted());

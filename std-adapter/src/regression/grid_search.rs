@@ -168,7 +168,7 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
 /// Return the squared error over all folds and targets for each ridge.
 ///
 /// For each fold, the kernel matrix of the `n` training rows is decomposed once for all ridges:
-/// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`.
+/// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`. With weights `W` of sum `n`, `K_vt √W`, `√W K_tt √W` and `√W y` take their places.
 fn full(
     data: &Prepared,
     targets: MatRef<'_, f64>,
@@ -178,6 +178,7 @@ fn full(
     observer: &dyn Observer,
 ) -> Result<Vec<f64>, Error> {
     let matrix = kernel_matrix(&data.ground(kernel)?)?;
+    let of_rows = data.weights();
     let mut squares = vec![0.0; ridges.len()];
     let count = FOLDS.min(data.len());
     observer.begin("folds", count as u64);
@@ -185,19 +186,23 @@ fn full(
         go_on(observer)?;
         let (held, others): (Vec<usize>, Vec<usize>) =
             (0..data.len()).partition(|&row| usize::from(folds[row]) == fold);
-        let inner = eigen(&Mat::from_fn(others.len(), others.len(), |i, j| matrix[(others[i], others[j])]))?;
-        let outer = Mat::from_fn(held.len(), others.len(), |i, j| matrix[(held[i], others[j])]);
-        let y = Mat::from_fn(others.len(), targets.ncols(), |i, t| targets[(others[i], t)]);
+        let root = |i: usize| of_rows.root(others[i]);
+        let inner = eigen(&Mat::from_fn(others.len(), others.len(), |i, j| {
+            root(i) * root(j) * matrix[(others[i], others[j])]
+        }))?;
+        let outer = Mat::from_fn(held.len(), others.len(), |i, j| root(j) * matrix[(held[i], others[j])]);
+        let y = Mat::from_fn(others.len(), targets.ncols(), |i, t| root(i) * targets[(others[i], t)]);
+        let learned: f64 = others.iter().map(|&row| of_rows.at(row)).sum();
         let along = product(inner.vectors.transpose(), y.as_ref());
         let turned = product(outer.as_ref(), inner.vectors.as_ref());
         for (ridge, squares) in ridges.iter().zip(&mut squares) {
-            let penalty = others.len() as f64 * ridge;
+            let penalty = learned * ridge;
             let weights =
                 Mat::from_fn(others.len(), y.ncols(), |k, t| along[(k, t)] / (inner.values[k] + penalty));
             let predicted = product(turned.as_ref(), weights.as_ref());
             for (found, own) in predicted.col_iter().zip(targets.col_iter()) {
-                let errors = held.iter().zip(found.iter()).map(|(&row, found)| own[row] - found);
-                *squares += errors.map(|error| error * error).sum::<f64>();
+                let errors = held.iter().zip(found.iter()).map(|(&row, found)| (row, own[row] - found));
+                *squares += errors.map(|(row, error)| of_rows.at(row) * error * error).sum::<f64>();
             }
         }
         observer.advance(1);
@@ -229,6 +234,7 @@ mod tests {
             features,
             target: Some(target),
             target_name: Some("y".to_owned()),
+            weights: None,
         };
         Prepared::new(table, None, 0).unwrap()
     }

@@ -1,6 +1,6 @@
 //! The rows and landmarks of a regression.
 
-use crate::data::{columns::Targets, prepared::Prepared, prepared::StandardTarget};
+use crate::data::{columns::Targets, prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
 use crate::regression::folds::Deal;
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -18,6 +18,8 @@ pub(crate) struct Input<'a, T> {
     pub(crate) further: &'a [StandardTarget],
     /// Whether rows are predicted without their fold, as those of classes are.
     pub(crate) held_out: bool,
+    /// The weights of the rows.
+    pub(crate) weights: Weights<'a>,
     /// How rows are dealt to folds.
     pub(crate) deal: Deal<'a>,
     /// Landmarks of `dim` numbers.
@@ -55,6 +57,7 @@ impl<'a> Input<'a, f64> {
             targets,
             further: &data.further,
             held_out: data.classes.is_some(),
+            weights: data.weights(),
             deal: Deal::of(data),
             landmarks,
             kernel,

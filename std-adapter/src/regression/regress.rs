@@ -172,7 +172,7 @@ pub(crate) fn regress<T: Lane + RealField>(
                     continue;
                 }
                 let features = rows[row * dim..(row + 1) * dim].iter().copied();
-                block.push(features, input.targets_of(row))?;
+                block.push_weighted(features, input.targets_of(row), input.weights.root(row))?;
                 seen += 1;
                 if seen == STRIDE {
                     go_on(observer)?;
@@ -193,6 +193,20 @@ pub(crate) fn regress<T: Lane + RealField>(
         rounds.after_round(round, &accumulators)?;
     }
     drop(shared);
+    if input.weights.0.is_some() {
+        let mut sums = vec![0.0; parts];
+        match are_folds {
+            true => (0..count).zip(deal.folds(count, seed)).for_each(|(row, fold)| {
+                sums[usize::from(fold)] += input.weights.at(row);
+            }),
+            false => sums.iter_mut().enumerate().for_each(|(part, sum)| {
+                *sum = (range(part).0..range(part).1).map(|row| input.weights.at(row)).sum();
+            }),
+        }
+        for (accumulator, sum) in accumulators.iter_mut().zip(sums) {
+            accumulator.count_as(sum).map_err(regression_error)?;
+        }
+    }
     observer.end();
 
     let chosen = match ridges {
@@ -245,9 +259,15 @@ fn leave_one_out<T: Lane + RealField>(
         let mut features = whitening.kernel_values(rows)?;
         whitening.whiten(&mut features);
         let features = features.view().transpose();
-        let features = Mat::from_fn(rank, last - first, |k, i| features[(k, i)].to_f64());
+        let features = Mat::from_fn(rank, last - first, |k, i| {
+            input.weights.root(first + i) * features[(k, i)].to_f64()
+        });
         let features = product(basis.vectors.transpose(), features.as_ref());
-        let targets: Vec<f64> = (first..last).flat_map(|row| input.targets_of(row)).collect();
+        let targets = (first..last).flat_map(|row| {
+            let root = input.weights.root(row);
+            input.targets_of(row).map(move |target| root * target)
+        });
+        let targets: Vec<f64> = targets.collect();
         let targets = MatRef::from_row_major_slice(&targets, last - first, outputs);
         let squares = basis.squares(features.as_ref(), targets, &loads);
         observer.advance((last - first) as u64);
@@ -332,9 +352,9 @@ fn choose<A: Scalar>(
     }
 }
 
-/// Return the number of rows times that of targets.
+/// Return the number of rows, by their weights, times that of targets.
 fn numbers_fitted<A: Scalar>(parts: &[RidgeRegression<'_, A>]) -> f64 {
-    parts.iter().map(|part| part.rows() as f64 * part.targets() as f64).sum()
+    parts.iter().map(|part| part.effective_rows().to_f64() * part.targets() as f64).sum()
 }
 
 /// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights, one target
@@ -414,7 +434,7 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 mod tests {
     use super::{Input, least, regress, solve};
     use crate::approximation::features::independent_points;
-    use crate::data::{columns::Targets, prepared::StandardTarget};
+    use crate::data::{columns::Targets, prepared::StandardTarget, weights::Weights, weights::normalised};
     use crate::error::Error;
     use crate::heap::Heap;
     use crate::kernel::kind::KernelKind;
@@ -426,10 +446,11 @@ mod tests {
     use dpp_nystrom_core::{Nystrom, Points};
     use faer::{Mat, traits::RealField};
 
-    /// Compare the leave-one-out errors of a fit with those of its features.
+    /// Compare the leave-one-out errors of a fit with those of its features, times the square roots of the weights.
     fn leave_one_out_agrees<T: Lane + RealField>(
         (rows, c): (usize, usize),
         sigma: f64,
+        weights: Option<&[f64]>,
         ridges: &[f64],
         tolerance: f64,
     ) {
@@ -447,6 +468,7 @@ mod tests {
             targets: Targets::F64(&targets),
             further: &[],
             held_out: false,
+            weights: Weights(weights),
             deal: Deal::default(),
             landmarks: &landmarks,
             kernel,
@@ -464,8 +486,11 @@ mod tests {
         for (i, row) in own.chunks(2).enumerate() {
             ground.column_at(row, members.members(), &mut column).unwrap();
             nystrom.features_at(i, &mut column).unwrap();
-            (0..column.len()).for_each(|k| phi[(k, i)] = column[k].to_f64());
+            let root = input.weights.root(i);
+            (0..column.len()).for_each(|k| phi[(k, i)] = root * column[k].to_f64());
         }
+        let targets: Vec<f64> =
+            targets.iter().enumerate().map(|(i, target)| input.weights.root(i) * target).collect();
         assert_eq!((found.kept.len(), found.quality.scores.len()), (phi.nrows(), ridges.len()));
         for &(ridge, squares) in &found.quality.scores {
             let fitted = leave_one_out::Fitted::new(&phi, &targets, ridge * rows as f64).unwrap();
@@ -481,10 +506,13 @@ mod tests {
     fn each_row_is_left_out_in_a_second_pass() {
         let ridges: Vec<f64> = ridge_grid().collect();
         // Several blocks of rows and parts; a narrow and a wide bandwidth.
-        leave_one_out_agrees::<f64>((2_000, 30), 1.0, &ridges, 1e-5);
-        leave_one_out_agrees::<f64>((700, 60), 0.7, &ridges[4..], 1e-5);
+        leave_one_out_agrees::<f64>((2_000, 30), 1.0, None, &ridges, 1e-5);
+        leave_one_out_agrees::<f64>((700, 60), 0.7, None, &ridges[4..], 1e-5);
+        let weights = normalised((0..2_000).map(|row| 1.0 + f64::from(row * row % 7)).collect());
+        leave_one_out_agrees::<f64>((2_000, 30), 1.0, Some(&weights), &ridges, 1e-5);
         // Two orders of the substitution differ by √ε times the weights, some 3e-4, which rows of high leverage amplify.
-        leave_one_out_agrees::<f32>((2_000, 30), 1.0, &ridges[8..], 1e-2);
+        leave_one_out_agrees::<f32>((2_000, 30), 1.0, None, &ridges[8..], 1e-2);
+        leave_one_out_agrees::<f32>((2_000, 30), 1.0, Some(&weights), &ridges[8..], 1e-2);
     }
 
     #[test]
@@ -509,7 +537,7 @@ mod tests {
         let target = |t: usize| {
             let y = |x: &[T]| ((1.0 + t as f64) * x[0].to_f64()).sin() + x[1].to_f64() * value(t + 3);
             let values = features.chunks(2).enumerate().map(|(i, x)| y(x) + value(i * i + t) / 20.0);
-            StandardTarget::of(format!("y{t}"), values.collect()).unwrap()
+            StandardTarget::of(format!("y{t}"), values.collect(), Weights::default()).unwrap()
         };
         let targets = [target(0), target(1), target(2)];
         let landmarks = &features[..2 * c];
@@ -522,6 +550,7 @@ mod tests {
                 targets: Targets::F64(&first.values),
                 further,
                 held_out: false,
+                weights: Weights::default(),
                 deal: Deal::default(),
                 landmarks,
                 kernel,

@@ -7,7 +7,7 @@
 //! distances are kept there: with `d` features they take `d` of some `2.5 c + d` operations per entry.
 
 use crate::approximation::{features::columns, features::independent_points, landmark_set::LandmarkSet};
-use crate::data::{prepared::Prepared, source::RowSource};
+use crate::data::{prepared::Prepared, source::RowSource, weights::Weights};
 use crate::error::{Error, landmarks_error};
 use crate::heap::Heap;
 use crate::kernel::{
@@ -232,25 +232,28 @@ impl Scan {
 }
 
 /// A small regression for any bandwidth, from distances that are computed once.
-struct Sketch {
-    /// A column for each.
+struct Sketch<'a> {
+    /// A column for each, weighted.
     targets: Mat<f64>,
+    weights: Weights<'a>,
     /// The distances of each row to the landmarks, which are the first rows.
     distances: Vec<f64>,
     landmarks: usize,
     ridges: Vec<f64>,
 }
 
-impl Sketch {
-    fn new(data: &Prepared, kernel: KernelKind, landmarks: usize, ridge: Ridge) -> Result<Self, Error> {
+impl<'a> Sketch<'a> {
+    fn new(data: &'a Prepared, kernel: KernelKind, landmarks: usize, ridge: Ridge) -> Result<Self, Error> {
         data.learnable()?;
-        let targets = data.target_matrix();
+        let weights = data.weights();
+        let mut targets = data.target_matrix();
+        weights.scale(targets.as_mut());
         let landmarks = landmarks.min(data.len());
         let row = |at: usize| &data.rows[at * data.dim..(at + 1) * data.dim];
         let to_landmarks =
             |at: usize| (0..landmarks).map(move |landmark| distance(kernel, row(at), row(landmark)));
         let distances = (0..data.len()).into_par_iter().flat_map_iter(to_landmarks).collect();
-        Ok(Self { targets, distances, landmarks, ridges: ridge.candidates() })
+        Ok(Self { targets, weights, distances, landmarks, ridges: ridge.candidates() })
     }
 
     /// Return the least leave-one-out error over the ridges, a mean of squares.
@@ -262,13 +265,14 @@ impl Sketch {
         let home = Matrix::new(&values[..self.landmarks * self.landmarks])?;
         let mut memory = Heap::new(self.landmarks)?;
         let landmarks = independent_points(&home, &mut memory)?;
-        let features = columns(&landmarks, self.targets.nrows(), |row, column| {
+        let mut features = columns(&landmarks, self.targets.nrows(), |row, column| {
             let values = &values[row * self.landmarks..(row + 1) * self.landmarks];
             for (slot, &member) in column.iter_mut().zip(landmarks.members()) {
                 *slot = values[member];
             }
             Ok(())
         })?;
+        self.weights.scale(features.transpose_mut());
         Axes::new(&features)?.best(self.targets.as_ref(), &self.ridges).map(|(_, error)| error)
     }
 }
@@ -282,7 +286,7 @@ pub(crate) fn at_edge(place: usize, count: usize) -> bool {
 mod tests {
     use super::{COMPARED, LEAST, Scan, Search, Sketch, median_of};
     use crate::approximation::features::features_of_points;
-    use crate::data::{prepared::Prepared, table::input::Table};
+    use crate::data::{prepared::Prepared, table::input::Table, weights::normalised};
     use crate::error::{Error, landmarks_error};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::observer::NoObserver;
@@ -300,6 +304,7 @@ mod tests {
             features,
             target: Some(target),
             target_name: Some("y".to_owned()),
+            weights: None,
         };
         Prepared::new(table, None, 0).unwrap()
     }
@@ -307,8 +312,11 @@ mod tests {
     /// Kernels of kept distances are those of the rows, for every kernel with a bandwidth.
     #[test]
     fn a_sketch_is_a_regression_on_its_first_rows() {
-        let data = waves(150);
-        let targets = data.target_matrix();
+        let mut data = waves(150);
+        data.weights = Some(normalised((0..150).map(|row| 1.0 + f64::from(row % 4)).collect()));
+        let mut targets = data.target_matrix();
+        let root = |row: usize| data.weights().at(row).sqrt();
+        targets.col_mut(0).iter_mut().enumerate().for_each(|(row, target)| *target *= root(row));
         for kind in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52] {
             // Without rounding errors that a tiny ridge would amplify.
             let ridge = Ridge::Value(1e-4);
@@ -316,7 +324,8 @@ mod tests {
             // Wider, the rank is decided by rounding errors.
             for sigma in [0.2, 0.4] {
                 let kernel = KernelSpec { kind, sigma };
-                let phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..24]).unwrap();
+                let mut phi = features_of_points(&data.ground(kernel).unwrap(), &data.rows[..24]).unwrap();
+                (0..150).for_each(|row| phi.col_mut(row).iter_mut().for_each(|value| *value *= root(row)));
                 let (_, expected) =
                     Axes::new(&phi).unwrap().best(targets.as_ref(), &ridge.candidates()).unwrap();
                 let found = sketch.error(kernel).unwrap();

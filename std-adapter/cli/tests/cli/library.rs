@@ -32,6 +32,7 @@ fn table(rows: usize, dim: usize) -> Table {
         features: sample.features.concat(),
         target: Some(sample.target),
         target_name: Some("y".to_owned()),
+        weights: None,
     }
 }
 

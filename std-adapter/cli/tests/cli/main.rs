@@ -30,6 +30,7 @@ mod library;
 mod merged;
 mod methods;
 mod metric;
+mod precomputed;
 mod predict;
 #[cfg(target_os = "linux")]
 mod progress;
@@ -47,4 +48,5 @@ mod tolerance;
 mod transform;
 mod tune;
 mod unchanged;
+mod weights;
 mod writing;

@@ -195,6 +195,7 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
         features: wines.records.iter().copied().collect(),
         target: Some(wines.targets.iter().map(|&quality| quality as f64).collect()),
         target_name: Some("quality".to_owned()),
+        weights: None,
     };
     let data = Prepared::new(table, Some(500), 0).unwrap();
     let kernel = KernelKind::Gaussian;

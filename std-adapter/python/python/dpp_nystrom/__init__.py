@@ -1,4 +1,4 @@
-"""Landmarks for kernel methods: c-DPP sampling, Nyström features and ridge regression on them.
+"""Landmarks for kernel methods: c-DPP sampling, Nyström features, and ridge regression and classes on them.
 
 >>> import numpy as np
 >>> from dpp_nystrom import LandmarkRidge
@@ -9,8 +9,9 @@
 True
 """
 
+from ._classifier import LandmarkClassifier
 from ._nystroem import Nystroem
 from ._ridge import LandmarkRidge
 from ._sampling import sample_cdpp, select
 
-__all__ = ["LandmarkRidge", "Nystroem", "sample_cdpp", "select"]
+__all__ = ["LandmarkClassifier", "LandmarkRidge", "Nystroem", "sample_cdpp", "select"]

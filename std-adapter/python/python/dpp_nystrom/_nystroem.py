@@ -136,7 +136,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if y is not None and (self.sigma == "cv" or self.selector == "refined-ridge"):
             target = _parameters.aligned(column_or_1d(y, dtype=np.float64))
         options = _parameters.options(self, len(rows))
-        fitted = _native.Map(rows, target, {"features": None, "target": "y"}, options)
+        fitted = _native.Map(rows, target, _parameters.names(None, None), options)
         self._map = fitted
         self._n_features_out = fitted.rank
         self.sigma_ = fitted.sigma

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 #: What scikit-learn's checks let through: numbers in rows, in double or single precision; others are converted to the first.
 ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
@@ -85,6 +86,19 @@ def row_indices(landmarks: ArrayLike, rows: int) -> list[int]:
     if len(np.unique(indices)) < len(indices):
         raise ValueError("invalid landmarks: a row index occurs twice")
     return [int(index) for index in indices]
+
+
+def names(features: ArrayLike | None, target: Any, labels: list[str] | None = None) -> dict[str, Any]:
+    """Return the names of features and target, and the labels of classes, as the library takes them."""
+    columns = None if features is None else [str(name) for name in np.asarray(features)]
+    return {"features": columns, "target": target if isinstance(target, str) else "y", "labels": labels}
+
+
+def weights(sample_weight: ArrayLike | None, rows: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the weights of rows: finite, at least 0."""
+    if sample_weight is None:
+        return None
+    return aligned(_check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True))
 
 
 def options(given: Any, rows: int) -> dict[str, Any]:

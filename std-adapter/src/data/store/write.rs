@@ -68,6 +68,9 @@ pub fn convert_with(
         if block.recipe.classes.is_some() || !block.recipe.further.is_empty() {
             return Err(Error::SeveralTargets { what: "a row store" });
         }
+        if block.table.weights.is_some() {
+            return Err(Error::Unweighted { what: "a row store" });
+        }
         remarks.add(block.remarks);
         let (recipe, block) = (block.recipe, block.table);
         let writer = match &mut writer {

@@ -49,6 +49,8 @@ pub(crate) enum Role {
     Target(usize),
     /// Which rows belong together.
     Group,
+    /// The weight of the row.
+    Weight,
     /// The index among the columns that identify a row.
     Id(usize),
     /// The index among the recipe's columns.
@@ -245,7 +247,9 @@ impl Columns {
             [&options.columns, &options.ignore, &options.ids, &options.words].map(|list| self.resolve(list));
         let (chosen, ignored, ids, words) = (chosen?, ignored?, ids?, words?);
         let group = self.resolve(options.group.as_slice())?;
-        let unused = |i| !ignored.contains(&i) && !ids.contains(&i) && !group.contains(&i);
+        let weight = self.resolve(options.weight.as_slice())?;
+        let set_aside = [&ignored, &ids, &group, &weight];
+        let unused = |i| !set_aside.iter().any(|columns| columns.contains(&i));
         let targets = self.targets(&options.target, unused)?;
         // Several targets are numbers.
         let labels = if targets.len() == 1 { options.labels } else { Labels::None };
@@ -260,6 +264,11 @@ impl Columns {
                 // A model does not need it.
                 recipe.ignored.push(column.name.clone());
                 Role::Group
+            } else if weight.contains(&i) {
+                column.check(false, Labels::None)?;
+                recipe.ignored.push(column.name.clone());
+                recipe.weight = Some(column.name.clone());
+                Role::Weight
             } else if let Some(id) = ids.iter().position(|&id| id == i) {
                 Role::Id(id)
             } else if ignored.contains(&i) || (!chosen.is_empty() && !chosen.contains(&i)) {

@@ -3,6 +3,7 @@
 use crate::data::scaler::power_of_two;
 use crate::data::table::options::Options;
 use crate::data::table::recipe::Recipe;
+use crate::data::weights::Weights;
 use crate::error::table::TableProblem;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display, Formatter};
@@ -40,6 +41,8 @@ pub struct Table {
     pub target: Option<Vec<f64>>,
     /// The target column's name.
     pub target_name: Option<String>,
+    /// The weight of each row, at least 0, in any unit; none if each counts once.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl Table {
@@ -57,14 +60,16 @@ impl Table {
         &self.features[i * self.dim..(i + 1) * self.dim]
     }
 
-    /// Return `√(mean (prediction - target)²)`; 0 without a target.
+    /// Return `√(mean (prediction - target)²)`, a mean over the weights of the rows; 0 without a target.
     pub fn root_mean_square(&self, predictions: &[f64]) -> f64 {
         let targets = self.target.as_deref().unwrap_or(&[]);
         let errors = || predictions.iter().zip(targets).map(|(x, y)| x - y);
         // Squares of very large or very small numbers overflow or underflow.
         let scale = power_of_two(errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs())));
-        let squares: f64 = errors().map(|error| (error / scale) * (error / scale)).sum();
-        scale * (squares / targets.len().max(1) as f64).sqrt()
+        let weights = Weights(self.weights.as_deref());
+        let square = |(row, error): (usize, f64)| weights.at(row) * (error / scale) * (error / scale);
+        let squares: f64 = errors().enumerate().map(square).sum();
+        scale * (squares / weights.sum(targets.len().max(1))).sqrt()
     }
 }
 
@@ -93,8 +98,10 @@ pub struct Reading {
 pub struct Remarks {
     /// The number of gaps that were filled.
     pub filled: u64,
-    /// The rows that were left out, from 0, in the file's order.
+    /// The rows that were left out, from 0, in the file's order: they have gaps, or the weight 0.
     pub dropped: Vec<usize>,
+    /// The number of rows that have the weight 0.
+    pub weightless: u64,
     /// The number of words that are none of the model's levels.
     pub unknown: u64,
     /// The first column, if it is a feature that counts the rows and its name says no more.
@@ -106,6 +113,7 @@ impl Remarks {
     pub fn add(&mut self, later: Self) {
         self.filled += later.filled;
         self.dropped.extend(later.dropped);
+        self.weightless += later.weightless;
         self.unknown += later.unknown;
         self.row_numbers = later.row_numbers;
     }

@@ -38,6 +38,8 @@ pub struct Options {
     pub ids: Vec<String>,
     /// The column that says which rows belong together. It may contain anything, and is no feature.
     pub group: Option<String>,
+    /// The column with the weights of rows: finite numbers, at least 0, in any unit. It is no feature. Rows of weight 0 are left out.
+    pub weight: Option<String>,
     /// Columns of words, even if they begin with a number.
     pub words: Vec<String>,
     /// What is done with missing values of features.

@@ -21,6 +21,9 @@ pub struct Recipe {
     /// The labels of the classes, if the target is one: its values are their indices. A model keeps them with its outputs.
     #[serde(skip)]
     pub classes: Option<Vec<String>>,
+    /// The column with the weights of the training rows. It is one of those that are not used.
+    #[serde(skip)]
+    pub weight: Option<String>,
     /// The columns that are not used.
     pub ignored: Vec<String>,
     /// The columns that identify a row.
@@ -91,7 +94,7 @@ impl Recipe {
     pub(crate) fn is_plain(&self) -> bool {
         let names = self.feature_names();
         let columns = names.iter().map(|name| Column::number(name)).collect();
-        let flat = Self { columns, further: Vec::new(), classes: None, ..self.clone() };
+        let flat = Self { columns, further: Vec::new(), classes: None, weight: None, ..self.clone() };
         self.missing == Missing::Error && flat == Self::of_names(&names, self.target.as_deref())
     }
 

@@ -27,6 +27,11 @@ pub(crate) struct Rows<'a> {
     group_names: HashMap<Box<str>, u32>,
     /// The length of `groups` at which the current row begins.
     first_group: usize,
+    /// The weight of each row, and whether the current one has the weight 0.
+    weights: Vec<f64>,
+    weightless: bool,
+    /// The length of `weights` at which the current row begins.
+    first_weight: usize,
     /// Rows kept and rows begun.
     count: usize,
     begun: usize,
@@ -66,6 +71,9 @@ impl<'a> Rows<'a> {
             groups: Vec::new(),
             group_names: HashMap::new(),
             first_group: 0,
+            weights: Vec::new(),
+            weightless: false,
+            first_weight: 0,
             count: 0,
             begun: 0,
             start: (0, 0),
@@ -94,6 +102,7 @@ impl<'a> Rows<'a> {
                 self.raw.clear();
                 self.targets.iter_mut().for_each(Vec::clear);
                 self.groups.clear();
+                self.weights.clear();
                 self.ids.clear();
             } else if let Some(receiver) = self.origin.receiver {
                 let block = self.block(String::new())?;
@@ -105,6 +114,7 @@ impl<'a> Rows<'a> {
         }
         self.start = (self.raw.len(), self.targets[0].len());
         self.first_group = self.groups.len();
+        self.first_weight = self.weights.len();
         self.raw.resize(self.start.0 + self.plan.cells.len(), 0.0);
         self.ids.resize(self.ids.len() + self.plan.ids.len(), String::new());
         self.begun += 1;
@@ -117,7 +127,10 @@ impl<'a> Rows<'a> {
             return;
         }
         let no_target = self.no_target_here.take();
-        if mem::take(&mut self.dropped) {
+        let weightless = mem::take(&mut self.weightless);
+        if mem::take(&mut self.dropped) || weightless {
+            self.remarks.weightless += u64::from(weightless);
+            self.weights.truncate(self.first_weight);
             self.raw.truncate(self.start.0);
             self.targets.iter_mut().for_each(|target| target.truncate(self.start.1));
             self.groups.truncate(self.first_group);
@@ -157,6 +170,14 @@ impl<'a> Rows<'a> {
                 let group = self.group_names.entry(text(field, line)?.into()).or_insert(next);
                 self.groups.push(*group);
             }
+            Role::Weight => {
+                let weight = self.number(column, field, line)?;
+                if weight < 0.0 {
+                    let text = text(field, line)?;
+                    return Err(self.refused(column, text, line, TableProblem::Weight));
+                }
+                self.weigh(weight);
+            }
             Role::Target(t) => match self.target(column, field, line) {
                 Ok(value) => self.targets[t].push(value),
                 Err(error) => self.no_target(column, error, line)?,
@@ -172,6 +193,12 @@ impl<'a> Rows<'a> {
             },
         }
         Ok(())
+    }
+
+    /// Keep the weight of the row, which is left out if it is 0.
+    fn weigh(&mut self, weight: f64) {
+        self.weightless = weight == 0.0;
+        self.weights.push(weight);
     }
 
     /// Note a row without a target.
@@ -210,6 +237,11 @@ impl<'a> Rows<'a> {
                 let place = Place::Entry(row, column as u64 + 1);
                 return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
             }
+            Role::Weight if value < 0.0 => {
+                let place = Place::Entry(row, column as u64 + 1);
+                return Err(TableError { place, ..TableProblem::Weight(value.to_string()).into() });
+            }
+            Role::Weight => self.weigh(value),
             Role::Target(t) => self.targets[t].push(value),
             Role::Feature(feature) => self.raw[self.start.0 + feature] = value,
         }
@@ -220,10 +252,13 @@ impl<'a> Rows<'a> {
     pub(crate) fn finish(mut self, name: String) -> Result<Reading, TableError> {
         self.settle();
         if self.count == 0 {
-            let dropped = self.remarks.dropped.len();
-            return Err(
-                if dropped > 0 { TableProblem::AllDropped(dropped) } else { TableProblem::NoRows }.into()
-            );
+            let Remarks { dropped, weightless, .. } = &self.remarks;
+            return Err(match dropped.len() {
+                0 => TableProblem::NoRows,
+                _ if *weightless > 0 => TableProblem::NoWeight,
+                dropped => TableProblem::AllDropped(dropped),
+            }
+            .into());
         }
         self.block(name)
     }
@@ -366,6 +401,7 @@ impl<'a> Rows<'a> {
                 features: recipe.expand(mem::take(&mut self.raw)),
                 target: targets.next().filter(|_| has_target),
                 target_name: self.plan.targets.first().filter(|_| has_target).cloned(),
+                weights: recipe.weight.as_ref().map(|_| mem::take(&mut self.weights)),
             },
             further: targets.filter(|_| has_target).collect(),
             groups: mem::take(&mut self.groups),

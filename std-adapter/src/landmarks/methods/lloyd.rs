@@ -3,7 +3,7 @@
 use crate::approximation::LandmarkSet;
 use crate::error::Error;
 use crate::landmarks::{Selector, Task, methods::kmeans_plus_plus::KmeansPlusPlus};
-use crate::observer::go_on;
+use crate::observer::{Observer, go_on};
 use rayon::prelude::*;
 
 /// Rows per parallel task. Sums are computed block by block, so that they do not depend on the number of threads.
@@ -20,36 +20,36 @@ pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
         LandmarkSet::Points(points) => points,
     };
     task.observer.begin("k-means", ROUNDS as u64);
-    let centroids = lloyd(&data.rows, data.dim, seeds, |_| {
-        task.observer.advance(1);
-        go_on(task.observer)
-    })?;
+    let centroids = lloyd(&data.rows, data.dim, seeds, task.observer, |_| task.observer.advance(1))?;
     task.observer.end();
     Ok(centroids)
 }
 
 /// Move every centroid to the mean of the rows nearest to it until no row changes its cluster. A centroid without rows
-/// does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never increases, and stops if it
-/// returns an error. `N c` distances per round.
+/// does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never increases. `N c` distances per round.
+///
+/// # Errors
+/// [`Error::Cancelled`], after at most one block of rows on each thread.
 pub(crate) fn lloyd(
     rows: &[f64],
     dim: usize,
     mut centroids: Vec<f64>,
-    mut each: impl FnMut(f64) -> Result<(), Error>,
+    observer: &dyn Observer,
+    mut each: impl FnMut(f64),
 ) -> Result<Vec<f64>, Error> {
     let count = rows.len() / dim;
     let mut sides = vec![usize::MAX; count];
     for _ in 0..ROUNDS {
-        let parts: Vec<Part> = rows
-            .par_chunks(BLOCK * dim)
-            .zip(sides.par_chunks_mut(BLOCK))
-            .map(|(rows, sides)| Part::of(rows, sides, &centroids, dim))
-            .collect();
+        let parts = rows.par_chunks(BLOCK * dim).zip(sides.par_chunks_mut(BLOCK)).map(|(rows, sides)| {
+            go_on(observer)?;
+            Ok(Part::of(rows, sides, &centroids, dim))
+        });
+        let parts = parts.collect::<Result<Vec<Part>, Error>>()?;
         let mut whole = Part::empty(centroids.len(), dim);
         for part in &parts {
             whole.add(part);
         }
-        each(whole.inertia)?;
+        each(whole.inertia);
         if !whole.moved {
             break;
         }

@@ -19,6 +19,7 @@
 //! Harris and Sharkey 2004). Here columns are exchanged instead of added.
 
 use crate::approximation::{AnyGround, Gram, features::independent};
+use crate::data::weights::Weights;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::{
@@ -86,6 +87,7 @@ impl Selector for RefinedRidge {
         let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
         let Refinement { sweeps, budget, .. } = self.refinement;
         let search = Search {
+            weights: task.gram.weights(),
             ridges: &ridges,
             rows: if task.c > MANY { ROWS / 2 } else { ROWS }.max(4 * task.c),
             sweeps,
@@ -123,6 +125,8 @@ const NOISE: f64 = 1.0;
 /// The options of the exchange search.
 #[derive(Clone, Copy, Debug)]
 struct Search<'a> {
+    /// The weights of the rows, of mean 1.
+    weights: Weights<'a>,
     /// The ridges γ, of which the one with the smallest leave-one-out error is chosen before each sweep.
     ridges: &'a [f64],
     /// The maximum number of rows on which the leave-one-out error is measured. With more rows, a sample is drawn once.
@@ -162,6 +166,8 @@ fn among(
     rows.sort_unstable();
     rows.dedup();
     let targets: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
+    let weights = search.weights.gather(&rows);
+    let search = Search { weights: Weights(weights.as_deref()), ..search };
     let inside: Vec<usize> = landmarks.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
     let mut found = gram
         .ground()
@@ -181,8 +187,15 @@ fn exchange(
 ) -> Result<Found, Error> {
     let (n, c) = (ground.len(), landmarks.len());
     let lanes = Lanes::new(c, ground.width())?;
+    let weights = search.weights;
+    let targets: Vec<f64> = targets.iter().enumerate().map(|(row, y)| weights.root(row) * y).collect();
+    let targets = &targets[..];
     let column = MatRef::from_column_major_slice(targets, n, 1);
-    let measure = |set: &[usize]| Axes::new(&features(&lanes, ground, set)?)?.best(column, search.ridges);
+    let measure = |set: &[usize]| {
+        let mut features = features(&lanes, ground, set)?;
+        weights.scale(features.transpose_mut());
+        Axes::new(&features)?.best(column, search.ridges)
+    };
     // Above `MANY` landmarks, three sweeps reach three fifths of them, in wider blocks.
     let (blocks, reached) = if c > MANY { (BLOCKS / 2, c / 5) } else { (BLOCKS, c) };
     let block = (c / blocks).max(1);
@@ -197,7 +210,7 @@ fn exchange(
         let mut moved = 0;
         for first in (0..reached).step_by(block) {
             let leaving: Vec<usize> = current.drain(..block.min(reached - first)).collect();
-            let open = Block::new(&lanes, ground, targets, &current, ridge * n as f64)?;
+            let open = Block::new(&lanes, ground, (targets, weights), &current, ridge * n as f64)?;
             let entering = open.improve(&leaving, search, random)?;
             moved += entering.iter().zip(&leaving).filter(|(entering, leaving)| entering != leaving).count()
                 as u64;
@@ -235,7 +248,9 @@ fn features(lanes: &Lanes<f64>, ground: &AnyGround<'_>, landmarks: &[usize]) -> 
 struct Block<'a> {
     lanes: &'a Lanes<f64>,
     ground: &'a AnyGround<'a>,
+    /// Times the square roots of the weights.
     targets: &'a [f64],
+    weights: Weights<'a>,
     others: &'a [usize],
     /// Features of the Nyström approximation, one column per row.
     features: Mat<f64>,
@@ -248,19 +263,21 @@ impl<'a> Block<'a> {
     fn new(
         lanes: &'a Lanes<f64>,
         ground: &'a AnyGround<'a>,
-        targets: &'a [f64],
+        (targets, weights): (&'a [f64], Weights<'a>),
         others: &'a [usize],
         load: f64,
     ) -> Result<Self, Error> {
         let features = features(lanes, ground, others)?;
-        let fitted = Fitted::new(&features, targets, load)?;
+        let mut weighted = features.clone();
+        weights.scale(weighted.transpose_mut());
+        let fitted = Fitted::new(&weighted, targets, load)?;
         let residual = |row: usize| {
             let diagonal = ground.diagonal(row);
             let residual = diagonal - features.col(row).squared_norm_l2();
             if residual > floor(others.len(), diagonal) { residual } else { 0.0 }
         };
         let residuals = (0..ground.len()).map(residual).collect();
-        Ok(Self { lanes, ground, targets, others, features, residuals, fitted })
+        Ok(Self { lanes, ground, targets, weights, others, features, residuals, fitted })
     }
 
     /// Return the rows to try: `present` first, then a third each drawn uniformly, in proportion to the residuals, and
@@ -309,6 +326,7 @@ impl<'a> Block<'a> {
             true => 1.0,
             false => entering[(rows[i], k)] * scale(rows[i]),
         });
+        self.weights.scale(entering.as_mut());
         let pool = self.fitted.candidates(&entering, &inner, self.targets);
         let mut chosen: Vec<usize> = (0..present.len()).collect();
         for slot in 0..chosen.len() {
@@ -361,9 +379,9 @@ fn best(open: &Pool, count: usize, noise: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Found, RefinementOutcome, Search, among, exchange};
+    use super::{Block, Found, RefinementOutcome, Search, Weights, among, exchange};
     use crate::approximation::{Gram, features::features_of};
-    use crate::data::{Prepared, table::input::Table};
+    use crate::data::{Prepared, table::input::Table, weights::normalised};
     use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::leave_one_out::{Axes, Fitted};
@@ -388,6 +406,7 @@ mod tests {
             features,
             target: Some(target),
             target_name: Some("y".to_owned()),
+            weights: None,
         };
         Prepared::new(table, None, 0).unwrap()
     }
@@ -397,6 +416,7 @@ mod tests {
     }
 
     const SEARCH: Search<'_> = Search {
+        weights: Weights(None),
         ridges: &[1e-6, 1e-4, 1e-2],
         rows: usize::MAX,
         sweeps: 3,
@@ -420,7 +440,8 @@ mod tests {
                 let features = features_of(gram.ground(), &[&others[..], set].concat()).unwrap();
                 Fitted::new(&features, targets, load).unwrap().error()
             };
-            let block = Block::new(&lanes, gram.ground(), targets, &others, load).unwrap();
+            let block =
+                Block::new(&lanes, gram.ground(), (targets, Weights::default()), &others, load).unwrap();
             for present in [&[0][..], &[19], &[0, 19, 30], &[5, 20, 1, 33]] {
                 let search = Search { candidates: 400, noise: 0.0, ..SEARCH };
                 let found = block.improve(present, search, &mut stream(5, RngStream::Supervised)).unwrap();
@@ -451,11 +472,14 @@ mod tests {
         let data = data(300);
         let (gram, targets) = (gram(&data), &data.target.as_ref().unwrap().values);
         let mut gains = 0.0;
+        let weights = normalised((0..300).map(|row| 1.0 + f64::from(row * row % 5)).collect());
         for seed in 0..4 {
+            let weights = Weights(Some(&weights[..]).filter(|_| seed % 2 == 1));
+            let search = Search { weights, ..SEARCH };
             let start: Vec<usize> = (0..10).map(|at| at * 29 + seed).collect();
             let run = || {
                 let mut random = stream(seed as u64, RngStream::Supervised);
-                exchange(gram.ground(), targets, &start, SEARCH, &mut random, &NoObserver).unwrap()
+                exchange(gram.ground(), targets, &start, search, &mut random, &NoObserver).unwrap()
             };
             let found = run();
             assert_eq!(found, run());
@@ -463,9 +487,15 @@ mod tests {
             assert!(after <= before && exchanges > 0, "{before} {after}");
             assert!(landmarks.is_sorted_by(|one, other| one < other) && landmarks.len() == 10);
             for (set, told) in [(&start, before), (&landmarks, after)] {
-                let axes = Axes::new(&features_of(gram.ground(), set).unwrap()).unwrap();
-                let column = MatRef::from_column_major_slice(targets, targets.len(), 1);
-                let (_, error) = axes.best(column, SEARCH.ridges).unwrap();
+                let mut phi = features_of(gram.ground(), set).unwrap();
+                let mut targets = targets.clone();
+                for (row, target) in targets.iter_mut().enumerate() {
+                    let root = weights.at(row).sqrt();
+                    *target *= root;
+                    phi.col_mut(row).iter_mut().for_each(|value| *value *= root);
+                }
+                let column = MatRef::from_column_major_slice(&targets, targets.len(), 1);
+                let (_, error) = Axes::new(&phi).unwrap().best(column, SEARCH.ridges).unwrap();
                 assert!((error - told).abs() < 1e-9 * told, "{error} {told}");
             }
             gains += 1.0 - after / before;

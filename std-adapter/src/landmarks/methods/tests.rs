@@ -36,6 +36,7 @@ fn data(rows: usize, dim: usize) -> Prepared {
         features,
         target: None,
         target_name: None,
+        weights: None,
     };
     Prepared::new(table, None, 0).unwrap()
 }
@@ -402,11 +403,7 @@ fn kmeans_lowers_its_inertia_to_a_fixed_point() {
     let data = data(3_000, 4);
     let seeds: Vec<f64> = data.rows[..12 * 4].to_vec();
     let mut inertia = Vec::new();
-    let centroids = lloyd(&data.rows, 4, seeds, |value| {
-        inertia.push(value);
-        Ok(())
-    })
-    .unwrap();
+    let centroids = lloyd(&data.rows, 4, seeds, &NoObserver, |value| inertia.push(value)).unwrap();
     assert!(inertia.len() > 5 && inertia.is_sorted_by(|one, next| one >= next), "{inertia:?}");
     assert!(inertia[inertia.len() - 1] < 0.9 * inertia[0]);
     // Each centroid is the mean of the rows nearest to it.

@@ -25,6 +25,7 @@ fn data(rows: usize, dim: usize) -> Prepared {
         features,
         target: Some(target),
         target_name: Some("y".to_owned()),
+        weights: None,
     };
     Prepared::new(table, None, 0).unwrap()
 }

@@ -211,6 +211,7 @@ pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
         features,
         target: None,
         target_name: None,
+        weights: None,
     })
 }
 

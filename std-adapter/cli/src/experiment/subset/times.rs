@@ -98,6 +98,7 @@ fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
         features,
         target: None,
         target_name: None,
+        weights: None,
     })
 }
 

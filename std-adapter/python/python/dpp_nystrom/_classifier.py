@@ -1,0 +1,172 @@
+"""Classes by kernel ridge regression on landmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from . import _native, _parameters
+from ._model import LandmarkModel
+
+
+class LandmarkClassifier(ClassifierMixin, LandmarkModel):
+    """Classes by kernel ridge regression of their indicators on landmarks, one class against the rest.
+
+    All classes share landmarks, metric and ridge. The class of a row is that of the largest output; probabilities are a softmax of
+    the outputs over a temperature, which has the largest likelihood on rows predicted without their fold. The defaults are those of
+    `dpp-nystrom fit --classes`: the same rows, labels and seed give the same model, bit for bit. There are two classes or more.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which those of their rows are multiplied; "balanced": inverse to their frequencies.
+    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, random_state, n_jobs
+        As for :class:`LandmarkRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+        The classes, sorted; of a model that was loaded, their labels as text.
+    temperature_ : float
+        The temperature of the probabilities.
+    alpha_, component_indices_, components_, feature_importances_, metric_, validation_error_, sigma_, gamma_, n_features_in_, feature_names_in_
+        As of :class:`LandmarkRidge`; the error is that of the indicators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpp_nystrom import LandmarkClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(900, 3))
+    >>> y = np.where(np.hypot(X[:, 0], X[:, 1]) < 0.7, "inside", "outside")
+    >>> model = LandmarkClassifier(n_components=50, random_state=0).fit(X[:600], y[:600])
+    >>> bool(model.score(X[600:], y[600:]) > 0.95)
+    True
+    >>> model.predict([[0, 0, 0]]).tolist(), model.predict_proba([[0, 0, 0]]).shape
+    (['inside'], (1, 2))
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        class_weight: dict[Any, float] | str | None = None,
+        alpha: float | str | None = None,
+        metric: str = "auto",
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        sigma: float | str = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        selector: str = "auto",
+        selector_params: dict[str, Any] | None = None,
+        landmarks: ArrayLike | None = None,
+        scale: str | None = "standard",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            alpha=alpha,
+            metric=metric,
+            kernel=kernel,
+            gamma=gamma,
+            sigma=sigma,
+            degree=degree,
+            coef0=coef0,
+            selector=selector,
+            selector_params=selector_params,
+            landmarks=landmarks,
+            scale=scale,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LandmarkClassifier:
+        """Select landmarks and fit the regression.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            The rows, at least 2, finite.
+        y : array-like, shape (n_samples,)
+            Their classes: numbers, text or truth values.
+        sample_weight : array-like, shape (n_samples,), default=None
+            As for :meth:`LandmarkRidge.fit`. A class whose rows all have the weight 0 is left out.
+
+        Returns
+        -------
+        self : LandmarkClassifier
+
+        Raises
+        ------
+        ValueError
+            For a single class, values that are not finite, more landmarks than rows or than independent rows, invalid parameters.
+        KeyboardInterrupt
+            After Ctrl-C: at the next block of work.
+        """
+        name = getattr(y, "name", None)
+        rows, classes = validate_data(self, X, y, **_parameters.ACCEPTED, ensure_min_samples=2)
+        check_classification_targets(classes)
+        rows, classes = _parameters.aligned(rows), column_or_1d(classes)
+        weights = _parameters.weights(sample_weight, rows)
+        if self.class_weight is not None:
+            of_classes = compute_sample_weight(self.class_weight, classes)
+            weights = of_classes if weights is None else weights * of_classes
+        # Classes without rows of positive weight are left out, and so are their rows.
+        found = np.unique(classes if weights is None or not weights.any() else classes[weights > 0])
+        index = np.searchsorted(found, classes).clip(max=len(found) - 1)
+        names = _parameters.names(getattr(self, "feature_names_in_", None), name, [str(label) for label in found])
+        self._fit(rows, index.astype(np.float64), weights, names)
+        self.classes_ = found
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the outputs of each row.
+
+        Returns
+        -------
+        outputs : ndarray, shape (n_samples, n_classes), or (n_samples,) for two classes
+            Estimates of the indicators; of two classes, by how much the second's exceeds the first's.
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row.
+
+        Returns
+        -------
+        classes : ndarray, shape (n_samples,)
+            Entries of `classes_`.
+        """
+        outputs = self._outputs(X)
+        return np.asarray(self.classes_[outputs.argmax(axis=1)])
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the probability of each class for each row.
+
+        Returns
+        -------
+        probabilities : ndarray, shape (n_samples, n_classes)
+            In the order of `classes_`, 1 in sum.
+        """
+        rows = self._rows(X)
+        return self._model.probabilities(rows, _parameters.threads(self.n_jobs))
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the logarithm of :meth:`predict_proba`."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def _adopt(self, model: _native.Model, total: float | None = None, rows: list[int] | None = None) -> None:
+        if model.labels is None:
+            raise ValueError("the model predicts numbers; load it with LandmarkRidge.load")
+        super()._adopt(model, total, rows)
+        self.classes_ = np.asarray(model.labels)
+        self.temperature_ = model.temperature

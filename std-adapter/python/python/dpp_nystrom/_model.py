@@ -1,0 +1,157 @@
+"""What models on landmarks share: parameters, files, exports."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native, _parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class LandmarkModel(BaseEstimator):
+    """A regression on landmarks: the base of :class:`LandmarkRidge` and :class:`LandmarkClassifier`."""
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        alpha: float | str | None = None,
+        metric: str = "auto",
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        sigma: float | str = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        selector: str = "auto",
+        selector_params: dict[str, Any] | None = None,
+        landmarks: ArrayLike | None = None,
+        scale: str | None = "standard",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.metric = metric
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.selector = selector
+        self.selector_params = selector_params
+        self.landmarks = landmarks
+        self.scale = scale
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which `dpp-nystrom predict`, `export` and the library read. Parameters are not in it.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; a file that was there is then unchanged.
+        """
+        check_is_fitted(self)
+        self._model.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that :meth:`save` or `dpp-nystrom fit` wrote.
+
+        It predicts, and can be saved and exported. Its parameters are the defaults, not those of the fit.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If it is not a model, or damaged.
+        """
+        model = _native.Model.load(os.fspath(path))
+        loaded = cls()
+        loaded.n_features_in_ = len(model.feature_names)
+        if model.feature_names != [f"x{feature}" for feature in range(loaded.n_features_in_)]:
+            loaded.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
+        loaded._adopt(model)
+        return loaded
+
+    def export(
+        self, form: str, *, quantise: str | None = None, include: tuple[str, ...] = (), name: str = "model"
+    ) -> bytes:
+        """Return the model as source code or bytes for a device.
+
+        Parameters
+        ----------
+        form : {"c", "rust", "bytes"}
+            A C99 header, a Rust file, or bytes for a region of the flash.
+        quantise : {"i16", "i8"} or None, default=None
+            Integers of this width; None: single precision.
+        include : tuple of {"novelty", "variance"}, default=()
+            What the device needs besides: limits of what is usual, and what variances are computed from (single precision, not in C).
+        name : str, default="model"
+            The prefix of the identifiers.
+
+        Returns
+        -------
+        content : bytes
+            What `dpp-nystrom export` writes.
+        """
+        check_is_fitted(self)
+        return self._model.export(form, quantise, list(include), name)
+
+    def _outputs(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the outputs of the model, a column for each target or class."""
+        rows = self._rows(X)
+        return self._model.predict(rows, _parameters.threads(self.n_jobs))
+
+    def _rows(self, X: ArrayLike) -> NDArray[Any]:
+        """Return rows for a prediction as the library takes them."""
+        check_is_fitted(self)
+        return _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
+
+    def _fit(
+        self,
+        rows: NDArray[Any],
+        target: NDArray[Any],
+        sample_weight: ArrayLike | None,
+        names: dict[str, Any],
+    ) -> None:
+        """Fit a model in one call."""
+        weights = _parameters.weights(sample_weight, rows)
+        total = float(len(rows)) if weights is None else float(weights.sum())
+        self._adopt(_native.Model(rows, target, weights, names, self._options(len(rows), total)), total)
+
+    def _options(self, rows: int, trained: float) -> dict[str, Any]:
+        return _parameters.options(self, rows) | {"ridge": self._ridge(trained)}
+
+    def _ridge(self, total: float) -> float | str:
+        """Return the library's ridge, which is multiplied by the sum of the weights."""
+        if self.alpha is None or isinstance(self.alpha, str):
+            return self.alpha or "cv"
+        alpha = _parameters.positive("alpha", self.alpha)
+        return alpha / total if total > 0 else alpha
+
+    def _adopt(self, model: _native.Model, total: float | None = None, rows: list[int] | None = None) -> None:
+        """Take a fitted model."""
+        self._model = model
+        self.alpha_ = model.ridge * (model.trained_rows if total is None else total)
+        self.sigma_ = model.sigma
+        self.gamma_ = _parameters.coefficient(model.kernel, model.sigma)
+        self.components_ = model.landmarks
+        self.metric_ = model.metric
+        self.validation_error_ = model.validation_error
+        width = len(model.feature_names)
+        self.feature_importances_ = np.asarray(model.importances or [1 / width] * width)
+        self.__dict__.pop("component_indices_", None)
+        indices = model.rows if rows is None else rows
+        if len(indices):
+            self.component_indices_ = np.asarray(indices, dtype=np.intp)
