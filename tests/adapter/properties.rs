@@ -64,6 +64,20 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// Options of which blocks took the second pass for a model's: a file read whole was refused in blocks.
+#[test]
+fn a_choice_of_columns_is_read_in_two_passes_by_position_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "a,b,y\n1,2,3\n,4,5\n6,7,8\n").unwrap();
+    let columns = vec!["a".to_owned()];
+    let options = Options { columns, missing: Missing::Mean, by_position: true, ..Options::default() };
+    let whole = options.read(&path).unwrap().table;
+    let mut features = Vec::new();
+    options.read_blocks(&path, |block| Ok::<(), TableError>(features.extend(block.table.features))).unwrap();
+    assert_eq!(features, whole.features);
+}
+
 proptest! {
     #![proptest_config(config())]
 
