@@ -2,7 +2,7 @@
 
 use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table::{Missing, Options, Table};
+use dpp_nystrom::data::table::{Missing, Options, Table, Target};
 use dpp_nystrom::error::TableError;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
 use dpp_nystrom::observer::NoObserver;
@@ -76,6 +76,37 @@ fn a_choice_of_columns_is_read_in_two_passes_by_position_too() {
     let mut features = Vec::new();
     options.read_blocks(&path, |block| Ok::<(), TableError>(features.extend(block.table.features))).unwrap();
     assert_eq!(features, whole.features);
+}
+
+/// A file without names and without a target.
+#[test]
+fn rows_without_names_and_target_are_read_in_two_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "1,2\n,4\n6,7\n").unwrap();
+    let options = Options { target: Target::None, missing: Missing::Mean, ..Options::default() };
+    let whole = options.read(&path).unwrap().table;
+    let mut features = Vec::new();
+    options.read_blocks(&path, |block| Ok::<(), TableError>(features.extend(block.table.features))).unwrap();
+    assert_eq!(features, whole.features);
+    assert_eq!(features, [1.0, 2.0, 3.5, 4.0, 6.0, 7.0]);
+}
+
+/// Entries that a sparse row leaves out are zeros, whatever their column is for.
+#[test]
+fn what_a_sparse_row_leaves_out_is_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.svm");
+    std::fs::write(&path, "1 1:0.5 3:2\n-1 2:7\n4 1:3 2:5\n").unwrap();
+    let read = |options: Options| options.read(&path).unwrap();
+    let target = read(Options { target: Target::Name("f2".into()), ..Options::default() });
+    assert_eq!(target.table.target, Some(vec![0.0, 7.0, 5.0]));
+    let words = read(Options { words: vec!["f2".into()], ..Options::default() });
+    assert_eq!(words.table.feature_names, ["f1", "f2=0", "f2=5", "f2=7", "f3"]);
+    assert_eq!(words.table.row(0), [0.5, 1.0, 0.0, 0.0, 2.0]);
+    assert_eq!(words.table.row(1), [0.0, 0.0, 0.0, 1.0, 0.0]);
+    let group = read(Options { group: Some("f1".into()), ids: vec!["f3".into()], ..Options::default() });
+    assert_eq!((group.groups, group.ids), (vec![0, 1, 2], vec!["2".into(), "0".into(), "0".to_owned()]));
 }
 
 proptest! {
