@@ -8,6 +8,8 @@
 mod adapter_seeds;
 mod bytes;
 mod chain;
+#[cfg(test)]
+mod changes;
 #[cfg(feature = "adapter")]
 mod checkpoint;
 #[cfg(feature = "adapter")]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::{fs, io};
 
 /// Seeds of targets, by their names.
-pub(crate) type Seeds = Vec<(&'static str, Vec<Vec<u8>>)>;
+pub type Seeds = Vec<(&'static str, Vec<Vec<u8>>)>;
 
 /// Seeds behind the bytes with which a target makes its choices.
 pub(crate) fn after(first: &[u8], seeds: &[&[u8]]) -> Vec<Vec<u8>> {
@@ -23,10 +23,7 @@ pub(crate) fn part(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// Those of the system.
 pub fn write(folder: &Path) -> io::Result<()> {
-    let all = core().into_iter();
-    #[cfg(feature = "adapter")]
-    let all = all.chain(crate::adapter_seeds::all());
-    for (target, seeds) in all {
+    for (target, seeds) in all() {
         let folder = folder.join(target);
         fs::create_dir_all(&folder)?;
         for (at, seed) in seeds.iter().enumerate() {
@@ -34,6 +31,14 @@ pub fn write(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Return the seeds of all targets.
+pub fn all() -> Seeds {
+    let all = core();
+    #[cfg(feature = "adapter")]
+    let all = [all, crate::adapter_seeds::all()].concat();
+    all
 }
 
 /// Return the seeds of the core's targets.
