@@ -45,16 +45,12 @@ mod abort;
 #[cfg(all(test, unix))]
 mod alone;
 #[cfg(unix)]
+mod atomic;
+#[cfg(unix)]
 mod guard;
 mod limits;
 #[cfg(unix)]
 mod slot;
-
-/// Replaced by loom's in the tests of all orders.
-#[cfg(unix)]
-mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-}
 
 #[cfg(unix)]
 pub use abort::exit_on_abort;
