@@ -2,7 +2,7 @@
 
 use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::data::table::{Missing, Options, Table, Target};
+use dpp_nystrom::data::table::{Missing, Options, Reading, Table, Target};
 use dpp_nystrom::error::TableError;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
 use dpp_nystrom::observer::NoObserver;
@@ -74,7 +74,11 @@ fn a_choice_of_columns_is_read_in_two_passes_by_position_too() {
     let options = Options { columns, missing: Missing::Mean, by_position: true, ..Options::default() };
     let whole = options.read(&path).unwrap().table;
     let mut features = Vec::new();
-    options.read_blocks(&path, |block| Ok::<(), TableError>(features.extend(block.table.features))).unwrap();
+    let receive = |block: Reading| {
+        features.extend(block.table.features);
+        Ok::<(), TableError>(())
+    };
+    options.read_blocks(&path, receive).unwrap();
     assert_eq!(features, whole.features);
 }
 
@@ -87,7 +91,11 @@ fn rows_without_names_and_target_are_read_in_two_passes() {
     let options = Options { target: Target::None, missing: Missing::Mean, ..Options::default() };
     let whole = options.read(&path).unwrap().table;
     let mut features = Vec::new();
-    options.read_blocks(&path, |block| Ok::<(), TableError>(features.extend(block.table.features))).unwrap();
+    let receive = |block: Reading| {
+        features.extend(block.table.features);
+        Ok::<(), TableError>(())
+    };
+    options.read_blocks(&path, receive).unwrap();
     assert_eq!(features, whole.features);
     assert_eq!(features, [1.0, 2.0, 3.5, 4.0, 6.0, 7.0]);
 }

@@ -86,7 +86,7 @@ pub(crate) fn target(data: &[u8]) {
             exported(&model, bits, &vec![value; dim]);
         }
         let models = model.each_output();
-        let with = With { novelty: input.rest().len() % 2 == 0, variance: true };
+        let with = With { novelty: input.rest().len().is_multiple_of(2), variance: true };
         if let Ok(bundle) = Bundle::of(&models, bits, with) {
             assert_eq!(bundle.outputs(), models.len());
             let _ = bundle.to_bytes();
