@@ -61,8 +61,9 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         let members = landmarks.members();
         for (place, &member) in members.iter().enumerate() {
             let repeated = members.iter().take(place).any(|&other| other == member);
-            let is_factored = is_factored(ground, members, &landmarks.factor, place);
-            if repeated || member >= ground.len() || !is_factored? {
+            // The ground set is asked for rows that it has.
+            if repeated || member >= ground.len() || !is_factored(ground, members, &landmarks.factor, place)?
+            {
                 return Err(Error::ForeignState);
             }
         }

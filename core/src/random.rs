@@ -77,15 +77,16 @@ impl defmt::Format for Random {
     }
 }
 
-/// What is saved: the state. Earlier versions saved the seed and the number of draws, which is still read.
+/// What is saved: the state. Earlier versions saved the seed and the number of draws, which is still read. All fields are written,
+/// for formats that do not name them.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Saved {
     #[serde(default)]
     state: Option<[u8; 16]>,
-    #[serde(default, skip_serializing)]
+    #[serde(default)]
     seed: Option<u64>,
-    #[serde(default, skip_serializing)]
+    #[serde(default)]
     drawn: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! A chain that stops and resumes gives the same results bit for bit as one that does not stop. Memory with another state
 //! is refused.
 
-use dpp_nystrom_core::{Acceptance, Matrix};
+use dpp_nystrom_core::{Acceptance, GroundSet, Matrix};
 use dpp_nystrom_core::{
     Chain, Error, Landmarks, Points, Progress, Random, Rule, Scalar, kernel::Gaussian, start,
 };
@@ -9,6 +9,7 @@ use dpp_nystrom_tests::ground::{Gram, normal_points};
 use dpp_nystrom_tests::room::Room;
 use dpp_nystrom_tests::snapshot::Snapshot;
 use dpp_nystrom_tests::transition::RULES;
+use rand_core::Rng;
 
 const C: usize = 8;
 
@@ -64,6 +65,46 @@ fn what_is_saved_is_plain() {
     let progress = Progress { steps: u64::MAX, proposed: u64::MAX - 1, accepted: 0, openings: 0 };
     let back: Progress = serde_json::from_str(&serde_json::to_string(&progress).unwrap()).unwrap();
     assert_eq!(back, progress);
+}
+
+/// Formats without names of fields, as devices use them.
+#[test]
+fn what_is_saved_is_read_from_a_format_without_names() {
+    let mut random = Random::seeded(7);
+    random.next_u32();
+    let bytes = postcard::to_allocvec(&random).unwrap();
+    assert_eq!(postcard::from_bytes::<Random>(&bytes).as_ref(), Ok(&random));
+    let progress = Progress { steps: 3, proposed: 2, accepted: 1, openings: 4 };
+    let bytes = postcard::to_allocvec(&progress).unwrap();
+    assert_eq!(postcard::from_bytes(&bytes), Ok(progress));
+}
+
+/// An array of rows on a card, which has no row past its end to answer for.
+#[derive(Debug)]
+struct Card([f64; 6]);
+
+impl GroundSet<f64> for Card {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        (self.0[i] - self.0[j]).abs().mul_add(-1.0, 20.0)
+    }
+}
+
+#[test]
+fn memory_of_rows_past_the_end_is_refused_without_asking_for_them() {
+    let ground = Card([0.0, 1.0, 3.0, 4.0, 7.0, 9.0]);
+    for past in [6, usize::MAX] {
+        for at in 0..3 {
+            let mut room = Room::new(3);
+            start::given(&mut Landmarks::new(&ground, room.lend()).unwrap(), &[4, 1, 2]).unwrap();
+            assert!(Landmarks::resume(&ground, 3, room.lend()).is_ok());
+            room.landmarks[at] = past;
+            assert_eq!(Landmarks::resume(&ground, 3, room.lend()).unwrap_err(), Error::ForeignState);
+        }
+    }
 }
 
 /// Create landmarks of one ground set, and resume them on another.

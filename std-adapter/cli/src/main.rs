@@ -161,6 +161,11 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    // Before the arguments: parsing them allocates too.
+    #[cfg(unix)]
+    dpp_nystrom_mapped::exit_on_abort(
+        "error: out of memory, unless the line above says otherwise; use fewer landmarks or rows (--landmarks, --rows, --precision)\n",
+    );
     // A negative number is the value of the option before it, whose parser says what is wrong with it.
     let command = Arguments::command().mut_subcommands(|command| {
         command.mut_args(|argument| {
@@ -176,10 +181,6 @@ fn main() -> ExitCode {
 
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 fn run(arguments: Arguments) -> ExitCode {
-    #[cfg(unix)]
-    dpp_nystrom_mapped::exit_on_abort(
-        "error: out of memory, unless the line above says otherwise; use fewer landmarks or rows (--landmarks, --rows, --precision)\n",
-    );
     bar::start(arguments.command.name());
     threads::start();
     let done = match arguments.command {

@@ -5,25 +5,15 @@
 //! mapping on: ours is then put over it, and calls it for what is not ours.
 
 use crate::limits::MOST;
+use crate::slot::Slot;
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A mapping known to the handler.
-struct Slot {
-    /// The address of its first byte; 0 for an unused entry, [`TAKEN`] while the entry is being written.
-    start: AtomicUsize,
-    length: AtomicUsize,
-    /// Whether a page that no longer exists was read.
-    lost: AtomicBool,
-}
-
-/// An address at which no mapping starts.
-const TAKEN: usize = 1;
-
 static SLOTS: [Slot; MOST] = [const {
-    Slot { start: AtomicUsize::new(0), length: AtomicUsize::new(0), lost: AtomicBool::new(false) }
+    let [version, start, length] = [const { AtomicUsize::new(0) }; 3];
+    Slot { version, start, length, lost: AtomicBool::new(false) }
 }; MOST];
 
 /// Set before the handler is installed.
@@ -55,18 +45,12 @@ impl Guard {
     pub(crate) fn over(bytes: &[u8]) -> io::Result<Self> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         install(&mut installed)?;
-        let free = SLOTS.iter().position(|slot| {
-            slot.start.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        });
-        let Some(at) = free else {
+        let Some(at) = SLOTS.iter().position(|slot| slot.read().is_none()) else {
             restore(&mut installed);
             return Err(io::ErrorKind::QuotaExceeded.into());
         };
         installed.mappings += 1;
-        let slot = &SLOTS[at];
-        slot.lost.store(false, Ordering::Relaxed);
-        slot.length.store(bytes.len(), Ordering::Relaxed);
-        slot.start.store(bytes.as_ptr().addr(), Ordering::Release);
+        SLOTS[at].write(bytes.as_ptr().addr(), bytes.len());
         Ok(Self { at })
     }
 
@@ -78,7 +62,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-        SLOTS[self.at].start.store(0, Ordering::Release);
+        SLOTS[self.at].write(0, 0);
         installed.mappings -= 1;
         restore(&mut installed);
     }
@@ -150,9 +134,8 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
         return;
     }
     for slot in &SLOTS {
-        let start = slot.start.load(Ordering::Acquire);
-        let length = slot.length.load(Ordering::Relaxed);
-        if start <= TAKEN || !(start..start.saturating_add(length)).contains(&address) {
+        let Some((start, length)) = slot.read() else { continue };
+        if !(start..start.saturating_add(length)).contains(&address) {
             continue;
         }
         let page = PAGE.load(Ordering::Acquire);

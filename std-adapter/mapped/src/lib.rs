@@ -32,7 +32,9 @@
 //! handler. A `SIGBUS` elsewhere, or one that a process sends, is passed to the previous handler, which is put back with
 //! the last mapping.
 
-use memmap2::{Advice, Mmap};
+#[cfg(unix)]
+use memmap2::Advice;
+use memmap2::Mmap;
 use std::fs::{File, Metadata};
 use std::io;
 #[cfg(unix)]
@@ -45,8 +47,12 @@ mod abort;
 #[cfg(all(test, unix))]
 mod alone;
 #[cfg(unix)]
+mod atomic;
+#[cfg(unix)]
 mod guard;
 mod limits;
+#[cfg(unix)]
+mod slot;
 
 #[cfg(unix)]
 pub use abort::exit_on_abort;
@@ -138,22 +144,16 @@ impl Mapped {
         Ok(())
     }
 
-    /// Advise the system of random access: no read-ahead.
+    /// Advise the system of random access: no read-ahead. Advice that fails affects speed only.
     pub fn expect_jumps(&self) {
-        self.advise(Advice::Random);
+        #[cfg(unix)]
+        let _ = self.map.advise(Advice::Random);
     }
 
     /// Advise the system of sequential access: read ahead.
     pub fn expect_order(&self) {
-        self.advise(Advice::Sequential);
-    }
-
-    /// Failed advice affects speed only.
-    fn advise(&self, advice: Advice) {
         #[cfg(unix)]
-        let _ = self.map.advise(advice);
-        #[cfg(not(unix))]
-        let _ = advice;
+        let _ = self.map.advise(Advice::Sequential);
     }
 }
 

@@ -339,7 +339,9 @@ impl Columns {
         let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
         let names = if options.by_position || (!self.named && !recipe.named) {
             // Of a model without a target, one more column than features is taken for it.
-            recipe.target.get_or_insert_with(|| "\0target".to_owned());
+            if !target {
+                recipe.target.get_or_insert_with(|| "\0target".to_owned());
+            }
             self.by_position(&recipe, &ignored, &own_ids)?
         } else if self.named && (recipe.named || has_all()) {
             self.names()

@@ -60,9 +60,16 @@ pub(crate) fn read<'a>(
     let list = names.iter().map(|index| format!("f{index}")).chain(["label".to_owned()]).map(Column::number);
     let columns = Columns::named(list.collect());
     let mut table = Rows::new(origin, columns.plan(want, origin.options)?);
+    // What is not written is 0, which rows begin with; a word, a target or a group is told so.
+    let told: Vec<usize> = (0..names.len()).filter(|&column| table.is_told(column)).collect();
     let mut begin = 0;
     for Row { line, label, end } in rows {
         table.begin()?;
+        for &column in &told {
+            if entries[begin..end].iter().all(|entry| entry.0 != names[column]) {
+                table.put_value(column, 0.0, line)?;
+            }
+        }
         for &(index, value) in &entries[begin..end] {
             let column = names.binary_search(&index).unwrap_or(names.len());
             table.put_value(column, value, line)?;

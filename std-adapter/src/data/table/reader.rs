@@ -162,7 +162,7 @@ impl Options {
         let Reading { recipe: learned, remarks: Remarks { row_numbers, .. }, .. } =
             open(path, Want::Learn, self, None, true)?;
         // What the recipe settles is not chosen again.
-        let options = Self { ignore: Vec::new(), ids: Vec::new(), ..self.clone() };
+        let options = Self { ignore: Vec::new(), ids: Vec::new(), by_position: false, ..self.clone() };
         let want = Want::Apply { recipe: &learned, target: true };
         let mut receive = |mut block: Reading| {
             block.remarks.row_numbers.clone_from(&row_numbers);

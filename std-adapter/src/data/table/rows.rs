@@ -93,6 +93,15 @@ impl<'a> Rows<'a> {
         self.plan.roles.len()
     }
 
+    /// Whether a column has a value in each row that a zero in the features does not stand for.
+    pub(crate) fn is_told(&self, column: usize) -> bool {
+        match self.plan.roles[column] {
+            Role::Unused => false,
+            Role::Feature(feature) => matches!(self.plan.cells[feature], Cell::Words { .. }),
+            Role::Target(_) | Role::Id(_) | Role::Group => true,
+        }
+    }
+
     /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
         self.settle();

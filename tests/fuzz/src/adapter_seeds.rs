@@ -1,0 +1,102 @@
+//! Seeds of the adapter's targets.
+
+use crate::checkpoint::left;
+use crate::fleet;
+use crate::input::{file, written};
+use crate::seeds::{Seeds, after, part};
+use dpp_nystrom::data::store::{Description, convert_with};
+use dpp_nystrom::data::table::{Missing, Options, Target};
+use dpp_nystrom::kernel::Precision;
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Sigma};
+use std::fs;
+
+const DELIMITED: [&str; 7] = [
+    "a,b,y\n1,2,3\n4.5,-1e3,0.25\n",
+    "id;kind;y\n7;\"x;1\";1,5\n8;z;2,5\n",
+    "1 2 3\n4 5 6\n",
+    "a\tb\n1\t?\nNA\t2\n3\t4\n",
+    "\u{feff}when,kind,y\r\n1,red,a\r\n2,blue,b\r\n",
+    "a,\"b\"\"c\",y\r1,2,3\r",
+    "# x\n0x1,inf,nan\n1e400,1_0,\u{664}\n",
+];
+const LIBSVM: [&str; 3] = ["1 1:0.5 3:2\n-1 2:1e3 # x\n", "2.5 qid:3 1:1\n0 2:2\n", "+1 100000:1\n"];
+const ARFF: [&str; 3] = [
+    "% x\n@relation 'a b'\n@attribute x real\n@attribute \"k\\\"\" {a, 'b c', ?}\n@attribute y numeric\n@data\n1, a, 2\n3 'b c' 4\n",
+    "@relation r\n@attribute a {x,y}\n@attribute b integer [0,1]\n@data\n?,1\ny,2,\n",
+    "@relation r\n@attribute d date 'y'\n@data\n{0 1}\n",
+];
+
+fn models() -> Vec<Model> {
+    let x: Vec<f64> = (0..80).map(|i| f64::from(i % 17) + 0.1 * f64::from(i)).collect();
+    let y: Vec<f64> = (0..40).map(|i| f64::from(i).sin()).collect();
+    let data = Dataset::from_rows(&x, 2).and_then(|data| data.with_target(&y)).expect("rows");
+    let map = Nystroem::params(3).kernel(Gaussian::new(Sigma::Value(1.5))).fit(&data).expect("landmarks");
+    let plain = KernelRidge::params(&map).fit(&data).expect("a model");
+    vec![Model::clone(&plain), left().1.clone()]
+}
+
+fn descriptions() -> Vec<Vec<u8>> {
+    let path = written("seed.csv", b"a,k,b,y\n1,u,2,3\n3,v,?,9\n5,u,7,1\n");
+    let out = file("seed.rows");
+    let mut seeds = Vec::new();
+    for (precision, missing, target) in
+        [(Precision::F32, Missing::Mean, Target::Last), (Precision::F64, Missing::Drop, Target::None)]
+    {
+        let options = Options { missing, target, ..Options::default() };
+        let (store, _) = convert_with(&path, &options, precision, &out, &NoObserver).expect("a store");
+        let description: &Description = store.description();
+        let mut content = postcard::to_allocvec(description).expect("memory");
+        content.extend(
+            description
+                .recipe
+                .as_ref()
+                .map(|recipe| postcard::to_allocvec(recipe).expect("memory"))
+                .unwrap_or_default(),
+        );
+        let bytes = fs::read(&out).expect("a store");
+        let values = &bytes[4_096..];
+        seeds.push([&[0], part(&content).as_slice(), values].concat());
+        seeds.push([&[7], bytes.as_slice()].concat());
+    }
+    seeds
+}
+
+/// Return the seeds of the adapter's targets.
+pub(crate) fn all() -> Seeds {
+    let text = |seeds: &[&str]| {
+        let seeds: Vec<&[u8]> = seeds.iter().map(|seed| seed.as_bytes()).collect();
+        // Usual options, and others.
+        [after(&[0], &seeds), after(&[1, 4, 1, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0], &seeds)].concat()
+    };
+    let numbers: Vec<u8> = (0..24).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+    let recipes: Vec<Vec<u8>> = ["a,k,y\n1,u,3\n?,v,9\n5,u,1\n", "1,2\n3,4\n"]
+        .iter()
+        .map(|csv| {
+            let options = Options { missing: Missing::Indicator, ..Options::default() };
+            let read = options.read(&written("seed.csv", csv.as_bytes())).expect("a table");
+            let recipe = postcard::to_allocvec(&read.recipe).expect("memory");
+            [&[0], part(&recipe).as_slice(), &[0, 0], csv.as_bytes()].concat()
+        })
+        .collect();
+    let files: Vec<Vec<u8>> = models().iter().map(|model| model.to_bytes().expect("memory")).collect();
+    let mut gzip = after(&[0, 1], &[]);
+    for (inner, seed) in [(0, DELIMITED[0]), (1, ARFF[0]), (2, LIBSVM[0])] {
+        gzip.push([&[inner, 0, 0], seed.as_bytes()].concat());
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut encoder, seed.as_bytes()).expect("memory");
+        gzip.push([&[inner, 1, 0], &encoder.finish().expect("memory")[2..]].concat());
+    }
+    vec![
+        ("arff", text(&ARFF)),
+        ("checkpoint", after(&[0], &[&left().0])),
+        ("delimited", text(&DELIMITED)),
+        ("fleet", vec![vec![0, 0, 40, 2, 0, 1, 2], [&[0, 2], fleet::state().0.as_slice()].concat()]),
+        ("gzip", gzip),
+        ("libsvm", text(&LIBSVM)),
+        ("model", after(&[0], &files.iter().map(Vec::as_slice).collect::<Vec<_>>())),
+        ("npy", (0..10).map(|kind| [&[0, 0, 1, kind, kind & 1], numbers.as_slice()].concat()).collect()),
+        ("recipe", recipes),
+        ("store", descriptions()),
+    ]
+}
