@@ -23,6 +23,7 @@ fn table(dim: usize, numbers: &[f64]) -> Table {
         features: rows.iter().flat_map(|row| &row[..dim]).copied().collect(),
         target: Some(rows.iter().map(|row| row[dim]).collect()),
         target_name: Some("y".into()),
+        weights: None,
     }
 }
 

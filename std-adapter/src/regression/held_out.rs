@@ -84,6 +84,7 @@ mod tests {
     use super::{HELD_OUT_ROWS, held_out};
     use crate::approximation::landmark_set::LandmarkSet;
     use crate::data::prepared::{Prepared, StandardTarget};
+    use crate::data::weights::Weights;
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::{FitParams, Ridge, fit};
@@ -96,8 +97,8 @@ mod tests {
                 |row: &[f64], i: usize| 7.0 + 3.0 * (row[0] + shift as f64).sin() + 0.2 * value(i * i + 5);
             data.rows.chunks(2).enumerate().map(|(i, row)| own(row, i)).collect()
         };
-        let [first, second] =
-            [0, 1].map(|shift| StandardTarget::of(format!("y{shift}"), target(shift)).unwrap());
+        let [first, second] = [0, 1]
+            .map(|shift| StandardTarget::of(format!("y{shift}"), target(shift), Weights::default()).unwrap());
         data.target = Some(first);
         data.further = if further { vec![second] } else { Vec::new() };
         data

@@ -26,6 +26,7 @@ fn source() -> &'static Prepared {
             target: Some(features.iter().map(|x| x.sin()).collect()),
             features,
             target_name: Some("y".into()),
+            weights: None,
         };
         Prepared::new(table, None, 1).expect("rows")
     })

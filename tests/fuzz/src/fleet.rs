@@ -22,6 +22,7 @@ pub(crate) fn state() -> &'static (Vec<u8>, u64, Accumulator<f32>) {
             target: Some(features.iter().map(|x| x.sin() + 0.1).collect()),
             features,
             target_name: Some("y".into()),
+            weights: None,
         };
         let sums = fleet.accumulate(&table).expect("rows");
         let bytes = fleet.state(&sums, Origin { device: 3, counter: 1 }).expect("memory");

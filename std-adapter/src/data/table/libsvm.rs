@@ -60,7 +60,7 @@ pub(crate) fn read<'a>(
     let list = names.iter().map(|index| format!("f{index}")).chain(["label".to_owned()]).map(Column::number);
     let columns = Columns::named(list.collect());
     let mut table = Rows::new(origin, columns.plan(want, origin.options)?);
-    // What is not written is 0, which rows begin with; a word, a target or a group is told so.
+    // What is not written is 0, which rows begin with; a word, a target, a group or a weight is told so.
     let told: Vec<usize> = (0..names.len()).filter(|&column| table.is_told(column)).collect();
     let mut begin = 0;
     for Row { line, label, end } in rows {

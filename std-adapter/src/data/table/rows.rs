@@ -98,7 +98,7 @@ impl<'a> Rows<'a> {
         match self.plan.roles[column] {
             Role::Unused => false,
             Role::Feature(feature) => matches!(self.plan.cells[feature], Cell::Words { .. }),
-            Role::Target(_) | Role::Id(_) | Role::Group => true,
+            Role::Target(_) | Role::Id(_) | Role::Group | Role::Weight => true,
         }
     }
 
