@@ -114,12 +114,7 @@ impl Pending {
         }
         file.sync_all()?;
         match self.file {
-            Unfinished::Unnamed(file) => {
-                // A name that no file has: a random one is tried until there is one.
-                let name = |path: &Path| unnamed::link(&file, path);
-                let linked = tempfile::Builder::new().make_in(&self.folder, name)?.into_temp_path();
-                linked.persist(self.path).map_err(|error| error.error)
-            }
+            Unfinished::Unnamed(file) => unnamed::replace(&file, &self.folder, &self.path),
             Unfinished::Named(file) => file.persist(self.path).map(drop).map_err(|error| error.error),
         }
     }
@@ -143,12 +138,19 @@ impl Unfinished {
 
 #[cfg(target_os = "linux")]
 mod unnamed {
-    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat, rename, unlink};
+    use rustix::io::Errno;
+    use std::ffi::CString;
     use std::fs::File;
+    use std::hash::{BuildHasher, RandomState};
     use std::io;
     use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::{Path, PathBuf};
+
+    /// Names that are tried at most.
+    const NAMES: usize = 1 << 16;
 
     /// Create a file without a name on the disk of a folder.
     pub(super) fn create(folder: &Path) -> io::Result<File> {
@@ -162,9 +164,25 @@ mod unnamed {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 
-    /// Give the file a name that no other has.
-    pub(super) fn link(file: &File, name: &Path) -> io::Result<()> {
-        Ok(linkat(CWD, path(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    /// Give the file a name in the folder that no other has, and rename it to `to`. Nothing is allocated while it has the first name, so
+    /// that want of memory does not leave it.
+    pub(super) fn replace(file: &File, folder: &Path, to: &Path) -> io::Result<()> {
+        let named = |path: &Path| CString::new(path.as_os_str().as_bytes());
+        let (own, to) = (named(&path(file))?, named(to)?);
+        for _ in 0..NAMES {
+            let random = RandomState::new().hash_one(0);
+            let name = named(&folder.join(format!(".tmp{:06x}", random >> 40)))?;
+            match linkat(CWD, &own, CWD, &name, AtFlags::SYMLINK_FOLLOW) {
+                Err(Errno::EXIST) => continue,
+                linked => linked?,
+            }
+            return rename(&name, &to).map_err(|error| {
+                // The first error is told.
+                let _ = unlink(&name);
+                error.into()
+            });
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 }
 
@@ -182,7 +200,7 @@ mod unnamed {
         PathBuf::new()
     }
 
-    pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
+    pub(super) fn replace(_: &File, _: &Path, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -127,6 +127,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::Limit { name, .. } => return Some(format!(" (--limit {name}=N)")),
         TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
         TableProblem::Weight(_) | TableProblem::NoWeight => "(--weight)",
+        TableProblem::SeveralColumns(_) => "(--group, --weight)",
         TableProblem::AllDropped(_) => "(--missing mean, --ignore)",
         TableProblem::SuperfluousColumns(_) => "(--ignore)",
         TableProblem::Nameless { .. } => "(--by-position)",

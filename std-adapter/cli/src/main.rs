@@ -166,6 +166,17 @@ fn main() -> ExitCode {
     dpp_nystrom_mapped::exit_on_abort(
         "error: out of memory, unless the line above says otherwise; use fewer landmarks or rows (--landmarks, --rows, --precision)\n",
     );
+    // A matrix for which there is no memory panics.
+    #[cfg(unix)]
+    std::panic::set_hook({
+        let usual = std::panic::take_hook();
+        Box::new(move |info| {
+            usual(info);
+            if info.payload_as_str().is_some_and(|message| message.contains("AllocError")) {
+                std::process::abort();
+            }
+        })
+    });
     // A negative number is the value of the option before it, whose parser says what is wrong with it.
     let command = Arguments::command().mut_subcommands(|command| {
         command.mut_args(|argument| {

@@ -211,6 +211,9 @@ pub enum TableProblem {
         /// The names of the columns.
         columns: Vec<String>,
     },
+    /// Several columns where one is expected.
+    #[error("{0:?} names several columns: expected one")]
+    SeveralColumns(String),
     /// A column index past the last column.
     #[error("there is no column {index}: the file has {columns} columns, counted from 0")]
     ColumnIndex {

@@ -202,6 +202,16 @@ impl Columns {
         Ok(found)
     }
 
+    /// Return the column that an option for a single one names.
+    fn resolve_one(&self, wanted: Option<&str>) -> Result<Vec<usize>, TableProblem> {
+        let Some(wanted) = wanted else { return Ok(Vec::new()) };
+        let found = self.resolve(&[wanted.to_owned()])?;
+        match found.len() {
+            1 => Ok(found),
+            _ => Err(TableProblem::SeveralColumns(wanted.to_owned())),
+        }
+    }
+
     /// Return the targets; a column called as the whole list is one.
     fn targets(&self, target: &Target, usable: impl Fn(usize) -> bool) -> Result<Vec<usize>, TableProblem> {
         let Target::Several(targets) = target else {
@@ -246,8 +256,9 @@ impl Columns {
         let [chosen, ignored, ids, words] =
             [&options.columns, &options.ignore, &options.ids, &options.words].map(|list| self.resolve(list));
         let (chosen, ignored, ids, words) = (chosen?, ignored?, ids?, words?);
-        let group = self.resolve(options.group.as_slice())?;
-        let weight = self.resolve(options.weight.as_slice())?;
+        let [group, weight] =
+            [&options.group, &options.weight].map(|wanted| self.resolve_one(wanted.as_deref()));
+        let (group, weight) = (group?, weight?);
         let set_aside = [&ignored, &ids, &group, &weight];
         let unused = |i| !set_aside.iter().any(|columns| columns.contains(&i));
         let targets = self.targets(&options.target, unused)?;

@@ -281,6 +281,20 @@ fn without_names_columns_are_matched_by_position() {
 }
 
 #[test]
+fn a_group_and_a_weight_are_one_column() {
+    let file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
+    std::fs::write(file.path(), "a,b,c,y\n1,2,3,4\n5,6,7,8\n").expect("written");
+    let several = Some("1-2".to_owned());
+    for options in [
+        Options { group: several.clone(), ..Options::default() },
+        Options { weight: several, ..Options::default() },
+    ] {
+        let refused = options.read(file.path()).expect_err("two columns").to_string();
+        assert!(refused.ends_with("\"1-2\" names several columns: expected one"), "{refused}");
+    }
+}
+
+#[test]
 fn a_target_to_be_predicted_may_be_missing() {
     let none = features("a.csv", b"a,y\n1,?\n2,\n", &["a"], Some("y")).expect("no value at all");
     assert_eq!((none.rows(), none.target, none.target_name), (2, None, None));
