@@ -172,7 +172,7 @@ fn main() -> ExitCode {
         let usual = std::panic::take_hook();
         Box::new(move |info| {
             usual(info);
-            if info.payload_as_str().is_some_and(|message| message.contains("AllocError")) {
+            if info.payload().downcast_ref::<String>().is_some_and(|message| message.contains("AllocError")) {
                 std::process::abort();
             }
         })
