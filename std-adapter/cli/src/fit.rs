@@ -4,6 +4,7 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
+use crate::held_out::HeldOut;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
     Column, aligned, keep_apart, keep_inputs, note, plain_line, print_report, row, short, short_or_dash,
@@ -224,23 +225,6 @@ struct MetricReport<'a> {
     scales: &'a [f64],
     map: Option<Vec<&'a [f64]>>,
     held_out: Vec<HeldOut>,
-}
-
-/// The error of a metric on rows held out.
-#[derive(Serialize)]
-pub(crate) struct HeldOut {
-    pub(crate) metric: Metric,
-    pub(crate) nrmse: f64,
-}
-
-impl HeldOut {
-    pub(crate) fn of(learned: &LearnedMetric) -> impl Iterator<Item = Self> {
-        learned.errors.iter().map(|&(metric, nrmse)| Self { metric, nrmse })
-    }
-
-    fn words(&self) -> String {
-        format!("{} {}", self.metric, short(self.nrmse))
-    }
 }
 
 impl<'a> MetricReport<'a> {

@@ -17,6 +17,7 @@ mod experiment;
 mod export;
 mod fit;
 mod fleet;
+mod held_out;
 mod info;
 mod method_options;
 mod output;

@@ -2,7 +2,7 @@
 
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::fit::HeldOut;
+use crate::held_out::HeldOut;
 use crate::output::{aligned, note, short, short_or_dash};
 use crate::tolerance::ToleranceArguments;
 use dpp_nystrom::data::{Prepared, RowSource};
