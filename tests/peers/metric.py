@@ -37,7 +37,7 @@ def network(train, test):
 
     def fitted(size, which):
         hidden, seed = size
-        model = MLPRegressor((hidden,), max_iter=600, early_stopping=True, random_state=seed, n_iter_no_change=20)
+        model = MLPRegressor(hidden_layer_sizes=(hidden,), max_iter=600, early_stopping=True, random_state=seed, n_iter_no_change=20)
         return model.fit(rows[which], targets[which])
 
     sizes = [(hidden, seed) for hidden in (8, 16, 32) for seed in range(3)]
