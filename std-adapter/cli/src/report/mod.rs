@@ -89,9 +89,15 @@ fn file_name(path: &Path) -> String {
 /// Return a sentence on the rows whose predictions are shown.
 fn of_what(subject: &Subject<'_>, held_out: &HeldOut) -> String {
     let (count, all) = (held_out.rows.len(), subject.outcome.selected.source().len());
+    let weighted = match subject.source.weights() {
+        Some(_) => {
+            " Each row counts once here, whatever its weight; the errors above are means over the weights."
+        }
+        None => "",
+    };
     if held_out.from_metric {
         return format!(
-            "Of {count} rows that were held out of the learned metric and of these weights; they stopped its descent and chose between metrics."
+            "Of {count} rows that were held out of the learned metric and of these weights; they stopped its descent and chose between metrics.{weighted}"
         );
     }
     let drawn = if count < all { format!(", drawn at random from {all}") } else { String::new() };
@@ -103,7 +109,7 @@ fn of_what(subject: &Subject<'_>, held_out: &HeldOut) -> String {
         false => "",
     };
     format!(
-        "Of {count} rows{drawn}, each predicted by a regression on the other {} of {FOLDS} folds.{learned}",
+        "Of {count} rows{drawn}, each predicted by a regression on the other {} of {FOLDS} folds.{learned}{weighted}",
         FOLDS - 1
     )
 }
