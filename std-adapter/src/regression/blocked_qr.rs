@@ -12,15 +12,18 @@
 //! from a sample of the rows (Fan, Guo and Lin 2021; Balabanov and Grigori 2022), here from those that came before.
 //!
 //! - **Rounding.** The eigenvalues of `I + ΨᵀΨ` lie between 1 and `1 + ‖Ψ‖²`, whatever the condition of the features, and
-//!   `‖ΨᵀΨ‖_F` is measured for every block and kept below [`LIMIT`]. So each column of `R` has a relative error of at most
-//!   `p(c, m) u (1 + LIMIT)`, `p` a modest polynomial, as by Householder reflections, and not of `u cond(Φ)²`, as for normal
+//!   `‖ΨᵀΨ‖_F` is measured for every block and kept below [`limit`]. So each column of `R` has a relative error of at most
+//!   `p(c, m) u (1 + limit)`, `p` a modest polynomial, as by Householder reflections, and not of `u cond(Φ)²`, as for normal
 //!   equations of `Φ`; `u` is the rounding unit of the rows' precision. Rows behave as if `K` had been rounded.
 //! - **Reflections where it does not apply.** The triangle of `[R; Φ]` by blocked Householder reflections costs four times
-//!   as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with `‖ΨᵀΨ‖_F > LIMIT` for the `R` of all
+//!   as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with `‖ΨᵀΨ‖_F > limit` for the `R` of all
 //!   rows before it: rows in directions that those had not. A column whose component independent of the preceding columns is
 //!   below about 10⁻¹² of its length is treated as dependent.
+//! - **Pilot.** Parts of one set of rows each begin without rows. A sample of all of them goes through reflections once
+//!   ([`Pilot`]), and the first blocks of every part are whitened by its `R`: `SᵀS = εI + ΨᵀΨ` with `ε = c u`, as if the sample
+//!   counted `ε` times in the part. Errors are then relative to the rows of the sample, and so to the sum of all parts.
 //! - **Targets.** With weights `q` in the basis of `Ψ`, the residuals `e = y - Ψq` give `t = S⁻ᵀ Ψᵀe`, `Sq + t` is the new
-//!   `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least `‖e‖²/(1 + LIMIT)`: it does not cancel.
+//!   `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least `‖e‖²/(1 + limit)`: it does not cancel.
 //!
 //! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸. Results
 //! do not depend on the number of threads.
@@ -44,8 +47,11 @@ use rayon::prelude::*;
 /// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
 const ROWS: std::ops::RangeInclusive<usize> = 1_024..=4_096;
 
-/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle.
-const LIMIT: f64 = 64.0;
+/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle: that of eigenvalues of 8, and what any few features
+/// may have.
+fn limit(rank: usize) -> f64 {
+    (8.0 * (rank as f64).sqrt()).max(64.0)
+}
 
 /// Columns of a triangular product computed together.
 const PANEL: usize = 128;
@@ -66,6 +72,14 @@ enum Whitener {
     Landmarks,
     /// `R Lᵀ`, `R` of the rows so far: features `Ψ`.
     Rows,
+}
+
+/// The triangle of a sample of the rows, by which the first rows of several accumulators are whitened: `3c²/2` numbers.
+pub(crate) struct Pilot<T> {
+    /// `R`, with the weights of each target in a column after it.
+    triangle: Mat<f64>,
+    /// The transpose of `R Lᵀ`.
+    factor: Mat<T>,
 }
 
 /// A block of rows to be added to an accumulator. Working memory for `c` landmarks of `d` features is
@@ -109,6 +123,8 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     waiting: usize,
     /// Rows in the triangle and pending.
     rows: u64,
+    /// How often the rows of the triangle count: once, or `ε` times for those of a pilot.
+    count: f64,
 }
 
 impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
@@ -162,14 +178,58 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             numbers: zeros(RidgeRegression::<f64>::numbers_kept_of(rank, outputs), 0.0)?,
             waiting: 0,
             rows: 0,
+            count: 1.0,
         })
+    }
+
+    /// Return the number of rows that a pilot for blocks of these landmarks takes.
+    pub(crate) fn rows_of_pilot(landmarks: &Landmarks<'l, T, Ground<'g, T>>) -> usize {
+        (4 * landmarks.len()).max(*ROWS.start())
+    }
+
+    /// Return the triangle of the rows since [`begin`](Self::begin), as a pilot.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(crate) fn pilot(&mut self) -> Result<Pilot<T>, Error> {
+        self.absorb()?;
+        self.commit()?;
+        if self.whitener != Whitener::Rows {
+            self.whiten_by_rows();
+        }
+        let (rank, length) = (self.landmarks.len(), self.column_length());
+        let matrix = MatRef::from_column_major_slice(&self.matrix, length, rank + self.outputs);
+        Ok(Pilot { triangle: matrix.subrows(0, rank).to_owned(), factor: self.factor.clone() })
+    }
+
+    /// [`begin`](Self::begin), with the pilot of a sample of rows if the accumulator has none.
+    pub(crate) fn begin_with(&mut self, ridge: &RidgeRegression<'_, f64>, pilot: Option<&Pilot<T>>) {
+        self.begin(ridge);
+        let (Some(Pilot { triangle, factor }), 0) = (pilot, ridge.rows()) else { return };
+        let length = self.column_length();
+        for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
+            let own = triangle.col_as_slice(j).iter().take(j + 1);
+            column.iter_mut().zip(own).for_each(|(slot, value)| *slot = *value);
+        }
+        self.factor.copy_from(factor);
+        self.whitener = Whitener::Rows;
+        self.count = self.landmarks.len() as f64 * T::EPSILON.to_f64();
+    }
+
+    /// Leave the pilot, of which no row was taken.
+    fn leave_pilot(&mut self) {
+        if self.count < 1.0 {
+            self.count = 1.0;
+            self.matrix.fill(0.0);
+            self.clear();
+        }
     }
 
     /// Load the state of an accumulator, which must have as many features as there are landmarks, and these targets.
     pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) {
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
-        self.waiting = 0;
+        (self.waiting, self.count) = (0, 1.0);
         let mut numbers = ridge.numbers();
         for (place, value) in triangle(rank, length).zip(&mut numbers) {
             self.matrix[place] = value;
@@ -251,6 +311,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     pub(crate) fn end(&mut self, ridge: &mut RidgeRegression<'_, f64>) -> Result<(), Error> {
         self.absorb()?;
         self.commit()?;
+        self.leave_pilot();
         let (rank, length) = (self.landmarks.len(), self.column_length());
         let Self { matrix, numbers, .. } = self;
         let sign = |row: usize| if matrix[row * length + row] < 0.0 { -1.0 } else { 1.0 };
@@ -280,7 +341,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// too few or too different, or if a value is not finite.
     fn absorb_whitened(&mut self) -> Result<bool, Error> {
         let is_finite = self.targets[..self.waiting * self.outputs].iter().all(|target| target.is_finite());
-        while is_finite && self.rows >= 2 * self.landmarks.len() as u64 {
+        while is_finite && (self.count < 1.0 || self.rows >= 2 * self.landmarks.len() as u64) {
             if self.whitener != Whitener::Rows {
                 self.whiten_by_rows();
             }
@@ -288,7 +349,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             self.solve();
             let norm = self.norm + self.multiply();
             // False for NaN, of a triangle that is singular.
-            if norm <= LIMIT {
+            if norm <= limit(self.landmarks.len()) {
                 self.norm = norm;
                 self.add_products();
                 return Ok(true);
@@ -435,11 +496,22 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             return Ok(());
         }
         let (rank, length) = (self.landmarks.len(), self.column_length());
-        (0..rank).for_each(|j| self.gram[(j, j)] += 1.0);
-        let stack = MemStack::new(&mut self.scratch);
-        // Never fails: the matrix is I plus a product.
-        cholesky_in_place(self.gram.as_mut(), Default::default(), self.decompose, stack, Spec::default())
-            .map_err(|_| regression_error(CoreError::NotPositive { pivot: rank }))?;
+        // With the rows of the triangle counted once, the matrix is I plus a product, and the first try succeeds.
+        let products = if self.count < 1.0 { self.gram.clone() } else { Mat::new() };
+        loop {
+            (0..rank).for_each(|j| self.gram[(j, j)] += self.count);
+            let stack = MemStack::new(&mut self.scratch);
+            let gram = self.gram.as_mut();
+            match cholesky_in_place(gram, Default::default(), self.decompose, stack, Spec::default()) {
+                Ok(_) => break,
+                Err(_) if self.count < 1.0 => {
+                    self.count = (16.0 * self.count).min(1.0);
+                    self.gram.copy_from(&products);
+                }
+                Err(_) => return Err(regression_error(CoreError::NotPositive { pivot: rank })),
+            }
+        }
+        self.count = 1.0;
         solve_lower(self.gram.as_ref(), self.shares.as_mut(), Par::Seq);
         // Rows of S, the transpose of the lower factor, by columns of R.
         let factor = self.gram.as_ref();
@@ -491,6 +563,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
 
     /// Add the buffered rows to the triangle by reflections.
     fn reflect(&mut self) -> Result<(), Error> {
+        self.leave_pilot();
         let (count, rank, length) = (self.waiting, self.landmarks.len(), self.column_length());
         if self.whitener != Whitener::Landmarks {
             for j in 0..rank {
@@ -767,6 +840,57 @@ mod tests {
                 assert!((found - expected).abs() <= 1e-12 * scale, "{faint:e}: {found:e} {expected:e}");
             }
         }
+    }
+
+    /// Parts of some rows, whitened by a pilot of all, against the core.
+    fn parts_agree<T: Lane + RealField>(tolerance: f64) {
+        let (c, dim, count) = (40, 3, 9_000);
+        let (mut rows, targets) = rows::<T>(count, dim);
+        // The last part is in directions that the pilot has not.
+        rows.iter_mut()
+            .skip((count - 1_500) * dim)
+            .for_each(|value| *value = T::from_f64(9.0 + 2.0 * value.to_f64()));
+        let mut home = rows[..(c - 3) * dim].to_vec();
+        home.extend(&rows[(count - 3) * dim..]);
+        let ground = Points::new(&home, dim, KernelKind::Gaussian.build::<T>(2.0).unwrap()).unwrap();
+        let mut memory = Heap::new(c).unwrap();
+        let landmarks = independent(&ground, &(0..c).collect::<Vec<_>>(), &mut memory).unwrap();
+        let (rank, nystrom) = (landmarks.len(), Nystrom::new(&landmarks));
+        let mut block = Block::new(&landmarks, 1, false).unwrap();
+        let mut heap = RidgeHeap::new(rank).unwrap();
+        block.begin(&RidgeRegression::new(rank, heap.lend()).unwrap());
+        for row in (0..count - 1_500).step_by(5) {
+            block.push(rows[row * dim..(row + 1) * dim].iter().copied(), [targets[row]]).unwrap();
+        }
+        let pilot = block.pilot().unwrap();
+        // Several blocks, few rows, fewer than there are landmarks, none, and new directions.
+        for part in [0..5_000, 5_000..5_300, 5_300..5_311, 7_000..7_000, 5_311..count] {
+            let (mut heap, mut other) = (RidgeHeap::new(rank).unwrap(), RidgeHeap::new(rank).unwrap());
+            let mut found = RidgeRegression::new(rank, heap.lend()).unwrap();
+            let mut core = RidgeRegression::<f64>::new(rank, other.lend()).unwrap();
+            block.begin_with(&found, Some(&pilot));
+            let mut phi = vec![T::ZERO; rank];
+            for row in part.clone() {
+                let (row, target) = (&rows[row * dim..(row + 1) * dim], targets[row]);
+                block.push(row.iter().copied(), [target]).unwrap();
+                ground.column_at(row, landmarks.members(), &mut phi).unwrap();
+                nystrom.transform(&mut phi).unwrap();
+                core.add(&phi.iter().map(|value| value.to_f64()).collect::<Vec<_>>(), target).unwrap();
+            }
+            assert!(block.count < 1.0 || part.end == count, "{part:?}: no pilot");
+            block.end(&mut found).unwrap();
+            assert_eq!(found.rows(), part.len() as u64);
+            let scale = products(&core).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+            for (found, expected) in products(&found).iter().zip(products(&core)) {
+                assert!((found - expected).abs() <= tolerance * scale, "{part:?}: {found:e} {expected:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pilot_leaves_parts_as_they_are() {
+        parts_agree::<f64>(1e-11);
+        parts_agree::<f32>(1e-3);
     }
 
     #[test]

@@ -1,21 +1,37 @@
-//! Cross-validation of the ridge at the cost of one decomposition per fold.
+//! Cross-validation of the ridge at the cost of one decomposition.
 //!
 //! Each fold is an accumulator ([`dpp_nystrom_core::RidgeRegression`]): the triangle `[R q; 0 r]` of its rows, with a column
-//! `[q; r]` for each target. The triangle of all other folds is decomposed once ([`Bidiagonal`]), and gives the weights of every
-//! ridge in `O(c)`; their error on the fold is `‖Rβ - q‖² + ‖r‖²`, summed over the targets. Nothing is subtracted, and no
-//! product `RᵀR` is formed.
+//! `[q; r]` for each target. The error of weights `β` on it is `‖Rβ - q‖² + ‖r‖²`, summed over the targets. No product `RᵀR` is
+//! formed.
+//!
+//! # All ridges
+//!
+//! The triangle of all rows is decomposed once, `U B Vᵀ` ([`Bidiagonal`]). Let `B_λ` be the triangle of `[B; √λ I]`, which takes
+//! `O(c)`, `C = RV` that of the fold in the basis, and `E = C B_λ⁻¹`. Without the fold, the normal equations are those of
+//! `B_λᵀ (I - EᵀE) B_λ`, and `I - EᵀE` is close to the identity: a fold is a tenth of the rows. So the change of the weights,
+//! `(I - EᵀE)⁻¹ Eᵀe` for the residuals `e` of the fold under the weights of all rows, takes some ten steps of conjugate gradients
+//! (Hestenes and Stiefel 1952; Golub and Van Loan §11.3), of `2c²` multiply-adds for each ridge, in products of matrices. What
+//! is subtracted is relative to the identity, so the condition of the features does not matter; rows in directions that the
+//! other folds hardly have do, and there, or if the steps do not suffice, each fold is left out as follows.
+//!
+//! # One fold after another
 //!
 //! The sums of all folds but one are found by halving: the sum outside a half is passed down to it. For `k` folds this
 //! takes about `k log₂ k` sums (33 for ten) instead of `k²`, of `2c³/3` operations each, and memory for `log₂ k` triangles
-//! per thread beside the folds. The result does not depend on the number of threads.
+//! per thread beside the folds. Each sum is decomposed, and gives the weights of every ridge.
+//!
+//! The result does not depend on the number of threads.
 
 use crate::error::{Error, regression_error};
 use crate::linalg::{bidiagonal::Bidiagonal, triangle};
 use crate::observer::{Observer, go_on};
 use crate::regression::leave_one_out::Basis;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
-use faer::{Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
 use std::borrow::Borrow;
 
 /// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
@@ -191,6 +207,108 @@ impl Triangle {
     }
 }
 
+impl Triangle {
+    /// Return the squared error of each `√λ`'s weights without these rows on them, summed over the targets: `c³/2` multiply-adds, and
+    /// `2c²` a step for each `√λ` and target. `all` is the triangle of all rows, and `basis` its `V`. `None` if [`STEPS`] do not suffice.
+    fn errors_without(
+        &self,
+        all: &Bidiagonal,
+        basis: MatRef<'_, f64>,
+        penalties: &[f64],
+    ) -> Option<Vec<f64>> {
+        let (c, targets) = (self.features, self.targets());
+        // Columns of one ridge after the other: as a rule those of large ones are done first.
+        let outputs = targets.ncols();
+        let columns = penalties.len() * outputs;
+        let mut own = Mat::<f64>::zeros(c, c);
+        triangular::matmul(
+            own.as_mut(),
+            BlockStructure::Rectangular,
+            Accum::Replace,
+            self.square(),
+            BlockStructure::TriangularUpper,
+            basis,
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        let mut weights = Mat::<f64>::zeros(c, columns);
+        let triangles: Vec<_> = (0..columns)
+            .map(|at| {
+                let z = weights.col_as_slice_mut(at);
+                let triangle = all.penalised(penalties[at / outputs], at % outputs, z);
+                triangle.solve(z);
+                triangle
+            })
+            .collect();
+        // The residuals, and their gradients by the weights that B_λ gives.
+        let mut residuals = Mat::from_fn(c, columns, |i, at| -targets[(i, at % outputs)]);
+        matmul(residuals.as_mut(), Accum::Add, own.as_ref(), weights.as_ref(), 1.0, Par::Seq);
+        let mut gradients = Mat::<f64>::zeros(c, columns);
+        matmul(gradients.as_mut(), Accum::Replace, own.transpose(), residuals.as_ref(), 1.0, Par::Seq);
+        let square = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+        let mut squares = vec![0.0; columns];
+        for (at, triangle) in triangles.iter().enumerate() {
+            triangle.solve_transposed(gradients.col_as_slice_mut(at));
+            squares[at] = square(gradients.col_as_slice(at));
+        }
+        let enough: Vec<f64> = squares.iter().map(|square| RESIDUAL.powi(2) * square).collect();
+        let mut directions = gradients.clone();
+        let (mut moves, mut images, mut turned) =
+            (weights, Mat::<f64>::zeros(c, columns), Mat::zeros(c, columns));
+        let mut active = columns;
+        for _ in 0..STEPS {
+            let is_open = |at: &usize| !(squares[*at] <= enough[*at]);
+            active = (0..active).rev().find(is_open).map_or(0, |at| at + 1);
+            if active == 0 {
+                break;
+            }
+            for (at, triangle) in triangles.iter().enumerate().take(active) {
+                moves.col_as_slice_mut(at).copy_from_slice(directions.col_as_slice(at));
+                triangle.solve(moves.col_as_slice_mut(at));
+            }
+            let (mut images, mut turned) = (images.subcols_mut(0, active), turned.subcols_mut(0, active));
+            matmul(images.as_mut(), Accum::Replace, own.as_ref(), moves.subcols(0, active), 1.0, Par::Seq);
+            matmul(turned.as_mut(), Accum::Replace, own.transpose(), images.as_ref(), 1.0, Par::Seq);
+            for at in (0..active).filter(is_open).collect::<Vec<_>>() {
+                let turned = turned.as_mut().col_mut(at).try_as_col_major_mut()?.as_slice_mut();
+                let image = images.as_ref().col(at).try_as_col_major()?.as_slice();
+                triangles[at].solve_transposed(turned);
+                let direction = directions.col_as_slice_mut(at);
+                let length = square(direction);
+                let curvature = length - square(image);
+                // False for NaN.
+                if !(curvature > CURVATURE * length) {
+                    return None;
+                }
+                let step = squares[at] / curvature;
+                let residual = residuals.col_as_slice_mut(at);
+                residual.iter_mut().zip(image).for_each(|(slot, change)| *slot += step * change);
+                let gradient = gradients.col_as_slice_mut(at);
+                for (slot, (own, turned)) in gradient.iter_mut().zip(direction.iter().zip(turned)) {
+                    *slot -= step * (own - *turned);
+                }
+                let next = square(gradient);
+                let share = next / squares[at];
+                squares[at] = next;
+                direction.iter_mut().zip(gradient).for_each(|(slot, own)| *slot = *own + share * *slot);
+            }
+        }
+        let left: f64 = self.left().sum();
+        let error = |at: usize| {
+            left + (0..outputs).map(|t| square(residuals.col_as_slice(at * outputs + t))).sum::<f64>()
+        };
+        let is_done = (0..columns).all(|at| squares[at] <= enough[at]);
+        is_done.then(|| (0..penalties.len()).map(error).collect())
+    }
+}
+
+/// Steps of conjugate gradients, at most; what their residuals fall to; and the least curvature, against that of all rows, at which
+/// rounding is small enough.
+const STEPS: usize = 64;
+const RESIDUAL: f64 = 1e-12;
+const CURVATURE: f64 = 1e-8;
+
 /// Make the first part the sum of all, which is `sum` if it is known, and return it.
 pub(crate) fn merge<'p, 'm, A: Scalar>(
     parts: &'p mut [RidgeRegression<'m, A>],
@@ -228,7 +346,7 @@ pub(crate) struct Validated {
 /// ridge that is too small for the rows: such a ridge is never selected.
 ///
 /// Errors agree with the core's `solve` and `squared_error` to rounding amplified by the condition of the penalised
-/// triangle, `max ‖φ‖ / √γ`: a relative 10⁻¹⁰ for γ = 10⁻¹⁰.
+/// triangle, `max ‖φ‖ / √γ`: a relative 10⁻¹⁰ for γ = 10⁻¹⁰; and to 10⁻⁸ for a fold with directions of its own.
 ///
 /// # Errors
 /// [`Error::Folds`] for fewer than two folds; [`Error::Regression`] for folds of different features, for a ridge that is
@@ -238,6 +356,26 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     ridges: &[f64],
     observer: &dyn Observer,
 ) -> Result<Validated, Error> {
+    check(folds, ridges)?;
+    let (errors, whole) = match ridges.iter().all(|&ridge| ridge > 0.0) {
+        true => by_gradients(folds, ridges, observer)?,
+        false => None,
+    }
+    .map_or_else(|| by_decompositions(folds, ridges, observer), Ok)?;
+    let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
+    let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
+    Ok(Validated { scores, whole })
+}
+
+/// The squared errors of each fold for each ridge, and the triangle of all rows.
+type Errors = (Vec<Vec<f64>>, Triangle);
+
+/// Find the errors from a decomposition of the other folds.
+fn by_decompositions<T: Scalar>(
+    folds: &[RidgeRegression<'_, T>],
+    ridges: &[f64],
+    observer: &dyn Observer,
+) -> Result<Errors, Error> {
     let error = |outside: &Triangle, fold: &Triangle| {
         let mut errors = fold.squared_errors(outside.weights(ridges).as_ref());
         let regular = outside.is_regular(T::EPSILON.to_f64());
@@ -248,10 +386,32 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
         }
         errors
     };
-    let (errors, whole) = each_left_out(folds, ridges, &error, observer)?;
-    let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
-    let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
-    Ok(Validated { scores, whole })
+    each_left_out(folds, ridges, &error, observer)
+}
+
+/// Find the errors by conjugate gradients from the weights of all rows. `None` if they are not found.
+fn by_gradients<T: Scalar>(
+    folds: &[RidgeRegression<'_, T>],
+    ridges: &[f64],
+    observer: &dyn Observer,
+) -> Result<Option<Errors>, Error> {
+    observer.begin("folds", folds.len() as u64 - 1 + DECOMPOSITION + FOLD * folds.len() as u64);
+    let [whole, ..] = &sums_of_halves(folds, observer)?;
+    go_on(observer)?;
+    let all = Bidiagonal::new(whole.square(), whole.targets());
+    let basis = all.basis();
+    observer.advance(DECOMPOSITION);
+    let errors = |fold: &RidgeRegression<'_, T>| {
+        go_on(observer)?;
+        let fold = Triangle::of(fold);
+        let penalties = ridges.iter().map(|ridge| ((whole.rows - fold.rows) * ridge).sqrt());
+        let errors = fold.errors_without(&all, basis.as_ref(), &penalties.collect::<Vec<_>>());
+        observer.advance(FOLD);
+        Ok(errors)
+    };
+    let errors = folds.par_iter().map(errors).collect::<Result<Option<Vec<_>>, Error>>()?;
+    observer.end();
+    Ok(errors.map(|errors| (errors, whole.clone())))
 }
 
 /// Return for each fold the weights of this ridge, a column for each target, that the other folds determine.
@@ -277,6 +437,22 @@ pub(crate) fn each_left_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + S
     visit: &(impl Fn(&Triangle, &Triangle) -> A + Sync),
     observer: &dyn Observer,
 ) -> Result<(Vec<A>, Triangle), Error> {
+    check(folds, ridges)?;
+    let (left, right) = folds.split_at(folds.len() / 2);
+    let steps = [left, right].map(|half| steps_to_leave_out(half.len()));
+    observer.begin("folds", folds.len() as u64 - 1 + steps.iter().sum::<u64>());
+    let [whole, of_left, of_right] = sums_of_halves(folds, observer)?;
+    let (of_left, of_right) = rayon::join(
+        || leave_out(left, &of_right, visit, observer),
+        || leave_out(right, &of_left, visit, observer),
+    );
+    let found = of_left?.into_iter().chain(of_right?).collect();
+    observer.end();
+    Ok((found, whole))
+}
+
+/// Check that folds and ridges can be cross-validated.
+fn check<'m, T: Scalar>(folds: &[impl Borrow<RidgeRegression<'m, T>>], ridges: &[f64]) -> Result<(), Error> {
     let rows = || folds.iter().map(|fold| fold.borrow().rows() as usize);
     let [first, _, ..] = folds else { return Err(Error::Folds { rows: rows().sum() }) };
     for shape in [RidgeRegression::features, RidgeRegression::targets] {
@@ -291,24 +467,27 @@ pub(crate) fn each_left_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + S
     if rows().filter(|&rows| rows > 0).count() < 2 {
         return Err(regression_error(CoreError::NoRows));
     }
+    Ok(())
+}
+
+/// Return the triangles of all rows, and of those of each half of the folds.
+fn sums_of_halves<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync>(
+    folds: &[F],
+    observer: &dyn Observer,
+) -> Result<[Triangle; 3], Error> {
     let (left, right) = folds.split_at(folds.len() / 2);
-    let steps = [left, right].map(|half| steps_to_leave_out(half.len()));
-    observer.begin("folds", folds.len() as u64 - 1 + steps.iter().sum::<u64>());
     let (of_left, of_right) = rayon::join(|| Triangle::of_all(left), || Triangle::of_all(right));
     let (of_left, of_right) = (of_left?, of_right?);
     let whole = of_left.plus(&of_right);
     observer.advance(folds.len() as u64 - 1);
-    let (of_left, of_right) = rayon::join(
-        || leave_out(left, &of_right, visit, observer),
-        || leave_out(right, &of_left, visit, observer),
-    );
-    let found = of_left?.into_iter().chain(of_right?).collect();
-    observer.end();
-    Ok((found, whole))
+    Ok([whole, of_left, of_right])
 }
 
 /// The time of a decomposition with the weights and errors of all ridges, in sums of triangles.
 const DECOMPOSITION: u64 = 6;
+
+/// The time of the gradients for a fold, in sums of triangles.
+const FOLD: u64 = 4;
 
 /// Return the time of [`leave_out`] for this many folds, in sums of triangles.
 fn steps_to_leave_out(folds: usize) -> u64 {
@@ -344,7 +523,7 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::cross_validate_folds;
+    use super::{by_decompositions, by_gradients, cross_validate_folds};
     use crate::error::Error;
     use crate::heap::RidgeHeap;
     use crate::observer::{NoObserver, Observer};
@@ -400,11 +579,18 @@ mod tests {
     fn agree<T: Scalar>(shape: (usize, usize, usize), condition: f64, ridges: &[f64], tolerance: f64) {
         on_folds(shape, condition, |folds: &[RidgeRegression<'_, T>]| {
             let expected = solved(folds, ridges);
-            let found = cross_validate_folds(folds, ridges, &NoObserver).unwrap().scores;
-            assert_eq!(found.len(), ridges.len());
-            for ((ridge, found), expected) in found.into_iter().zip(expected) {
-                let equal = found == expected || (found - expected).abs() <= tolerance * expected;
-                assert!(equal, "{shape:?} {condition:e} {ridge:e}: {found:e}, directly {expected:e}");
+            let are_positive = ridges.iter().all(|&ridge| ridge > 0.0);
+            let steps = are_positive.then(|| by_gradients(folds, ridges, &NoObserver).unwrap());
+            let steps = steps.map(|steps| steps.expect("directions of one fold"));
+            for (errors, _) in
+                [steps, Some(by_decompositions(folds, ridges, &NoObserver).unwrap())].into_iter().flatten()
+            {
+                assert_eq!((errors.len(), errors[0].len()), (folds.len(), ridges.len()));
+                for (at, (ridge, expected)) in ridges.iter().zip(&expected).enumerate() {
+                    let found: f64 = errors.iter().map(|fold| fold[at]).sum();
+                    let equal = found == *expected || (found - expected).abs() <= tolerance * expected;
+                    assert!(equal, "{shape:?} {condition:e} {ridge:e}: {found:e}, directly {expected:e}");
+                }
             }
         });
     }
@@ -459,6 +645,30 @@ mod tests {
         on_folds((10, 50, 25), 10.0, |folds: &[RidgeRegression<'_, f64>]| {
             let scores = cross_validate_folds(folds, &[0.0, 1e-3], &NoObserver).unwrap().scores;
             assert!(scores[0].1 == f64::INFINITY && scores[1].1.is_finite(), "{scores:?}");
+        });
+    }
+
+    #[test]
+    fn a_direction_of_one_fold_is_left_out_exactly() {
+        let c = 50;
+        let mut heap = RidgeHeap::<f64>::new(c).unwrap();
+        let mut other = heap.clone();
+        let mut own = RidgeRegression::new(c, heap.lend()).unwrap();
+        on_folds((10, c, 25), 10.0, |folds: &[RidgeRegression<'_, f64>]| {
+            own.merge(&folds[0]).unwrap();
+            let mut row = vec![0.0; c];
+            row[49] = 1.0;
+            own.add(&row, 3.0).unwrap();
+            let mut rest = RidgeRegression::new(c, other.lend()).unwrap();
+            folds[1..].iter().for_each(|fold| rest.merge(fold).unwrap());
+            let folds = [own, rest];
+            // With the larger ridge, the others say as much as rounding does not hide.
+            for (ridge, by_steps) in [(1e-6, true), (1e-14, false)] {
+                assert_eq!(by_gradients(&folds, &[ridge], &NoObserver).unwrap().is_some(), by_steps);
+                let found = cross_validate_folds(&folds, &[ridge], &NoObserver).unwrap().scores[0].1;
+                let expected = solved(&folds, &[ridge])[0];
+                assert!((found - expected).abs() <= 1e-8 * expected, "{ridge:e}: {found:e} {expected:e}");
+            }
         });
     }
 

@@ -13,10 +13,21 @@ use crate::linalg::eigen::product;
 use crate::model::confidence::Confidence;
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    blocked_qr::Block, calibration::measure, checkpoint::Rounds, cross_validation::BLOCKED,
-    cross_validation::Triangle, cross_validation::Validated, cross_validation::cross_validate_folds,
-    cross_validation::merge, cross_validation::weights_without_folds, folds::FOLDS, input::Input,
-    leave_one_out::BLOCK, leave_one_out::sum_of, ridge::Candidates, whitening::Whitening,
+    blocked_qr::{Block, Pilot},
+    calibration::measure,
+    checkpoint::Rounds,
+    cross_validation::BLOCKED,
+    cross_validation::Triangle,
+    cross_validation::Validated,
+    cross_validation::cross_validate_folds,
+    cross_validation::merge,
+    cross_validation::weights_without_folds,
+    folds::FOLDS,
+    input::Input,
+    leave_one_out::BLOCK,
+    leave_one_out::sum_of,
+    ridge::Candidates,
+    whitening::Whitening,
 };
 use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::{
@@ -154,6 +165,10 @@ pub(crate) fn regress<T: Lane + RealField>(
     let mut part_of = Vec::new();
     dealt.iter_mut().flatten().take(round * stride).for_each(drop);
     let share = parts < FEW || rank >= LARGE;
+    let pilot = match parts > 1 && round == 0 {
+        true => pilot_of(input, &landmarks, observer)?,
+        false => None,
+    };
     let mut shared = None;
     while round * stride < longest {
         part_of.clear();
@@ -166,7 +181,7 @@ pub(crate) fn regress<T: Lane + RealField>(
             let (begin, end) = range(part);
             let first = begin + round * stride;
             let mut seen = 0;
-            block.begin(accumulator);
+            block.begin_with(accumulator, pilot.as_ref());
             for row in first..end.min(first + stride) {
                 if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
                     continue;
@@ -235,6 +250,46 @@ pub(crate) fn regress<T: Lane + RealField>(
         fitted.confidence = measure(input, &landmarks, whole, fitted.quality.ridge, &fitted.weights)?;
     }
     Ok(fitted)
+}
+
+/// Rows for each of a pilot, at least.
+const OF_PILOT: usize = 2;
+
+/// Return the pilot of a sample of the rows for parts that have none, if there are rows enough that it saves time.
+fn pilot_of<T: Lane + RealField>(
+    input: Input<'_, T>,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+    observer: &dyn Observer,
+) -> Result<Option<Pilot<T>>, Error> {
+    let Input { rows, dim, targets, .. } = input;
+    let (count, outputs) = (targets.len(), input.outputs());
+    let sample = Block::rows_of_pilot(landmarks);
+    if count < OF_PILOT.saturating_mul(sample) {
+        return Ok(None);
+    }
+    observer.begin("sample of rows", sample as u64);
+    let mut heap = RidgeHeap::with_targets(landmarks.len(), outputs)?;
+    let mut block = Block::new(landmarks, outputs, true)?;
+    block.begin(&heap.regression(landmarks.len(), outputs).map_err(regression_error)?);
+    let row_of = |at: usize| (at as u128 * count as u128 / sample as u128) as usize;
+    let add = |at: usize| {
+        let row = row_of(at);
+        let features = rows[row * dim..(row + 1) * dim].iter().copied();
+        block.push_weighted(features, input.targets_of(row), input.weights.root(row))?;
+        if (at + 1).is_multiple_of(STRIDE) {
+            go_on(observer)?;
+            observer.advance(STRIDE as u64);
+        }
+        Ok(())
+    };
+    let added = (0..sample).try_for_each(add).and_then(|()| block.pilot());
+    observer.end();
+    match added {
+        Ok(pilot) => Ok(Some(pilot)),
+        // The pass over all rows says where it is.
+        Err(Error::Regression { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Return the sum of squared leave-one-out residuals over the targets for each ridge, in a second pass over the rows that the parts have
