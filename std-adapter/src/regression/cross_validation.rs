@@ -305,7 +305,7 @@ impl Triangle {
 
 /// Steps of conjugate gradients, at most; what their residuals fall to; and the least curvature, against that of all rows, at which
 /// rounding is small enough.
-const STEPS: usize = 64;
+const STEPS: usize = 200;
 const RESIDUAL: f64 = 1e-12;
 const CURVATURE: f64 = 1e-8;
 
