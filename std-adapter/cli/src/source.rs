@@ -46,7 +46,7 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
     if Store::is_store(&source.data) {
         let mut read = open_store(source)?.read(rows, source.seed)?;
         if source.table.columns.target == Target::None {
-            read.target = None;
+            (read.target, read.further, read.classes) = (None, Vec::new(), None);
         }
         return Ok(read);
     }
@@ -98,7 +98,7 @@ pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<(Table, Vec<S
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         let table = store.table_of_sample(rows.min(store.len()), source.seed)?;
-        return Ok((table, Vec::new()));
+        return Ok((table, store.labels()));
     }
     read(source)
 }
@@ -108,7 +108,7 @@ pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>), Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         store.verify()?;
-        return Ok((store.table_of(&(0..store.len()).collect::<Vec<_>>())?, Vec::new()));
+        return Ok((store.table_of(&(0..store.len()).collect::<Vec<_>>())?, store.labels()));
     }
     let reading = read_table(source)?;
     if !reading.further.is_empty() {

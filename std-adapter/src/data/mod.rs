@@ -13,7 +13,7 @@ pub mod table;
 pub(crate) mod value;
 pub(crate) mod weights;
 
-pub use columns::{Classes, Columns, RowSlices, TargetColumn, Targets};
+pub use columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
 pub use dataset::{Dataset, Source};
 pub use map::Map;
 pub use moments::Moments;
