@@ -236,6 +236,8 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     );
     refused("fit typo.csv --model m.dpp", &["line 7", "\"l.5\"", "not a number"]);
     refused("fit words.csv --target a,a --model m.dpp", &["target", "\"a\""]);
+    classes.write("break.csv", |row| if row == 5 { "\"mi\nd\"".to_owned() } else { "mid".to_owned() });
+    refused("fit break.csv --model m.dpp", &["\"mi\\nd\"", "has a line break", "quote"]);
     refused("fit words.csv --target a,kind --model m.dpp", &["line 2", "not a number"]);
     let one = "one target that is a number";
     refused("fit words.csv --variance --model m.dpp", &["--variance", one]);
