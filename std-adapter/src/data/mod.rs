@@ -10,6 +10,7 @@ pub(crate) mod scaler;
 pub(crate) mod source;
 pub mod store;
 pub mod table;
+pub(crate) mod targets;
 pub(crate) mod value;
 pub(crate) mod weights;
 

@@ -1,7 +1,7 @@
 //! Scales and maps of the features, learned from the target.
 
 use crate::approximation::{features::features_of_points, gram::Gram};
-use crate::data::columns::class_of;
+use crate::data::targets::class_of;
 use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};

@@ -1,6 +1,6 @@
 //! The errors of classes, on rows that were predicted without their fold.
 
-use crate::data::{columns::TargetColumn, columns::TargetRows, source::RowSource, weights::Weights};
+use crate::data::{columns::TargetColumn, source::RowSource, targets::TargetRows, weights::Weights};
 use crate::error::Error;
 use crate::model::classes::{log_probability, temperature};
 use crate::regression::folds::Deal;

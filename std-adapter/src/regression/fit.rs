@@ -2,7 +2,7 @@
 
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::{
-    columns::Columns, columns::RowSlices, columns::TargetRows, source::Order, source::RowSource,
+    columns::Columns, columns::RowSlices, source::Order, source::RowSource, targets::TargetRows,
     weights::Weights,
 };
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Cross-validation folds.
 
-use crate::data::{columns::TargetRows, source::Partition, source::RowSource, weights::Weights};
+use crate::data::{source::Partition, source::RowSource, targets::TargetRows, weights::Weights};
 use crate::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
 use std::{array, iter};

@@ -1,6 +1,6 @@
 //! The rows and landmarks of a regression.
 
-use crate::data::{columns::TargetRows, prepared::Prepared, weights::Weights};
+use crate::data::{prepared::Prepared, targets::TargetRows, weights::Weights};
 use crate::error::Error;
 use crate::regression::folds::Deal;
 use dpp_nystrom_core::kernel::ChosenKernel;

@@ -434,7 +434,7 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 mod tests {
     use super::{Input, least, regress, solve};
     use crate::approximation::features::independent_points;
-    use crate::data::{columns::TargetRows, columns::Targets, prepared::StandardTarget};
+    use crate::data::{columns::Targets, prepared::StandardTarget, targets::TargetRows};
     use crate::data::{weights::Weights, weights::normalised};
     use crate::error::Error;
     use crate::heap::Heap;

@@ -18,11 +18,11 @@
 //! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened; every
 //! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
-use crate::data::columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, TargetRows, Targets};
-use crate::data::source::RowSource;
+use crate::data::columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
 use crate::data::{
     prepared::Prepared, prepared::StandardTarget, scaler::Scaler, table::input::Table, table::recipe::Recipe,
 };
+use crate::data::{source::RowSource, targets::TargetRows};
 use crate::error::{
     Error,
     store::StoreProblem,
