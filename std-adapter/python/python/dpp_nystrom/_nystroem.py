@@ -28,8 +28,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     ----------
     kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "precomputed"}, default="rbf"
         The kernel: `exp(-gamma ‖x - y‖²)`, `exp(-gamma ‖x - y‖₁)`, Matérn of smoothness 3/2 and 5/2, `(xᵀy + coef0)^degree`, `xᵀy`.
-        "precomputed": `fit` takes the kernel matrix of the rows, positive semidefinite, of which the lower triangle is read, and `transform` the kernel of
-        each row with all of those; both need one pass over `n_components` columns, besides what the selector reads.
+        "precomputed": `fit` takes the kernel matrix of the rows, symmetric and positive semidefinite, and `transform` the kernel of each row
+        with all of those, of which the columns of the landmarks are read. It has no bandwidth, metric or scale.
     gamma : float, default=None
         The coefficient of `rbf` and `laplacian`, as in scikit-learn. None: as `sigma` says, where scikit-learn has
         `1 / n_features`.
@@ -173,8 +173,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         options = _parameters.options_of_kernel(self, len(matrix))
         indices = options["landmarks"] or _native.select(matrix, None, True, options)
         self.component_indices_ = np.asarray(indices, dtype=np.intp)
-        own = np.tril(matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64))
-        own += np.tril(own, -1).T
+        own = matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64)
         self._map = _native.GramMap(own.ravel().tolist())
         self._n_features_out = self._map.rank
         self.metric_ = "one"
