@@ -115,9 +115,7 @@ impl Description {
             && self.offset.is_multiple_of(ALIGNMENT)
             && usize::try_from(self.rows).is_ok()
     }
-}
 
-impl Description {
     /// Whether there are no classes, or each has another label and rows, and these are all rows; a target then is an index as it is.
     fn has_usable_classes(&self) -> bool {
         let labels: HashSet<&str> = self.classes.iter().map(|class| class.label.as_str()).collect();
