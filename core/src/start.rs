@@ -95,18 +95,38 @@ where
     push_any(landmarks, c, random)
 }
 
-/// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with
-/// probability proportional to its squared distance from the nearest landmark ([`crate::GroundSet::squared_distance`]).
-/// `n c` distances. `distances` is scratch: one number per row.
+/// [`kmeans_plus_plus_while`] to the end.
 ///
 /// # Errors
-/// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.
+/// Those of [`kmeans_plus_plus_while`].
 pub fn kmeans_plus_plus<T, G, R>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
     distances: &mut [T],
     random: &mut R,
 ) -> Result<(), Error>
+where
+    T: Scalar,
+    G: TryGroundSet<T> + ?Sized,
+    R: Rng + ?Sized,
+{
+    kmeans_plus_plus_while(landmarks, c, distances, random, || true).map(drop)
+}
+
+/// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with
+/// probability proportional to its squared distance from the nearest landmark ([`crate::GroundSet::squared_distance`]).
+/// `n c` distances. `distances` is scratch: one number per row. Before each seed `goes_on` is asked; where it returns false, the
+/// landmarks are as they were, and the result is false.
+///
+/// # Errors
+/// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.
+pub fn kmeans_plus_plus_while<T, G, R>(
+    landmarks: &mut Landmarks<'_, T, G>,
+    c: usize,
+    distances: &mut [T],
+    random: &mut R,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<bool, Error>
 where
     T: Scalar,
     G: TryGroundSet<T> + ?Sized,
@@ -129,7 +149,12 @@ where
     for &landmark in landmarks.members() {
         approach(distances, landmark)?;
     }
-    fill(landmarks, c, |landmarks| {
+    let mut stopped = false;
+    let filled = fill(landmarks, c, |landmarks| {
+        if !goes_on() {
+            stopped = true;
+            return Err(Error::Empty);
+        }
         let mut pushed = false;
         for _ in 0..DRAWS {
             let row = if landmarks.is_empty() {
@@ -158,7 +183,8 @@ where
             approach(distances, landmark)?;
         }
         Ok(())
-    })
+    });
+    if stopped { Ok(false) } else { filled.map(|()| true) }
 }
 
 /// Call `push_one` until there are `c` landmarks. On an error, remove those that were added.

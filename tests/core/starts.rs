@@ -42,6 +42,29 @@ fn kmeans_members<G: GroundSet<f64>>(
 }
 
 #[test]
+fn seeding_stops_before_the_next_seed_and_leaves_what_was_there() {
+    let entries: Vec<f64> = Gram::well_conditioned(8).to();
+    let ground = Matrix::new(&entries).unwrap();
+    let mut room = Room::new(6);
+    let mut landmarks = Landmarks::new(&ground, room.lend()).unwrap();
+    start::given(&mut landmarks, &[3]).unwrap();
+    let before = Snapshot::new(&landmarks);
+    for asked in 1..=6 {
+        let (mut random, mut count) = (Random::seeded(5), 0);
+        let goes_on = || {
+            count += 1;
+            count < asked
+        };
+        let seeded = start::kmeans_plus_plus_while(&mut landmarks, 6, &mut [0.0; 8], &mut random, goes_on);
+        assert_eq!((seeded, count), (Ok(asked == 6), asked.min(5)));
+        if asked < 6 {
+            assert_eq!(Snapshot::new(&landmarks), before);
+        }
+    }
+    assert_eq!(landmarks.members(), kmeans_members(&ground, &[3], 6, &mut Random::seeded(5)));
+}
+
+#[test]
 fn a_uniform_start_is_uniform() {
     let entries: Vec<f64> = Gram::well_conditioned(8).to();
     let ground = Matrix::new(&entries).unwrap();

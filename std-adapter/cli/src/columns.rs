@@ -189,7 +189,7 @@ struct MatchColumns {
     /// Columns that the model does not know: names, indices from 0, or ranges such as 3-7
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// Columns that identify a row [default: those of fit --ids]
+    /// Columns that identify a row, written as they are: cells that a spreadsheet takes for formulas too [default: those of fit --ids]
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// What to do with a word that the model was trained without: refuse it, or set all its column's features to 0

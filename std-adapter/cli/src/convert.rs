@@ -48,6 +48,8 @@ struct Report<'a> {
     rows: u64,
     dim: usize,
     target: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<String>,
     precision: &'static str,
     seconds: f64,
 }
@@ -71,6 +73,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
         rows: description.rows,
         dim: made.features(),
         target,
+        classes: made.labels(),
         precision: match arguments.precision {
             Precision::F64 => "f64",
             Precision::F32 => "f32",
@@ -81,11 +84,14 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let rows = [
+    let mut rows = vec![
         row("rows x features", format!("{} x {}", report.rows, report.dim)),
         row("target", report.target.unwrap_or("-")),
         row("precision", report.precision),
         row("seconds", crate::output::short(report.seconds)),
     ];
+    if !report.classes.is_empty() {
+        rows.insert(2, row("classes", report.classes.join(", ")));
+    }
     aligned(&["row store", &report.store.display().to_string()], &rows)
 }

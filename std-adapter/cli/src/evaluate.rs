@@ -89,13 +89,18 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     }
     arguments.method_options.tell_unused(&arguments.methods);
     // Rows that a user chose are counted in the whole.
-    let (table, labels) = match &arguments.given {
-        Some(_) => source::read(&arguments.source)?,
-        None => source::read_at_most(&arguments.source, arguments.source.rows.unwrap_or(ROWS))?,
+    let (table, labels, given) = match &arguments.given {
+        Some(path) => {
+            let (table, labels, dropped) = source::read(&arguments.source)?;
+            let given = source::kept(table.rows(), &dropped, path, &given)?;
+            (table, labels, given)
+        }
+        None => {
+            let rows = arguments.source.rows.unwrap_or(ROWS);
+            let (table, labels) = source::read_at_most(&arguments.source, rows)?;
+            (table, labels, given)
+        }
     };
-    if let Some(path) = &arguments.given {
-        source::within(table.rows(), path, &given)?;
-    }
     let rows = arguments.source.rows.unwrap_or(ROWS.min(table.rows()));
     let test = arguments.test.unwrap_or(rows / 4);
     if let (Some(&landmarks), Some(train)) = (arguments.landmarks.iter().max(), rows.checked_sub(test))

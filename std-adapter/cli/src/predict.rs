@@ -223,7 +223,14 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         };
         if let Some(store) = store {
             store.has_features(&model.feature_names)?;
-            store.read_blocks(|block| take(block, &[], &[], &[]))?;
+            let classes = classes_of(&store, &model);
+            store.read_blocks(|mut block| {
+                block.target = block.target.filter(|_| model.classifier.is_none() == classes.is_empty());
+                for target in block.target.iter_mut().flatten().filter(|_| !classes.is_empty()) {
+                    *target = classes[*target as usize] as f64;
+                }
+                take(block, &[], &[], &[])
+            })?;
         } else {
             arguments.columns.options().read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
@@ -236,6 +243,13 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     tell(&remarks, &recipe);
     errors.tell(&model);
     Ok(())
+}
+
+/// Return the class of a model for each of a store: past the last for a label that the model does not know.
+fn classes_of(store: &Store, model: &Model) -> Vec<usize> {
+    let known = model.classifier.as_ref().map_or(&[][..], |classifier| &classifier.classes.labels);
+    let place = |label| known.iter().position(|other| *other == label).unwrap_or(known.len());
+    store.labels().into_iter().map(place).collect()
 }
 
 /// Predict from exported bytes exactly as a device does. They contain no names: columns are matched by position.

@@ -11,6 +11,7 @@ use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
 use dpp_nystrom::{Error as LibraryError, data::store::Store, observer::Observer, pipeline::Selected};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Opens a row store, and refuses another target than its own.
@@ -46,7 +47,7 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
     if Store::is_store(&source.data) {
         let mut read = open_store(source)?.read(rows, source.seed)?;
         if source.table.columns.target == Target::None {
-            read.target = None;
+            (read.target, read.further, read.classes) = (None, Vec::new(), None);
         }
         return Ok(read);
     }
@@ -98,23 +99,23 @@ pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<(Table, Vec<S
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         let table = store.table_of_sample(rows.min(store.len()), source.seed)?;
-        return Ok((table, Vec::new()));
+        return Ok((table, store.labels()));
     }
-    read(source)
+    read(source).map(|(table, labels, _)| (table, labels))
 }
 
-/// The file's rows, with the labels of which a target of classes is the index.
-pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>), Error> {
+/// The file's rows, with the labels of which a target of classes is the index, and the numbers in the file of rows that were left out.
+pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>, Vec<usize>), Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;
         store.verify()?;
-        return Ok((store.table_of(&(0..store.len()).collect::<Vec<_>>())?, Vec::new()));
+        return Ok((store.table_of(&(0..store.len()).collect::<Vec<_>>())?, store.labels(), Vec::new()));
     }
     let reading = read_table(source)?;
     if !reading.further.is_empty() {
         return Err(LibraryError::SeveralTargets { what: "a comparison of methods" }.into());
     }
-    Ok((reading.table, reading.recipe.classes.unwrap_or_default()))
+    Ok((reading.table, reading.recipe.classes.unwrap_or_default(), reading.remarks.dropped))
 }
 
 /// The rows of a file that is no row store; tells what a user may not expect.
@@ -232,10 +233,22 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
     Ok(rows)
 }
 
-/// Refuses row numbers past the last of so many rows.
-pub(crate) fn within(rows: usize, path: &Path, given: &[usize]) -> Result<(), Error> {
-    let problem = "is past the last row of the data; rows count from 0";
-    look_up(path, given, problem, |number| (number < rows).then_some(number)).map(drop)
+/// Map row numbers of the file to the `rows` rows that are left of it without those dropped.
+pub(crate) fn kept(
+    rows: usize,
+    dropped: &[usize],
+    path: &Path,
+    given: &[usize],
+) -> Result<Vec<usize>, Error> {
+    let dropped: BTreeSet<usize> = dropped.iter().copied().collect();
+    let problem = match dropped.is_empty() {
+        true => "is past the last row of the data; rows count from 0",
+        false => "is past the last row of the data, or left out by --missing; rows count from 0 in the file",
+    };
+    look_up(path, given, problem, |number| {
+        let row = number - dropped.range(..number).count();
+        (row < rows && !dropped.contains(&number)).then_some(row)
+    })
 }
 
 /// Map row numbers of the file to rows of the source.

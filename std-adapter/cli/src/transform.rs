@@ -69,7 +69,7 @@ fn of_matrix(arguments: &Transform, given: &Path) -> Result<(), Error> {
     let Transform { model: path, data, out, .. } = arguments;
     let (matrix, rows) = precomputed::read_matrix(path)?;
     let landmarks = source::given(given)?;
-    source::within(rows, given, &landmarks)?;
+    source::kept(rows, &[], given, &landmarks)?;
     let map = precomputed::map(&matrix, rows, &landmarks)?;
     let cross = precomputed::read(data)?;
     let features = match cross.dim {

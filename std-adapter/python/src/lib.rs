@@ -14,7 +14,7 @@ mod sums;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::map::{Map, sample_exact, select};
+    use crate::map::{GramMap, Map, sample_exact, select};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -4,10 +4,12 @@ use crate::arrays::{Array, Names, Numbers, table, vector};
 use crate::options::{Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::core::{Matrix, Random};
-use dpp_nystrom::data::{Columns, Scaler};
+use dpp_nystrom::data::{self, Columns, Scale, Scaler};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{ExactKDpp, Selection};
-use dpp_nystrom::{Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth};
+use dpp_nystrom::{
+    Dataset, Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth, selectors::Given,
+};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,28 +22,33 @@ pub(crate) struct Map {
     /// Row indices of the landmarks; none if they are not rows.
     #[pyo3(get)]
     rows: Option<Vec<usize>>,
+    /// The metric that was learned; none where none was asked for.
+    #[pyo3(get)]
+    metric: Option<String>,
 }
 
 /// What a map is made of, and restored from.
 #[derive(Clone)]
 struct Parts {
-    means: Vec<f64>,
-    deviations: Vec<f64>,
-    /// Scaled, row-major.
+    scaler: Scaler,
+    /// Scaled and mapped, row-major.
     landmarks: Vec<f64>,
     kernel: KernelSpec,
 }
 
-/// [`Parts`] and rows in the types of Python: means, deviations, landmarks, kernel, bandwidth, rows.
-type State = (Vec<f64>, Vec<f64>, Vec<f64>, (String, u32, f64), f64, Option<Vec<usize>>);
+/// A [`Scaler`] in the types of Python: means, deviations, and rank and values of a map.
+type ScalerState = (Vec<f64>, Vec<f64>, Option<(usize, Vec<f64>)>);
+
+/// [`Parts`], rows and metric in the types of Python: scaler, landmarks, kernel, bandwidth, rows, metric.
+type State = (ScalerState, Vec<f64>, (String, u32, f64), f64, Option<Vec<usize>>, Option<String>);
 
 impl Parts {
     fn map(&self) -> Result<Nystroem, Error> {
-        let Self { means, deviations, landmarks, kernel } = self.clone();
+        let Self { scaler, landmarks, kernel } = self.clone();
         let columns = Columns {
             name: "data".to_owned(),
-            feature_names: (0..means.len()).map(|feature| format!("x{feature}")).collect(),
-            scaler: Scaler { means, deviations, map: None },
+            feature_names: (0..scaler.means.len()).map(|feature| format!("x{feature}")).collect(),
+            scaler,
             target: None,
             further: Vec::new(),
             classes: None,
@@ -68,31 +75,35 @@ impl Map {
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
             let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
-            let Scaler { means, deviations, .. } = selected.source().columns().scaler;
+            let scaler = selected.source().columns().scaler;
             let landmarks = selected.selection.landmarks.features(selected.source())?;
-            let parts = Parts { means, deviations, landmarks, kernel: selected.kernel };
+            let parts = Parts { scaler, landmarks, kernel: selected.kernel };
             let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
-            Ok(Self { map: parts.map()?, parts, rows })
+            let metric = selected.metric.as_ref().map(|learned| learned.metric.to_string());
+            Ok(Self { map: parts.map()?, parts, rows, metric })
         })
     }
 
     /// Restore a map from its state.
     #[staticmethod]
     fn of_state(state: State) -> PyResult<Self> {
-        let (means, deviations, landmarks, kernel, sigma, rows) = state;
+        let ((means, deviations, map), landmarks, kernel, sigma, rows, metric) = state;
         let kind = kernel_kind(&kernel.0, kernel.1, kernel.2)?;
-        let parts = Parts { means, deviations, landmarks, kernel: KernelSpec { kind, sigma } };
-        Ok(Self { map: parts.map().map_err(to_python)?, parts, rows })
+        let scaler = Scaler { means, deviations, map: map.map(|(rank, values)| data::Map { rank, values }) };
+        let parts = Parts { scaler, landmarks, kernel: KernelSpec { kind, sigma } };
+        Ok(Self { map: parts.map().map_err(to_python)?, parts, rows, metric })
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (State,))> {
-        let Parts { means, deviations, landmarks, kernel: KernelSpec { kind, sigma } } = self.parts.clone();
+        let Parts { scaler, landmarks, kernel: KernelSpec { kind, sigma } } = self.parts.clone();
+        let Scaler { means, deviations, map } = scaler;
+        let scaler = (means, deviations, map.map(|map| (map.rank, map.values)));
         let (degree, offset) = match kind {
             KernelKind::Polynomial { degree, offset } => (degree, offset),
             _ => (0, 0.0),
         };
         let kernel = (kernel_name(kind).to_owned(), degree, offset);
-        let state = (means, deviations, landmarks, kernel, sigma, self.rows.clone());
+        let state = (scaler, landmarks, kernel, sigma, self.rows.clone(), self.metric.clone());
         Ok((py.get_type::<Self>().getattr("of_state")?.unbind(), (state,)))
     }
 
@@ -111,10 +122,7 @@ impl Map {
     /// The landmarks in the units of the rows.
     #[getter]
     fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Parts { means, deviations, mut landmarks, .. } = self.parts.clone();
-        let width = means.len();
-        Scaler { means, deviations, map: None }.undo(&mut landmarks);
-        table(py, landmarks, width)
+        table(py, self.map.landmark_points().map_err(to_python)?, self.parts.scaler.means.len())
     }
 
     /// The features of rows, in their precision.
@@ -124,7 +132,50 @@ impl Map {
         rows: Array<'_>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = (self.parts.means.len(), self.map.rank());
+        let shape = (self.parts.scaler.means.len(), self.map.rank());
+        rows.rows()?.each(py, shape, threads, |rows| self.map.transform(rows))
+    }
+}
+
+/// A feature map of landmarks that are known by their kernel matrix alone.
+#[pyclass(frozen, module = "dpp_nystrom._native")]
+pub(crate) struct GramMap {
+    map: Nystroem,
+    /// The kernel matrix of the landmarks.
+    gram: Vec<f64>,
+}
+
+#[pymethods]
+impl GramMap {
+    /// Factor the kernel matrix of the landmarks, row-major.
+    #[new]
+    fn of(gram: Vec<f64>) -> PyResult<Self> {
+        let count = gram.len().isqrt();
+        let fit = |gram: &[f64]| {
+            let all = Given::new((0..count).collect::<Vec<_>>());
+            Nystroem::params(count).selector(all).scale(Scale::None).fit(&Dataset::from_gram(gram, count)?)
+        };
+        Ok(Self { map: fit(&gram).map_err(to_python)?, gram })
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (Vec<f64>,)) {
+        (py.get_type::<Self>().into_any().unbind(), (self.gram.clone(),))
+    }
+
+    /// The number of features of a transformed row.
+    #[getter]
+    fn rank(&self) -> usize {
+        self.map.rank()
+    }
+
+    /// The features of rows, of which each has its kernel with the landmarks, in their precision.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = (self.gram.len().isqrt(), self.map.rank());
         rows.rows()?.each(py, shape, threads, |rows| self.map.transform(rows))
     }
 }

@@ -126,10 +126,11 @@ impl Model {
             other => return Err(invalid("form", other, "c, rust or bytes")),
         };
         let quantise = match quantise {
-            None => None,
+            None => self.model.quantise,
+            Some("f32") => None,
             Some("i16") => Some(Bits::Sixteen),
             Some("i8") => Some(Bits::Eight),
-            Some(other) => return Err(invalid("quantise", other, "i16, i8 or None")),
+            Some(other) => return Err(invalid("quantise", other, "f32, i16, i8 or None")),
         };
         let mut added = With::default();
         for what in include {

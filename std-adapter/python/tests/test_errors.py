@@ -178,10 +178,18 @@ def test_the_extension_checks_its_arguments_too():
             _native.Model(X, Y, None, names | {"labels": labels}, options)
     with pytest.raises(ValueError, match="names"):
         _native.Model(X, Y, None, names | {"features": ["a"]}, options)
-    with pytest.raises(ValueError):
-        _native.Map.of_state(([0.0], [1.0, 1.0], [0.0], ("rbf", 0, 0.0), 1.0, None))
-    with pytest.raises(ValueError):
-        _native.Map.of_state(([0.0], [1.0], [np.nan], ("rbf", 0, 0.0), 1.0, None))
+    for scaler, landmarks in [
+        (([0.0], [1.0, 1.0], None), [0.0]),
+        (([0.0], [1.0], None), [np.nan]),
+        (([0.0], [1.0], (2, [1.0, 1.0])), [0.0, 0.0]),
+        (([0.0], [1.0], (1, [np.inf])), [0.0]),
+        (([0.0], [1.0], (1, [1.0, 1.0])), [0.0]),
+    ]:
+        with pytest.raises(ValueError):
+            _native.Map.of_state((scaler, landmarks, ("rbf", 0, 0.0), 1.0, None, None))
+    for gram in [[], [1.0, 0.5], [0.0], [np.nan], [-1.0]]:
+        with pytest.raises(ValueError):
+            _native.GramMap(gram)
     with pytest.raises(ValueError):
         _native.Sums.of_state(b"", b"", None, None, None)
     with pytest.raises(ValueError):

@@ -307,3 +307,71 @@ def test_classes_in_scikit_learn(flowers):
     fitted = clone(model).fit(X, numbers)
     assert fitted.classes_.tolist() == [-3, 0, 3] and fitted.classes_.dtype == numbers.dtype
     assert np.array_equal(fitted.predict(X), np.searchsorted(model.classes_, model.predict(frame)) * 3 - 3)
+
+
+def test_a_precomputed_kernel_has_the_features_of_its_rows(table):
+    X = table[0][:, :4]
+    rows, others = X[:500], X[500:]
+    matrix, cross = rbf_kernel(rows, gamma=0.1), rbf_kernel(others, rows, gamma=0.1)
+    of_kernel = Nystroem("precomputed", n_components=30, selector="kdpp", random_state=0).fit(matrix)
+    assert np.array_equal(of_kernel.component_indices_, select(matrix, 30, kernel="precomputed", random_state=0))
+    of_rows = Nystroem("rbf", gamma=0.1, landmarks=of_kernel.component_indices_).fit(rows)
+    for kernel, features in [(matrix, rows), (cross, others)]:
+        np.testing.assert_allclose(of_kernel.transform(kernel), of_rows.transform(features), rtol=0, atol=1e-9)
+    again = pickle.loads(pickle.dumps(of_kernel))
+    assert np.array_equal(again.transform(cross), of_kernel.transform(cross))
+    single = of_kernel.transform(cross.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, of_kernel.transform(cross), rtol=0, atol=1e-3)
+    # Folds have the rows and the columns of their training rows.
+    y = table[1][:500]
+    landmarks = np.arange(0, 300, 10)
+    scores = [
+        cross_val_score(make_pipeline(Nystroem(kernel, landmarks=landmarks, **more), Ridge()), data, y, cv=5)
+        for kernel, data, more in [("precomputed", matrix, {}), ("rbf", rows, {"gamma": 0.1})]
+    ]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-6)
+    for params, given in [
+        ({}, matrix[:, :10]),
+        ({"gamma": 0.1}, matrix),
+        ({"sigma": 2.0}, matrix),
+        ({"scale": "standard"}, matrix),
+        ({"metric": "map"}, matrix),
+        ({"selector": "kmeans"}, matrix),
+        ({"n_components": 501}, matrix),
+    ]:
+        with pytest.raises(ValueError):
+            Nystroem("precomputed", **params).fit(given)
+
+
+@pytest.mark.parametrize("metric", ["scales", "map:3", "auto"])
+def test_features_in_a_learned_metric_are_those_of_the_regression(table, metric):
+    X, y = table
+    params = {"n_components": 40, "metric": metric, "scale": "standard", "random_state": 3}
+    model = LandmarkRidge(**params).fit(X[:500], y[:500])
+    features = Nystroem(**params).fit(X[:500], y[:500])
+    assert features.metric_ == model.metric_ and features.metric_ != "one"
+    assert np.array_equal(features.component_indices_, model.component_indices_)
+    mean, deviation = y[:500].mean(), y[:500].std()
+    ridge = Ridge(alpha=model.alpha_, fit_intercept=False).fit(features.transform(X[:500]), (y[:500] - mean) / deviation)
+    predicted = mean + deviation * ridge.predict(features.transform(X[500:]))
+    np.testing.assert_allclose(predicted, model.predict(X[500:]), rtol=0, atol=1e-6 * deviation)
+    again = pickle.loads(pickle.dumps(features))
+    assert np.array_equal(again.transform(X), features.transform(X)) and again.metric_ == metric.replace("auto", features.metric_)
+
+
+def test_a_metric_is_learned_from_classes_and_needs_a_target(table):
+    X, y = table
+    labels = np.where(y > 0.5, "high", np.where(y < -0.5, "low", "mid"))
+    params = {"n_components": 30, "metric": "map:2", "scale": "standard", "random_state": 0}
+    features = Nystroem(**params).fit(X, labels)
+    model = LandmarkClassifier(**params).fit(X, labels)
+    assert features.metric_ == model.metric_ == "map:2"
+    assert np.array_equal(features.component_indices_, model.component_indices_)
+    with pytest.raises(ValueError, match="give y"):
+        Nystroem(metric="map").fit(X)
+    # Points that are no rows are given in the units of the rows, as near to the mean as the map allows.
+    points = Nystroem(**params | {"selector": "kmeans"}).fit(X, y)
+    assert not hasattr(points, "component_indices_") and points.components_.shape == (30, 5)
+    kernel = points.transform(points.components_)
+    np.testing.assert_allclose(np.sum(kernel**2, axis=1), 1.0, atol=1e-6)

@@ -122,3 +122,19 @@ def test_classes(program, table, tmp_path, options, parameters, labels):
     assert loaded.temperature_ == model.temperature_
     program("export", tmp_path / "own.dpp", "--to", "c", "--out", tmp_path / "own.h", "--name", "trees")
     assert loaded.export("c", name="trees") == (tmp_path / "own.h").read_bytes()
+
+
+def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, table, tmp_path):
+    X, y = table
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+    data = write_csv(tmp_path / "rows.csv", columns)
+    program("fit", data, "--flash", "2KiB", "--model", tmp_path / "m.dpp")
+    loaded = LandmarkRidge.load(tmp_path / "m.dpp")
+    written = {}
+    for quantise in [None, "f32", "i16", "i8"]:
+        more = [] if quantise is None else ["--quantise", quantise]
+        program("export", tmp_path / "m.dpp", "--to", "c", "--out", tmp_path / "out", "--name", "m", *more)
+        written[quantise] = loaded.export("c", quantise=quantise, name="m")
+        assert written[quantise] == (tmp_path / "out").read_bytes()
+    # So small a budget takes integers.
+    assert written[None] in (written["i16"], written["i8"])

@@ -1,6 +1,6 @@
 //! Names and statistics of a data set's columns, and rows as slices.
 
-use crate::data::scaler::Scaler;
+use crate::data::scaler::{Scaler, standardised};
 use crate::error::Error;
 use dpp_nystrom_core::{Error as CoreError, Scalar};
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,28 @@ pub struct TargetColumn {
     pub mean: f64,
     /// Its standard deviation; 0 if it is constant.
     pub deviation: f64,
+}
+
+impl TargetColumn {
+    /// Describe the indicator of a class that is the label of this share of the rows.
+    pub(crate) fn indicator(column: &str, label: &str, share: f64) -> Self {
+        let share = share.min(1.0);
+        Self { name: format!("{column}={label}"), mean: share, deviation: (share * (1.0 - share)).sqrt() }
+    }
+
+    /// Return a value with mean 0 and standard deviation 1.
+    pub(crate) fn standardised(&self, value: f64) -> f64 {
+        standardised(value, self.mean, self.deviation)
+    }
+}
+
+/// The classes of rows that have the index of theirs, in place of an indicator for each class.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassIndices<'a> {
+    /// The index of each row's class, from 0.
+    pub indices: Targets<'a>,
+    /// The indicators.
+    pub indicators: &'a [TargetColumn],
 }
 
 /// The classes of a column of labels. Each is a target, 1 in rows of the class and else 0.

@@ -10,10 +10,11 @@ pub(crate) mod scaler;
 pub(crate) mod source;
 pub mod store;
 pub mod table;
+pub(crate) mod targets;
 pub(crate) mod value;
 pub(crate) mod weights;
 
-pub use columns::{Classes, Columns, RowSlices, TargetColumn, Targets};
+pub use columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
 pub use dataset::{Dataset, Source};
 pub use map::Map;
 pub use moments::Moments;

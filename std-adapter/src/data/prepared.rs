@@ -209,12 +209,18 @@ impl Prepared {
         let has_rows = |class: &usize| of_rows.contains(class);
         let present: Vec<usize> = (0..labels.len()).filter(has_rows).collect();
         let labels: Vec<String> = present.iter().map(|&class| labels[class].clone()).collect();
-        let weights = Weights(self.weights.as_deref());
-        let mut targets = present.iter().zip(&labels).map(|(class, label)| {
-            let values = of_rows.iter().map(|other| f64::from(u8::from(other == class))).collect();
-            StandardTarget::of(format!("{column}={label}"), values, weights)
+        let weights = self.weights();
+        let all = weights.sum(of_rows.len());
+        let mut targets = present.iter().zip(&labels).map(|(&class, label)| {
+            let own = of_rows.iter().enumerate().filter(|&(_, other)| *other == class);
+            let share = own.map(|(row, _)| weights.at(row)).sum::<f64>() / all;
+            let indicator = TargetColumn::indicator(&column, label, share);
+            let value = |&other: &usize| indicator.standardised(f64::from(u8::from(other == class)));
+            let values = of_rows.iter().map(value).collect();
+            let TargetColumn { name, mean, deviation } = indicator;
+            StandardTarget { name, values, mean, deviation }
         });
-        let (first, further) = (targets.next().transpose()?, targets.collect::<Result<_, _>>()?);
+        let (first, further) = (targets.next(), targets.collect());
         (self.target, self.further) = (first, further);
         self.classes = Some(Classes { column, labels });
         Ok(())

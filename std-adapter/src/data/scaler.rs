@@ -213,7 +213,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     low + (place - below as f64) * (high - low)
 }
 
-fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
+/// Return a value with this mean and deviation subtracted and divided out; 0 if it is constant.
+pub(crate) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     if deviation > 0.0 { (value - mean) / deviation } else { 0.0 }
 }
 

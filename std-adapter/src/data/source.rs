@@ -4,7 +4,7 @@
 //! them, and, where the rows are in this process, lends them as slices. A source that only has batches lends none: it
 //! gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its rows are.
 
-use crate::data::columns::{Columns, RowSlices};
+use crate::data::columns::{ClassIndices, Columns, RowSlices};
 use crate::data::prepared::{Prepared, StandardTarget};
 use crate::data::table::recipe::Recipe;
 use crate::error::Error;
@@ -50,6 +50,12 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// Return the targets after the first, which rows in memory may have.
     fn further(&self) -> &[StandardTarget] {
         &[]
+    }
+
+    /// Return the classes of the rows, if these have the index of theirs in place of an indicator for each class:
+    /// [`slices`](Self::slices) then lends the indices as targets.
+    fn class_indices(&self) -> Option<ClassIndices<'_>> {
+        None
     }
 
     /// Return the precision in which the rows are stored, if computations should use it; none for a free choice.

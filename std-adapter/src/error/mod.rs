@@ -195,6 +195,9 @@ pub enum Error {
         /// What takes one target.
         what: &'static str,
     },
+    /// Several targets of a row store.
+    #[error("a row store has one target, a number or classes; choose one column, or make a store for each")]
+    StoredTargets,
     /// A target or names given to a row store.
     #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
     StoreColumns {

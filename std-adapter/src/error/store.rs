@@ -8,7 +8,7 @@ pub enum StoreProblem {
     #[error("not a row store; give the file of one, or convert the rows")]
     Foreign,
     /// An unknown format version.
-    #[error("unknown format version {0}: expected 1; convert the rows again")]
+    #[error("unknown format version {0}: expected at most 3; convert the rows again with this version")]
     Version(u32),
     /// The end is missing.
     #[error("truncated: the end of the file is missing; copy it again, or convert the rows again")]
@@ -33,6 +33,12 @@ pub enum StoreProblem {
         row: usize,
         /// The feature's name, or the target's.
         column: String,
+    },
+    /// A target that is no index of a class, under a checksum that matches.
+    #[error("row {row} has no class, with a checksum that matches; convert the rows again")]
+    NoClass {
+        /// The row, from 0.
+        row: usize,
     },
     /// The checksum matches, but the content is not a description of rows.
     #[error(

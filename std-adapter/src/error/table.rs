@@ -166,6 +166,9 @@ pub enum TableProblem {
          number, so it is not taken for words"
     )]
     NotANumber(String),
+    /// A label of a class with a line break in it.
+    #[error("the label {0:?} has a line break; close its quote, or take the break out")]
+    LabelBreak(String),
     /// A missing value: empty, `?` or `NA`.
     #[error("the value is missing ({0:?}); fill it in, or remove the row or the column")]
     Missing(String),

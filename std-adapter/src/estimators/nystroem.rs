@@ -17,7 +17,7 @@ use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec
 use crate::landmarks::{
     chain::select_with_data, methods::auto::Auto, selection::Selection, selector::Selector,
 };
-use crate::model::trained::{AnyCoefficients, Model};
+use crate::model::{export::unscaled, trained::AnyCoefficients, trained::Model};
 use crate::observer::{NoObserver, Observer};
 use crate::pipeline::{self, Landmarks as Wanted, Params};
 use crate::regression::ridge::Ridge;
@@ -305,6 +305,18 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not rows.
     pub fn landmarks(&self) -> &[usize] {
         self.selection.landmarks.rows().unwrap_or_default()
+    }
+
+    /// Return all landmarks in the units of the rows, row-major; empty for a kernel matrix. In a map, they are the points of least norm that it
+    /// maps to the landmarks.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`] if the decomposition of the map does not converge.
+    pub fn landmark_points(&self) -> Result<Vec<f64>, Error> {
+        match &self.input {
+            Input::Points { all, .. } => unscaled(&self.columns.scaler, all.clone()),
+            Input::Gram => Ok(Vec::new()),
+        }
     }
 
     /// Return the number of features of [`transform`](Self::transform): that of the independent landmarks.

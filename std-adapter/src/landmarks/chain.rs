@@ -224,7 +224,9 @@ fn first<T: Lane, G: InLanes<T>>(
         Start::Uniform => start::uniform(landmarks, c, random).map_err(landmarks_error),
         Start::KmeansPlusPlus => {
             let mut distances = zeros(count, T::ZERO)?;
-            start::kmeans_plus_plus(landmarks, c, &mut distances, random).map_err(landmarks_error)
+            let goes_on = || !observer.is_cancelled();
+            let seeded = start::kmeans_plus_plus_while(landmarks, c, &mut distances, random, goes_on);
+            if seeded.map_err(landmarks_error)? { Ok(()) } else { Err(Error::Cancelled) }
         }
         Start::Pivoted { rows: Some(rows) } if rows < count => {
             let sample = index::sample(random, count, rows).into_vec();

@@ -1,6 +1,7 @@
 //! Scales and maps of the features, learned from the target.
 
 use crate::approximation::{features::features_of_points, gram::Gram};
+use crate::data::targets::class_of;
 use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
@@ -9,7 +10,7 @@ use crate::metric::descent::{Measured, Moves, Point, descend};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::{Observer, Silent, go_on};
-use crate::regression::{FOLDS, folds::Deal, folds::class_of, leave_one_out::Axes, ridge_grid};
+use crate::regression::{FOLDS, folds::Deal, leave_one_out::Axes, ridge_grid};
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::Error as CoreError;
 use faer::{Mat, MatRef};

@@ -86,7 +86,7 @@ impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
             let leverage = leverages.row(i).squared_norm_l2();
             let weight = weights.at(places[i]);
             let free = 1.0 - weight * leverage;
-            let error = (targets.at(places[i]) - predicted[(i, 0)]) / free;
+            let error = (targets.at(places[i], 0) - predicted[(i, 0)]) / free;
             let own = if near.is_landmark() {
                 alone.next().map(|residual| (near.landmark, [near.second, residual]))
             } else {
@@ -194,7 +194,7 @@ pub(crate) fn measure<T: Lane + RealField>(
     let limits = |column: &[(f64, f64)]| [2.0, 10.0, 100.0].map(|part| exceeded(column, part));
     let factor = exceeded(&deviations, 10.0) / DEVIATIONS;
     let Solved { penalty, noise } = solved;
-    let targets = (0..count).map(|row| targets.at(row));
+    let targets = (0..count).map(|row| targets.at(row, 0));
     let range = targets.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], y| [a.min(y), b.max(y)]);
     Ok(Some(Confidence {
         range,

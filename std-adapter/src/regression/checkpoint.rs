@@ -140,8 +140,9 @@ impl<'s> Rounds<'s> {
         seen: impl Fn(usize) -> usize,
     ) -> Result<usize, Error> {
         let Some(kept) = &mut self.checkpoint else { return Ok(0) };
-        let numbers =
-            accumulators.iter().map(|part| RidgeRegression::<f64>::numbers_kept(part.features()) + LENGTHS);
+        let numbers = accumulators
+            .iter()
+            .map(|part| RidgeRegression::<f64>::numbers_kept_of(part.features(), part.targets()) + LENGTHS);
         let most = (numbers.sum::<usize>() * size_of::<f64>() + KEY) as u64;
         let Some(Content { rounds, parts, .. }) = kept.read(most)? else { return Ok(0) };
         let corrupt =

@@ -1,9 +1,9 @@
 //! The errors of classes, on rows that were predicted without their fold.
 
-use crate::data::{columns::TargetColumn, source::RowSource, weights::Weights};
+use crate::data::{columns::TargetColumn, source::RowSource, targets::TargetRows, weights::Weights};
 use crate::error::Error;
 use crate::model::classes::{log_probability, temperature};
-use crate::regression::folds::{Deal, class_of};
+use crate::regression::folds::Deal;
 use dpp_nystrom_core::Class;
 
 /// The largest number of rows from which the temperature is learned: one number does not gain from more.
@@ -81,9 +81,9 @@ pub(crate) fn class_errors(
     source: &dyn RowSource,
     seed: u64,
 ) -> Result<(ClassErrors, f64), Error> {
-    let (columns, further, rows) = (source.columns(), source.further(), source.len());
+    let (columns, own_targets, rows) = (source.columns(), TargetRows::of(source)?, source.len());
     let weights = Weights(source.weights());
-    let classes = 1 + further.len();
+    let classes = own_targets.outputs();
     let targets: Vec<&TargetColumn> = columns.target.iter().chain(&columns.further).collect();
     for row in outputs.chunks_exact_mut(classes) {
         row.iter_mut()
@@ -92,19 +92,19 @@ pub(crate) fn class_errors(
     }
     let folds: Vec<u8> = Deal::of(source).folds(rows, seed).collect();
     let own = |row: usize| &outputs[row * classes..(row + 1) * classes];
-    let of_rows: Vec<usize> = (0..rows).map(|row| class_of(further, row)).collect();
     let stride = rows.div_ceil(CALIBRATED).max(1);
     let without = |fold: Option<u8>| {
         let sample: Vec<usize> =
             (0..rows).step_by(stride).filter(|&row| fold.is_none_or(|fold| folds[row] != fold)).collect();
         let outputs: Vec<f64> = sample.iter().flat_map(|&row| own(row).iter().copied()).collect();
-        let own: Vec<usize> = sample.iter().map(|&row| of_rows[row]).collect();
+        let own: Vec<usize> = sample.iter().map(|&row| own_targets.class_of(row)).collect();
         temperature(&outputs, classes, &own, Weights(weights.gather(&sample).as_deref()))
     };
     let last = folds.iter().copied().max().unwrap_or(0);
     let temperatures: Vec<f64> = (0..=last).map(|fold| without(Some(fold))).collect();
     let mut tally = ClassTally::new(classes);
-    for (row, &class) in of_rows.iter().enumerate() {
+    for row in 0..rows {
+        let class = own_targets.class_of(row);
         let loss = -log_probability(own(row), class, temperatures[usize::from(folds[row])]);
         tally.add_weighted(class, Class::of(own(row))?.index, loss, weights.at(row));
     }

@@ -2,7 +2,7 @@
 
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::{
-    columns::Columns, columns::RowSlices, columns::Targets, source::Order, source::RowSource,
+    columns::Columns, columns::RowSlices, source::Order, source::RowSource, targets::TargetRows,
     weights::Weights,
 };
 use crate::error::Error;
@@ -63,7 +63,6 @@ pub fn fit(
     let columns = source.columns();
     columns.learnable()?;
     if checkpoint.is_some() {
-        columns.single("a checkpoint")?;
         unweighted(source, "a checkpoint")?;
     }
     source.expect(Order::Sequential);
@@ -71,20 +70,17 @@ pub fn fit(
     let precision = if let Some(RowSlices::F32(..)) = slices { Precision::F32 } else { params.precision };
     let params = FitParams { precision, ..params };
     match (slices, precision) {
-        (Some(RowSlices::F64(rows, Some(targets))), Precision::F64) => {
-            let data = (rows, Targets::F64(targets));
-            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F64)
+        (Some(RowSlices::F64(rows, _)), Precision::F64) => {
+            fit_in(source, rows, landmarks, params, checkpoint, observer, AnyCoefficients::F64)
         }
-        (Some(RowSlices::F64(rows, Some(targets))), Precision::F32) => {
+        (Some(RowSlices::F64(rows, _)), Precision::F32) => {
             let rows: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
-            let data = (&rows[..], Targets::F64(targets));
-            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
+            fit_in(source, &rows, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
         }
-        (Some(RowSlices::F32(rows, Some(targets))), _) => {
-            let data = (rows, Targets::F32(targets));
-            fit_in(source, data, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
+        (Some(RowSlices::F32(rows, _)), _) => {
+            fit_in(source, rows, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
         }
-        _ => Err(Error::NoTarget),
+        (None, _) => Err(Error::NoTarget),
     }
 }
 
@@ -96,10 +92,10 @@ pub(crate) fn unweighted(source: &dyn RowSource, what: &'static str) -> Result<(
     if source.weights().is_some() { Err(Error::Unweighted { what }) } else { Ok(()) }
 }
 
-/// [`fit`] to rows and targets in the precision `T`.
+/// [`fit`] to rows in the precision `T`.
 fn fit_in<T: Lane + RealField>(
     source: &dyn RowSource,
-    (rows, targets): (&[T], Targets<'_>),
+    rows: &[T],
     landmarks: &LandmarkSet,
     params: FitParams,
     checkpoint: Option<&mut Checkpoint>,
@@ -114,8 +110,7 @@ fn fit_in<T: Lane + RealField>(
     let input = Input {
         rows,
         dim: columns.width(),
-        targets,
-        further: source.further(),
+        targets: TargetRows::of(source)?,
         held_out: columns.classes.is_some(),
         weights: Weights(source.weights()),
         deal: Deal::of(source),
@@ -156,23 +151,21 @@ pub(crate) fn validation_error(
     source.expect(Order::Sequential);
     let points = landmarks.features(source)?;
     let (dim, ridges) = (source.width(), ridge.candidates());
-    let (further, deal, held_out) = (source.further(), Deal::of(source), false);
+    let (targets, deal, held_out) = (TargetRows::of(source)?, Deal::of(source), false);
     let weights = Weights(source.weights());
     let quality = match source.slices() {
-        Some(RowSlices::F64(rows, Some(targets))) => {
-            let (targets, landmarks) = (Targets::F64(targets), &points[..]);
-            let kernel = kernel.build()?;
-            let input = Input { rows, dim, targets, further, held_out, weights, deal, landmarks, kernel };
+        Some(RowSlices::F64(rows, _)) => {
+            let (landmarks, kernel) = (&points[..], kernel.build()?);
+            let input = Input { rows, dim, targets, held_out, weights, deal, landmarks, kernel };
             cross_validate(input, ridges, seed, observer)
         }
-        Some(RowSlices::F32(rows, Some(targets))) => {
+        Some(RowSlices::F32(rows, _)) => {
             let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
-            let (targets, landmarks) = (Targets::F32(targets), &landmarks[..]);
-            let kernel = kernel.build()?;
-            let input = Input { rows, dim, targets, further, held_out, weights, deal, landmarks, kernel };
+            let (landmarks, kernel) = (&landmarks[..], kernel.build()?);
+            let input = Input { rows, dim, targets, held_out, weights, deal, landmarks, kernel };
             cross_validate(input, ridges, seed, observer)
         }
-        _ => return Err(Error::NoTarget),
+        None => return Err(Error::NoTarget),
     };
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;

@@ -1,6 +1,6 @@
 //! Cross-validation folds.
 
-use crate::data::{prepared::StandardTarget, source::Partition, source::RowSource, weights::Weights};
+use crate::data::{source::Partition, source::RowSource, targets::TargetRows, weights::Weights};
 use crate::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
 use std::{array, iter};
@@ -14,8 +14,8 @@ pub(crate) enum Deal<'a> {
     /// Each row alone.
     #[default]
     Rows,
-    /// The rows of each class, given by the indicators of all classes but the first, apart: folds are stratified.
-    Classes(&'a [StandardTarget]),
+    /// The rows of each class apart: folds are stratified.
+    Classes(TargetRows<'a>),
     /// The rows of each group together, the largest groups first, each to the fold with the fewest rows. Rows count by their weight.
     Groups(&'a [u32], Weights<'a>),
     /// Contiguous blocks of rows, without gaps between them.
@@ -28,8 +28,10 @@ impl<'a> Deal<'a> {
         match source.partition() {
             Partition::Groups(groups) => Self::Groups(groups, Weights(source.weights())),
             Partition::Time => Self::Time,
-            Partition::Rows if source.columns().classes.is_some() => Self::Classes(source.further()),
-            Partition::Rows => Self::Rows,
+            Partition::Rows => match TargetRows::of(source) {
+                Ok(targets) if source.columns().classes.is_some() => Self::Classes(targets),
+                _ => Self::Rows,
+            },
         }
     }
 
@@ -42,12 +44,18 @@ impl<'a> Deal<'a> {
     pub(crate) fn folds(self, rows: usize, seed: u64) -> Box<dyn Iterator<Item = u8> + 'a> {
         match self {
             Self::Rows => Box::new(deal_folds(rows, seed)),
-            Self::Classes(further) => {
-                let mut order: Vec<usize> = (0..rows).collect();
-                order.sort_by_key(|&row| class_of(further, row));
-                let mut folds = vec![0; rows];
-                order.into_iter().zip(deal_folds(rows, seed)).for_each(|(row, fold)| folds[row] = fold);
-                Box::new(folds.into_iter())
+            Self::Classes(targets) => {
+                let mut sizes = vec![0; targets.outputs()];
+                (0..rows).for_each(|row| sizes[targets.class_of(row)] += 1);
+                // As if the rows were dealt in the order of their classes.
+                let mut dealt = deal_folds(rows, seed);
+                let own = sizes.into_iter().map(|size| {
+                    let own = dealt.clone();
+                    dealt.by_ref().take(size).for_each(drop);
+                    own
+                });
+                let mut own: Vec<_> = own.collect();
+                Box::new((0..rows).map(move |row| own[targets.class_of(row)].next().unwrap_or(0)))
             }
             Self::Groups(groups, weights) => {
                 let count = groups.iter().max().map_or(0, |&last| last as usize + 1);
@@ -73,14 +81,9 @@ impl<'a> Deal<'a> {
     }
 }
 
-/// Return the class of a row from the indicators of all classes but the first, which are standardised.
-pub(crate) fn class_of(further: &[StandardTarget], row: usize) -> usize {
-    further.iter().position(|indicator| indicator.values[row] > 0.0).map_or(0, |place| place + 1)
-}
-
 /// Return the fold of each of `rows` rows: one of [`FOLDS`], or of as many as there are rows if these are fewer. Every
 /// run of that many consecutive rows contains each fold once, in random order, so folds stay balanced in sorted files.
-pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> {
+pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> + Clone {
     let folds = FOLDS.min(rows);
     let mut random = stream(seed, RngStream::Folds);
     let mut order: [u8; FOLDS] = array::from_fn(|fold| fold as u8);
@@ -93,8 +96,8 @@ pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deal, Weights, deal_folds};
-    use crate::data::prepared::StandardTarget;
+    use super::{Deal, TargetRows, Weights, deal_folds};
+    use crate::data::{columns::Targets, prepared::StandardTarget};
 
     #[test]
     fn each_class_is_spread_over_the_folds() {
@@ -103,8 +106,9 @@ mod tests {
             let values = (0..103).map(|row| f64::from(u8::from(class(row) == of))).collect();
             StandardTarget::of(String::new(), values, Weights::default()).unwrap()
         };
-        let further = [indicator(1), indicator(2)];
-        let folds: Vec<u8> = Deal::Classes(&further).folds(103, 5).collect();
+        let (first, further) = (indicator(0), [indicator(1), indicator(2)]);
+        let classes = TargetRows::Columns(Targets::F64(&first.values), &further);
+        let folds: Vec<u8> = Deal::Classes(classes).folds(103, 5).collect();
         for of in 0..3 {
             let rows: Vec<usize> = (0..103).filter(|&row| class(row) == of).collect();
             let size = |fold| rows.iter().filter(|&&row| folds[row] == fold).count();

@@ -1,6 +1,6 @@
 //! The rows and landmarks of a regression.
 
-use crate::data::{columns::Targets, prepared::Prepared, prepared::StandardTarget, weights::Weights};
+use crate::data::{prepared::Prepared, targets::TargetRows, weights::Weights};
 use crate::error::Error;
 use crate::regression::folds::Deal;
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -12,10 +12,8 @@ pub(crate) struct Input<'a, T> {
     pub(crate) rows: &'a [T],
     /// How many numbers a row has: one a feature, or the rank of a map.
     pub(crate) dim: usize,
-    /// A target for each row.
-    pub(crate) targets: Targets<'a>,
-    /// Those after it, which rows in memory may have.
-    pub(crate) further: &'a [StandardTarget],
+    /// The targets of each row.
+    pub(crate) targets: TargetRows<'a>,
     /// Whether rows are predicted without their fold, as those of classes are.
     pub(crate) held_out: bool,
     /// The weights of the rows.
@@ -28,18 +26,6 @@ pub(crate) struct Input<'a, T> {
     pub(crate) kernel: ChosenKernel<T>,
 }
 
-impl<T> Input<'_, T> {
-    /// Return the number of targets.
-    pub(crate) fn outputs(&self) -> usize {
-        1 + self.further.len()
-    }
-
-    /// Return the targets of a row.
-    pub(crate) fn targets_of(&self, row: usize) -> impl Iterator<Item = f64> {
-        std::iter::once(self.targets.at(row)).chain(self.further.iter().map(move |target| target.values[row]))
-    }
-}
-
 impl<'a> Input<'a, f64> {
     /// Take the rows and targets of a data set.
     ///
@@ -50,12 +36,11 @@ impl<'a> Input<'a, f64> {
         landmarks: &'a [f64],
         kernel: ChosenKernel<f64>,
     ) -> Result<Self, Error> {
-        let targets = data.learnable()?.values.as_slice().into();
+        data.learnable()?;
         Ok(Self {
             rows: &data.rows,
             dim: data.dim,
-            targets,
-            further: &data.further,
+            targets: TargetRows::of(data)?,
             held_out: data.classes.is_some(),
             weights: data.weights(),
             deal: Deal::of(data),

@@ -111,10 +111,10 @@ pub(crate) fn regress<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let Input { rows, dim, targets, landmarks, kernel, deal, .. } = input;
-    let outputs = input.outputs();
+    let outputs = targets.outputs();
     let count = rows.len().checked_div(dim).unwrap_or(0);
-    if targets.len() != count {
-        return Err(regression_error(CoreError::Length { expected: count, found: targets.len() }));
+    if targets.rows() != count {
+        return Err(regression_error(CoreError::Length { expected: count, found: targets.rows() }));
     }
     if let Candidates::One(value) = ridges
         && !(value * count as f64).is_finite()
@@ -187,7 +187,7 @@ pub(crate) fn regress<T: Lane + RealField>(
                     continue;
                 }
                 let features = rows[row * dim..(row + 1) * dim].iter().copied();
-                block.push_weighted(features, input.targets_of(row), input.weights.root(row))?;
+                block.push_weighted(features, input.targets.of_row(row), input.weights.root(row))?;
                 seen += 1;
                 if seen == STRIDE {
                     go_on(observer)?;
@@ -302,7 +302,7 @@ fn leave_one_out<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Vec<(f64, f64)>, Error> {
     let Input { rows, dim, targets, .. } = input;
-    let (count, rank, outputs) = (targets.len(), landmarks.len(), input.outputs());
+    let (count, rank, outputs) = (targets.rows(), landmarks.len(), targets.outputs());
     let basis = Triangle::of_all(parts)?.basis()?;
     let whitening = Whitening::new(landmarks);
     let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * count as f64).collect();
@@ -320,7 +320,7 @@ fn leave_one_out<T: Lane + RealField>(
         let features = product(basis.vectors.transpose(), features.as_ref());
         let targets = (first..last).flat_map(|row| {
             let root = input.weights.root(row);
-            input.targets_of(row).map(move |target| root * target)
+            input.targets.of_row(row).map(move |target| root * target)
         });
         let targets: Vec<f64> = targets.collect();
         let targets = MatRef::from_row_major_slice(&targets, last - first, outputs);
@@ -343,7 +343,7 @@ fn predict_held_out<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Vec<f64>, Error> {
     let Input { rows, dim, .. } = input;
-    let (rank, outputs) = (landmarks.len(), input.outputs());
+    let (rank, outputs) = (landmarks.len(), input.targets.outputs());
     let whitening = Whitening::new(landmarks);
     observer.begin("rows held out", folds.len() as u64);
     let of_fold = |fold: usize| -> Vec<usize> {
@@ -489,7 +489,8 @@ fn least(scores: &[(f64, f64)]) -> Option<(f64, f64)> {
 mod tests {
     use super::{Input, least, regress, solve};
     use crate::approximation::features::independent_points;
-    use crate::data::{columns::Targets, prepared::StandardTarget, weights::Weights, weights::normalised};
+    use crate::data::{columns::Targets, prepared::StandardTarget, targets::TargetRows};
+    use crate::data::{weights::Weights, weights::normalised};
     use crate::error::Error;
     use crate::heap::Heap;
     use crate::kernel::kind::KernelKind;
@@ -520,8 +521,7 @@ mod tests {
         let input = Input {
             rows: &own,
             dim: 2,
-            targets: Targets::F64(&targets),
-            further: &[],
+            targets: TargetRows::Columns(Targets::F64(&targets), &[]),
             held_out: false,
             weights: Weights(weights),
             deal: Deal::default(),
@@ -602,8 +602,7 @@ mod tests {
             let input = Input {
                 rows: &features[..],
                 dim: 2,
-                targets: Targets::F64(&first.values),
-                further,
+                targets: TargetRows::Columns(Targets::F64(&first.values), further),
                 held_out: false,
                 weights: Weights::default(),
                 deal: Deal::default(),

@@ -147,7 +147,7 @@ fn a_missing_target() {
         .refused(&["no target: regression needs one"]);
     folder.write("kinds.arff", "@relation r\n@attribute x real\n@attribute kind {p,q}\n@data\n1,p\n2,q\n");
     folder
-        .run("convert kinds.arff --out kinds.rows")
+        .run("convert kinds.arff --target x,kind --out kinds.rows")
         .refused(&["line 3: the target \"kind\" is nominal", "choose another column"]);
 }
 

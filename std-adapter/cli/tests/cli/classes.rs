@@ -236,14 +236,14 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     );
     refused("fit typo.csv --model m.dpp", &["line 7", "\"l.5\"", "not a number"]);
     refused("fit words.csv --target a,a --model m.dpp", &["target", "\"a\""]);
+    classes.write("break.csv", |row| if row == 5 { "\"mi\nd\"".to_owned() } else { "mid".to_owned() });
+    refused("fit break.csv --model m.dpp", &["\"mi\\nd\"", "has a line break", "quote"]);
     refused("fit words.csv --target a,kind --model m.dpp", &["line 2", "not a number"]);
     let one = "one target that is a number";
     refused("fit words.csv --variance --model m.dpp", &["--variance", one]);
-    refused("fit words.csv --metric one --checkpoint c --model m.dpp", &["a checkpoint", one]);
     refused("fit words.csv --flash 4KiB --model m.dpp", &["flash", one]);
     refused("fit words.csv --target a,b --columns kind --variance --model m.dpp", &["--variance", one]);
-    refused("convert words.csv --out w.rows", &["line 2", "not a number"]);
-    refused("convert words.csv --target a,b --out w.rows", &["a row store", one]);
+    refused("convert words.csv --target a,b --out w.rows", &["a row store", "one target", "for each"]);
     refused("diagnose words.csv --landmarks 10", &["a diagnosis", one]);
     folder.run("fit words.csv --landmarks 10 --model m.dpp").good();
     refused("predict m.dpp words.csv --with nearest", &["assessment", one]);

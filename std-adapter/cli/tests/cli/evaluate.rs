@@ -243,3 +243,31 @@ fn rows_are_drawn_for_each_seed() {
         }
     }
 }
+
+/// Rows that are left out have their numbers, in the file and in what a user chose.
+#[test]
+fn given_rows_are_numbered_as_in_the_file() {
+    let sample = Sample::new(120, 3);
+    let csv = sample.csv();
+    let gap = |place: usize| place.is_multiple_of(10);
+    let with_gaps = csv.lines().enumerate().map(|(line, text)| match line.checked_sub(1) {
+        Some(row) if gap(row) => format!(",{}\n", text.split_once(',').unwrap().1),
+        _ => text.to_owned() + "\n",
+    });
+    let folder = Folder::with("gaps.csv", with_gaps.collect::<String>());
+    let kept = csv.lines().enumerate().filter(|(line, _)| *line == 0 || !gap(line - 1));
+    folder.write("kept.csv", kept.map(|(_, text)| text.to_owned() + "\n").collect::<String>());
+    folder.write("file.csv", "row\n1\n11\n57\n119\n");
+    folder.write("rest.csv", "row\n0\n9\n51\n107\n");
+    folder.write("dropped.csv", "row\n1\n20\n");
+    let options = "--methods given --landmarks 4 --seeds 1 --test 0 --json";
+    let run = |data: &str, given: &str| {
+        folder.run(&format!("evaluate {data} --missing drop {options} --rows 108 --given {given}"))
+    };
+    let [gaps, kept] = [("gaps.csv", "file.csv"), ("kept.csv", "rest.csv")]
+        .map(|(data, given)| run(data, given).good().json_lines());
+    for key in ["trace_fraction", "train_nrmse", "ridge"] {
+        assert_eq!(gaps[0][key], kept[0][key]);
+    }
+    run("gaps.csv", "dropped.csv").refused(&["dropped.csv", "20", "left out by --missing"]);
+}

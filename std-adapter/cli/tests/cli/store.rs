@@ -1,7 +1,7 @@
 //! Row stores: results equal those from the original file, and a damaged or changing store is rejected.
 
 use crate::command::{Folder, Run, assert_close, assert_landmarks, column, number, row_numbers};
-use crate::sample::Sample;
+use crate::sample::{Noise, Sample};
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -199,6 +199,116 @@ fn damage_is_found() {
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
 }
 
+/// Rows of three classes whose statistics are exact: of each feature the mean is 0 and the deviation 1, in any order of summation.
+fn exact_classes() -> Folder {
+    const PAIRS: usize = 256;
+    let mut noise = Noise(11);
+    let features: [Vec<f64>; 5] = std::array::from_fn(|_| {
+        let mut order: Vec<(u64, usize)> = (0..PAIRS).map(|pair| (noise.bits(), pair)).collect();
+        order.sort_unstable();
+        let mut values = vec![0.0; 2 * PAIRS];
+        for (at, (bits, pair)) in order.into_iter().enumerate() {
+            // (5 · 7² + 11 · 1²) / 16 = 4²
+            let size = if at < PAIRS * 5 / 16 { 7.0 / 4.0 } else { 1.0 / 4.0 };
+            let value = if bits & 1 == 0 { size } else { -size };
+            [values[2 * pair], values[2 * pair + 1]] = [value, -value];
+        }
+        values
+    });
+    let label = |row: usize| match features[0][row] * features[1][row] + 0.3 * noise.normal() {
+        score if score > 0.2 => "b, high",
+        score if score < -0.2 => "c",
+        _ => "a",
+    };
+    let labels: Vec<&str> = (0..2 * PAIRS).map(label).collect();
+    let row = |row: usize| {
+        let values: Vec<String> = features.iter().map(|values| values[row].to_string()).collect();
+        format!("{},\"{}\"\n", values.join(","), labels[row])
+    };
+    let rows = (0..2 * PAIRS).map(row).collect::<String>();
+    let folder = Folder::with("a.csv", "p,q,r,s,t,kind\n".to_owned() + &rows);
+    folder.run("convert a.csv --out a.rows").good();
+    folder
+}
+
+#[test]
+fn classes_of_a_store_are_those_of_its_file() {
+    let folder = exact_classes();
+    for options in [
+        "--metric one --method uniform --landmarks 20",
+        "--metric one --sigma cv --landmarks 20 --seed 3",
+        "--metric one --ridge loo --landmarks 20",
+        "--landmarks 20 --precision f32",
+        "--landmarks 20",
+    ] {
+        let fit = |data: &str| folder.run(&format!("fit {data} {options} --model {data}.dpp --json")).good();
+        let [store, file] = ["a.rows", "a.csv"].map(|data| fit(data).json());
+        assert_eq!(store["classes"], file["classes"], "{options}");
+        assert!(number(&file["classes"], "accuracy") > 0.4, "{file}");
+        // In place, the precision is that of the store.
+        if !options.contains("f32") {
+            assert!(folder.bytes("a.rows.dpp") == folder.bytes("a.csv.dpp"), "{options}");
+        }
+    }
+    let predict = |data: &str| folder.run(&format!("predict a.csv.dpp {data}")).good();
+    let [store, file] = ["a.rows", "a.csv"].map(predict);
+    assert_eq!((&store.out, &store.err), (&file.out, &file.err));
+    assert!(file.err.contains("accuracy 0."), "{}", file.err);
+    let evaluate = "--methods uniform,kdpp --landmarks 20 --seeds 2 --rows 512 --json";
+    let accuracies = |data: &str| {
+        let trials = folder.run(&format!("evaluate {data} {evaluate}")).good().json_lines();
+        trials.iter().map(|trial| number(trial, "accuracy")).collect::<Vec<_>>()
+    };
+    assert_eq!(accuracies("a.rows"), accuracies("a.csv"));
+    for command in ["select a.rows --landmarks 5", "tune a.rows --landmarks 10", "info a.csv.dpp"] {
+        folder.run(command).good();
+    }
+    folder.run("diagnose a.rows --landmarks 5").refused(&["one target that is a number"]);
+    folder.run("fit a.rows --classes --model m.dpp").refused(&["a.rows", "convert"]);
+}
+
+#[test]
+fn labels_of_a_store_are_matched_by_name() {
+    let folder = exact_classes();
+    folder.run("fit a.csv --landmarks 20 --model m.dpp").good();
+    // Labels in another order, one of them new and another without rows.
+    let data: String = folder.text("a.csv").replace("\"c\"", "new").replace("\"a\"", "zero");
+    let (_, data) = data.split_once('\n').unwrap();
+    let attributes: String =
+        ["p", "q", "r", "s", "t"].map(|name| format!("@attribute {name} numeric\n")).concat();
+    let head = format!("@relation r\n{attributes}@attribute kind {{new,'b, high',none,zero}}\n@data\n");
+    folder.write("b.arff", head + data);
+    let told = folder.run("convert b.arff --out b.rows --json").good().json();
+    assert_eq!(told["classes"], serde_json::json!(["new", "b, high", "zero"]));
+    let store = folder.run("predict m.dpp b.rows --out o.csv").good();
+    // The accuracy is that of the class that both know.
+    let rows = folder.text("a.csv").lines().zip(folder.text("o.csv").lines()).skip(1).fold(
+        (0, 0),
+        |(right, all), (row, predicted)| match row.contains("b, high") {
+            true => (right + u32::from(predicted.contains("b, high")), all + 1),
+            false => (right, all),
+        },
+    );
+    let share = f64::from(rows.0) / f64::from(rows.1);
+    let accuracy = store.err.split_once("accuracy ").unwrap().1.split(',').next().unwrap();
+    assert_close(accuracy.parse().unwrap(), share, 1e-3);
+    // Neither does a model of numbers take an index for a number, nor one of classes a number for an index.
+    folder.run("fit a.csv --target p --ignore kind --landmarks 20 --model n.dpp").good();
+    folder.write(
+        "n.csv",
+        folder.text("a.csv").replace("\"b, high\"", "1").replace("\"c\"", "2").replace("\"a\"", "0"),
+    );
+    folder.run("convert n.csv --out n.rows").good();
+    let told = folder.run("predict m.dpp n.rows --out o.csv").good().err;
+    assert!(!told.contains("accuracy"), "{told}");
+    folder.write(
+        "one.arff",
+        "@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,p\n3,p\n4,p\n",
+    );
+    folder.run("convert one.arff --out one.rows").good();
+    folder.run("fit one.rows --landmarks 2 --model o.dpp").refused(&["\"y\"", "one class"]);
+}
+
 /// Wait until a file exists.
 fn wait_for(folder: &Folder, name: &str, child: &mut std::process::Child) -> bool {
     let begin = Instant::now();
@@ -234,10 +344,29 @@ fn a_store_truncated_during_a_fit_is_an_error() {
 
 #[test]
 fn a_killed_fit_resumes_to_the_same_model() {
-    let folder = stored(200_000, "f64");
+    resumes(&stored(200_000, "f64"));
+}
+
+#[test]
+fn a_killed_fit_to_classes_resumes_to_the_same_model() {
+    let sample = Sample::new(150_000, 4);
+    let labels = sample.target.iter().zip(&sample.features);
+    let labels = labels.map(|(y, row)| if *y < row[0] { "low" } else { "high" });
+    let csv = sample.csv();
+    let rows = csv.lines().skip(1).zip(labels).map(|(line, label)| {
+        let (features, _) = line.rsplit_once(',').unwrap();
+        format!("{features},{label}\n")
+    });
+    let head = csv.lines().next().unwrap().to_owned() + "\n";
+    let folder = Folder::with("a.csv", head + &rows.collect::<String>());
+    folder.run("convert a.csv --out a.rows").good();
+    resumes(&folder);
+}
+
+fn resumes(folder: &Folder) {
     folder.run("fit --metric one a.rows --landmarks 60 --method uniform --sigma 2 --model whole.dpp").good();
-    let mut child = start(&folder, &format!("{LONG} --model m.dpp"));
-    assert!(wait_for(&folder, "c", &mut child), "the fit ended too early");
+    let mut child = start(folder, &format!("{LONG} --model m.dpp"));
+    assert!(wait_for(folder, "c", &mut child), "the fit ended too early");
     child.kill().unwrap();
     child.wait().unwrap();
     // Another fit rejects the checkpoint.

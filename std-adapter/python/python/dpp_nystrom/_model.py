@@ -93,8 +93,8 @@ class LandmarkModel(BaseEstimator):
         ----------
         form : {"c", "rust", "bytes"}
             A C99 header, a Rust file, or bytes for a region of the flash.
-        quantise : {"i16", "i8"} or None, default=None
-            Integers of this width; None: single precision.
+        quantise : {"f32", "i16", "i8"} or None, default=None
+            Single precision, or integers of this width; None: those that `dpp-nystrom fit --flash` chose the model for, else single precision.
         include : tuple of {"novelty", "variance"}, default=()
             What the device needs besides: limits of what is usual, and what variances are computed from (single precision, not in C).
         name : str, default="model"

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 class Map:
     rows: list[int] | None
+    metric: str | None
     rank: int
     sigma: float | None
     landmarks: NDArray[Any]
@@ -14,6 +15,11 @@ class Map:
     ) -> Map: ...
     @staticmethod
     def of_state(state: tuple[Any, ...]) -> Map: ...
+    def transform(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
+
+class GramMap:
+    rank: int
+    def __new__(cls, gram: list[float]) -> GramMap: ...
     def transform(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
 
 class Model:

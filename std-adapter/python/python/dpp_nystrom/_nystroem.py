@@ -26,8 +26,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear"}, default="rbf"
+    kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "precomputed"}, default="rbf"
         The kernel: `exp(-gamma ‖x - y‖²)`, `exp(-gamma ‖x - y‖₁)`, Matérn of smoothness 3/2 and 5/2, `(xᵀy + coef0)^degree`, `xᵀy`.
+        "precomputed": `fit` takes the kernel matrix of the rows, symmetric and positive semidefinite, and `transform` the kernel of each row
+        with all of those, of which the columns of the landmarks are read. It has no bandwidth, metric or scale.
     gamma : float, default=None
         The coefficient of `rbf` and `laplacian`, as in scikit-learn. None: as `sigma` says, where scikit-learn has
         `1 / n_features`.
@@ -47,6 +49,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `sweeps`, of exchanges (`refined`, `auto`); `budget`, in seconds (`auto`); `steps`, of the chain (`kdpp`).
     landmarks : array-like of int, default=None
         Row indices to use in place of `n_components` and `selector`.
+    metric : str, default="one"
+        "one": one bandwidth for all features. "scales", "map", "map:R" and "auto", learned from `y`: as for :class:`LandmarkRidge`. Features are
+        then those of scaled or mapped rows.
     scale : {"standard", "robust"} or None, default=None
         None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0, as
         the command line does. "robust": to median 0 and the interquartile range of a normal distribution.
@@ -60,7 +65,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     component_indices_ : ndarray of int, shape (n_landmarks,)
         The landmarks, as row indices; not there for `kmeans`, whose landmarks are points.
     components_ : ndarray, shape (n_landmarks, n_features)
-        The landmarks, in the units of the rows.
+        The landmarks, in the units of the rows; not there for a precomputed kernel.
+    metric_ : str
+        The metric: "one", "scales" or "map:R".
     sigma_, gamma_ : float
         The bandwidth, and the coefficient that it is; None for kernels without them.
     n_features_in_ : int
@@ -93,6 +100,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         selector: str = "auto",
         selector_params: dict[str, Any] | None = None,
         landmarks: ArrayLike | None = None,
+        metric: str = "one",
         scale: str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -106,6 +114,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.selector = selector
         self.selector_params = selector_params
         self.landmarks = landmarks
+        self.metric = metric
         self.scale = scale
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -115,10 +124,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         Parameters
         ----------
-        X : array-like, shape (n_samples, n_features)
-            The rows, at least 2, finite.
+        X : array-like, shape (n_samples, n_features), or (n_samples, n_samples) for `kernel="precomputed"`
+            The rows, at least 2, finite, or their kernel matrix.
         y : array-like, shape (n_samples,), default=None
-            The target, finite, for the selector "refined-ridge" and for `sigma="cv"`; not read otherwise.
+            The target, for the selector "refined-ridge", for `sigma="cv"` and for a `metric` that is learned; not read otherwise. Finite numbers,
+            or text or truth values, which are classes.
 
         Returns
         -------
@@ -132,21 +142,42 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             After Ctrl-C: at the next block of work.
         """
         rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, ensure_min_samples=2))
-        target = None
-        if y is not None and (self.sigma == "cv" or self.selector == "refined-ridge"):
-            target = _parameters.aligned(column_or_1d(y, dtype=np.float64))
+        for name in ("component_indices_", "components_"):
+            self.__dict__.pop(name, None)
+        if self.kernel == "precomputed":
+            return self._fit_kernel(rows)
+        target, labels = None, None
+        if self.sigma == "cv" or self.selector == "refined-ridge" or self.metric != "one":
+            if y is None and self.metric != "one":
+                raise ValueError(f"metric={self.metric!r} is learned from the target: give y, or metric='one'")
+            target, labels = (None, None) if y is None else _target(y)
         options = _parameters.options(self, len(rows))
-        fitted = _native.Map(rows, target, _parameters.names(None, None), options)
-        self._map = fitted
+        fitted = _native.Map(rows, target, _parameters.names(None, None, labels), options)
+        self._map: _native.Map | _native.GramMap = fitted
         self._n_features_out = fitted.rank
+        self.metric_ = fitted.metric or "one"
         self.sigma_ = fitted.sigma
         self.gamma_ = _parameters.coefficient(self.kernel, fitted.sigma)
-        self.__dict__.pop("component_indices_", None)
         if fitted.rows is None:
             self.components_ = fitted.landmarks
         else:
             self.component_indices_ = np.asarray(fitted.rows, dtype=np.intp)
             self.components_ = rows[self.component_indices_]
+        return self
+
+    def _fit_kernel(self, matrix: NDArray[Any]) -> Nystroem:
+        """Select landmarks among the rows of a kernel matrix."""
+        _parameters.check_square(matrix)
+        if self.scale is not None or self.metric != "one":
+            raise ValueError('kernel="precomputed" has no features to scale: leave out scale and metric')
+        options = _parameters.options_of_kernel(self, len(matrix))
+        indices = options["landmarks"] or _native.select(matrix, None, True, options)
+        self.component_indices_ = np.asarray(indices, dtype=np.intp)
+        own = matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64)
+        self._map = _native.GramMap(own.ravel().tolist())
+        self._n_features_out = self._map.rank
+        self.metric_ = "one"
+        self.sigma_ = self.gamma_ = None
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -155,7 +186,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, finite, in the units of those that the map was fitted to.
+            The rows, finite, in the units of those that the map was fitted to; for `kernel="precomputed"` the kernel of each row with
+            those, shape (n_samples, n_rows).
 
         Returns
         -------
@@ -164,9 +196,21 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         check_is_fitted(self)
         rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
+        if self.kernel == "precomputed":
+            rows = np.ascontiguousarray(rows[:, self.component_indices_])
         return self._map.transform(rows, _parameters.threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _target(y: ArrayLike) -> tuple[NDArray[Any], list[str] | None]:
+    """Return a target of numbers; of text and truth values, the index of each class and the labels."""
+    values = column_or_1d(y)
+    if values.dtype.kind not in "OUSb":
+        return _parameters.aligned(values.astype(np.float64, copy=False)), None
+    labels, indices = np.unique(values.astype(str), return_inverse=True)
+    return indices.astype(np.float64), [str(label) for label in labels]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,25 @@ def weights(sample_weight: ArrayLike | None, rows: NDArray[Any]) -> NDArray[Any]
     if sample_weight is None:
         return None
     return aligned(_check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True))
+
+
+def check_square(matrix: NDArray[Any]) -> None:
+    """Refuse a kernel matrix that is not square."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f'kernel="precomputed" takes a square matrix, found the shape {matrix.shape}; '
+            'for rows of features name their kernel, such as kernel="rbf"'
+        )
+
+
+def options_of_kernel(given: Any, rows: int) -> dict[str, Any]:
+    """Return the options of the library for a selection among the rows of a kernel matrix: 100, and at most a quarter, unless a number is given."""
+    if given.gamma is not None or given.sigma != "median":
+        raise ValueError('kernel="precomputed" has no bandwidth: leave out gamma and sigma')
+    usual = given.n_components or min(100, max(1, rows // 4))
+    # A kernel without a bandwidth, which is not read.
+    own = {"kernel": "linear", "n_components": usual}
+    return options(SimpleNamespace(**{**vars(given), **own}), rows)
 
 
 def options(given: Any, rows: int) -> dict[str, Any]:

@@ -152,19 +152,16 @@ def sample_cdpp(
 
 def _options(rows: NDArray[Any], size: int, **given: Any) -> dict[str, Any]:
     """Return the options of the library for a selection of `size` rows."""
-    if given["kernel"] == "precomputed":
-        given["kernel"] = "linear"  # which has no bandwidth, and is not read
     usual = {"selector": "kdpp", "landmarks": None, "degree": 3, "coef0": 1.0, "scale": None}
     given = usual | {"n_components": _parameters.count("size", size)} | given
+    if given["kernel"] == "precomputed":
+        return _parameters.options_of_kernel(SimpleNamespace(**given), len(rows))
     return _parameters.options(SimpleNamespace(**given), len(rows))
 
 
 def _rows(X: ArrayLike, kernel: str) -> tuple[NDArray[Any], bool]:
     """Return rows, or a kernel matrix, as the library takes them, and which of these they are."""
     rows = _parameters.aligned(check_array(X, **_parameters.ACCEPTED, input_name="X"))
-    if kernel == "precomputed" and rows.shape[0] != rows.shape[1]:
-        raise ValueError(
-            f'kernel="precomputed" takes a square matrix, found the shape {rows.shape}; '
-            'for rows of features name their kernel, such as kernel="rbf"'
-        )
+    if kernel == "precomputed":
+        _parameters.check_square(rows)
     return rows, kernel == "precomputed"

@@ -4,5 +4,5 @@ pub(crate) mod open;
 pub(crate) mod source;
 pub(crate) mod write;
 
-pub use open::{Description, Store};
+pub use open::{Description, Store, StoredClass};
 pub use write::{convert, convert_with};

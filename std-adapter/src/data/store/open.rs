@@ -3,12 +3,12 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppnyrow` |
-//! | 8 to 11 | version: 1, or 2 with a recipe |
+//! | 8 to 11 | version: 1, 2 with a recipe, or 3 with a recipe and classes |
 //! | 12 to 15 | length of the description |
 //! | 16 to 19 | CRC-32 of bytes 8 to 15 and of the description |
-//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values; in version 2 then the [`Recipe`] of the features |
+//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values; in versions 2 and 3 then the [`Recipe`] of the features, and in 3 the label of each class with its number of rows |
 //! | a multiple of 4,096 | the rows, one after the other: N x d values, `f32` or `f64` |
-//! | after them | the targets, N values, if there is one |
+//! | after them | the target, N values, if there is one; of classes the index of each row's |
 //!
 //! Everything is little-endian. The stored rows are standardised, so that the mapped bytes are a ground set, and
 //! the description holds the statistics to undo that. Opening a store reads the description and compares the file's
@@ -18,8 +18,11 @@
 //! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened; every
 //! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
-use crate::data::columns::{Columns, RowSlices, TargetColumn};
-use crate::data::{prepared::Prepared, scaler::Scaler, table::input::Table, table::recipe::Recipe};
+use crate::data::columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
+use crate::data::{
+    prepared::Prepared, prepared::StandardTarget, scaler::Scaler, table::input::Table, table::recipe::Recipe,
+};
+use crate::data::{source::RowSource, targets::TargetRows};
 use crate::error::{
     Error,
     store::StoreProblem,
@@ -31,11 +34,12 @@ use dpp_nystrom_core::Scalar;
 use dpp_nystrom_mapped::Mapped;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FRAME: Frame =
-    Frame { magic: b"dppnyrow", version: 1, latest: 2, length: Length::Four, followed: true };
+    Frame { magic: b"dppnyrow", version: 1, latest: 3, length: Length::Four, followed: true };
 
 /// Rows begin at a multiple of this: a page, so that the values are aligned wherever the file is mapped.
 pub(crate) const ALIGNMENT: u64 = 4_096;
@@ -68,6 +72,18 @@ pub struct Description {
     /// How the columns of a table became the features, if there is more to it than their names.
     #[serde(skip)]
     pub recipe: Option<Recipe>,
+    /// The classes, if the target is the index of one.
+    #[serde(skip)]
+    pub classes: Vec<StoredClass>,
+}
+
+/// A class of a store's rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredClass {
+    /// Its label.
+    pub label: String,
+    /// How many rows it has.
+    pub rows: u64,
 }
 
 impl Description {
@@ -95,8 +111,34 @@ impl Description {
             && self.scaler.is_well_formed(self.features())
             && self.target.as_ref().is_none_or(usable)
             && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
+            && self.has_usable_classes()
             && self.offset.is_multiple_of(ALIGNMENT)
             && usize::try_from(self.rows).is_ok()
+    }
+
+    /// Whether there are no classes, or each has another label and rows, and these are all rows; a target then is an index as it is.
+    fn has_usable_classes(&self) -> bool {
+        let labels: HashSet<&str> = self.classes.iter().map(|class| class.label.as_str()).collect();
+        let rows = self.classes.iter().try_fold(0_u64, |sum, class| sum.checked_add(class.rows));
+        let is_index = |target: &TargetColumn| (target.mean, target.deviation) == (0.0, 1.0);
+        self.classes.is_empty()
+            || (labels.len() == self.classes.len()
+                && self.classes.iter().all(|class| class.rows > 0)
+                && rows == Some(self.rows)
+                && self.target.as_ref().is_some_and(is_index))
+    }
+
+    /// Return the indicators of the classes.
+    fn indicators(&self) -> Vec<TargetColumn> {
+        let column = self.target.as_ref().map_or("", |target| &target.name);
+        let share = |class: &StoredClass| class.rows as f64 / self.rows as f64;
+        let indicator = |class: &StoredClass| TargetColumn::indicator(column, &class.label, share(class));
+        self.classes.iter().map(indicator).collect()
+    }
+
+    /// Return the labels of the classes.
+    pub(crate) fn labels(&self) -> Vec<String> {
+        self.classes.iter().map(|class| class.label.clone()).collect()
     }
 }
 
@@ -110,6 +152,8 @@ fn all_finite<T: Scalar + bytemuck::Pod>(bytes: &[u8]) -> bool {
 pub struct Store {
     pub(crate) path: PathBuf,
     description: Description,
+    /// Those of the classes.
+    pub(crate) indicators: Vec<TargetColumn>,
     pub(crate) mapped: Mapped,
 }
 
@@ -149,11 +193,21 @@ impl Store {
         })?;
         let description = postcard::take_from_bytes::<Description>(&content);
         let (mut description, rest) = description.map_err(|_| refuse(StoreProblem::Malformed))?;
-        if version > 1 {
-            let recipe = postcard::from_bytes(rest).map_err(|_| refuse(StoreProblem::Malformed))?;
-            description.recipe = Some(recipe);
+        let malformed = |_| refuse(StoreProblem::Malformed);
+        match version {
+            2 => description.recipe = Some(postcard::from_bytes(rest).map_err(malformed)?),
+            3 => {
+                let (recipe, classes) = postcard::from_bytes(rest).map_err(malformed)?;
+                (description.recipe, description.classes) = (Some(recipe), classes);
+            }
+            _ => {}
         }
-        if !description.is_well_formed() || (version == 1 && !rest.is_empty()) {
+        let as_the_version_says = match version {
+            1 => rest.is_empty(),
+            2 => true,
+            _ => !description.classes.is_empty(),
+        };
+        if !description.is_well_formed() || !as_the_version_says {
             return Err(refuse(StoreProblem::Malformed));
         }
         match description.length().map(|length| (mapped.bytes().len() as u64).cmp(&length)) {
@@ -162,7 +216,8 @@ impl Store {
             Some(Ordering::Greater) => return Err(refuse(StoreProblem::Longer)),
             None => return Err(refuse(StoreProblem::Malformed)),
         }
-        let store = Self { path: path.to_owned(), description, mapped };
+        let indicators = description.indicators();
+        let store = Self { path: path.to_owned(), description, indicators, mapped };
         store.check()?;
         Ok(store)
     }
@@ -196,7 +251,7 @@ impl Store {
         &self.mapped.bytes()[self.description.offset as usize..]
     }
 
-    /// Lend the rows and targets.
+    /// Lend the rows and targets; of classes, the index of each row's.
     pub fn slices(&self) -> RowSlices<'_> {
         let numbers = self.len() * self.features();
         let has_target = self.description.target.is_some();
@@ -242,10 +297,20 @@ impl Store {
         if hasher.finalize() != self.description.checksum {
             return refuse(StoreProblem::Values);
         }
-        match self.first_not_finite().filter(|_| !finite) {
-            Some((row, column)) => refuse(StoreProblem::NotFinite { row, column }),
+        if let Some((row, column)) = self.first_not_finite().filter(|_| !finite) {
+            return refuse(StoreProblem::NotFinite { row, column });
+        }
+        match self.first_without_class() {
+            Some(row) => refuse(StoreProblem::NoClass { row }),
             None => Ok(()),
         }
+    }
+
+    /// Return the first row of which the target is no index of a class, if there are classes.
+    fn first_without_class(&self) -> Option<usize> {
+        let ClassIndices { indices, indicators } = self.class_indices()?;
+        let is_index = |value: f64| value.fract() == 0.0 && (0.0..indicators.len() as f64).contains(&value);
+        (0..indices.len()).find(|&row| !is_index(indices.at(row)))
     }
 
     /// Return the row and the column of the first number that is not finite.
@@ -267,7 +332,12 @@ impl Store {
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn table_of(&self, numbers: &[usize]) -> Result<Table, Error> {
-        Ok(self.gather(numbers)?.into_table())
+        Ok(self.gather_as_stored(numbers)?.into_table())
+    }
+
+    /// Return the labels of the classes, of which a target of [`table_of`](Self::table_of) is the index; none if it is a number.
+    pub fn labels(&self) -> Vec<String> {
+        self.description.labels()
     }
 
     /// Return some standardised rows in `f64`, with the statistics of all rows of the store.
@@ -275,13 +345,44 @@ impl Store {
     /// # Errors
     /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
     pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
+        let mut gathered = self.gather_as_stored(numbers)?;
+        if let Some(index) = gathered.target.take_if(|_| !self.indicators.is_empty()) {
+            let targets = TargetRows::Classes(ClassIndices {
+                indices: Targets::F64(&index.values),
+                indicators: &self.indicators,
+            });
+            let indicator = |(output, column): (usize, &TargetColumn)| {
+                let values = (0..numbers.len()).map(|row| targets.at(row, output)).collect();
+                let TargetColumn { name, mean, deviation } = column.clone();
+                StandardTarget { name, values, mean, deviation }
+            };
+            let mut indicators = self.indicators.iter().enumerate().map(indicator);
+            (gathered.target, gathered.further) = (indicators.next(), indicators.collect());
+            gathered.classes = self.columns().classes;
+        }
+        Ok(gathered)
+    }
+
+    /// [`gather`](Self::gather) with the indices of classes.
+    fn gather_as_stored(&self, numbers: &[usize]) -> Result<Prepared, Error> {
         let (rows, targets) = self.slices().gather(self.features(), numbers)?;
         self.check()?;
         let is_part = numbers.iter().copied().ne(0..self.len());
-        Ok(Prepared::of(self.columns(), rows, targets, is_part.then(|| numbers.to_vec())))
+        Ok(Prepared::of(self.columns_as_stored(), rows, targets, is_part.then(|| numbers.to_vec())))
     }
 
     pub(crate) fn columns(&self) -> Columns {
+        let mut columns = self.columns_as_stored();
+        if let Some((first, further)) = self.indicators.split_first()
+            && let Some(index) = columns.target.replace(first.clone())
+        {
+            columns.further = further.to_vec();
+            columns.classes = Some(Classes { column: index.name, labels: self.labels() });
+        }
+        columns
+    }
+
+    fn columns_as_stored(&self) -> Columns {
         let Description { name, feature_names, scaler, target, .. } = self.description.clone();
         Columns { name, feature_names, scaler, target, further: Vec::new(), classes: None }
     }

@@ -1,6 +1,6 @@
 //! A row store as a source of rows: read in place, sampled, or read into memory.
 
-use crate::data::columns::{Columns, RowSlices};
+use crate::data::columns::{ClassIndices, Columns, RowSlices, Targets};
 use crate::data::prepared::{Prepared, draw};
 use crate::data::source::{Order, RowSource};
 use crate::data::{scaler::Scaler, store::open::Store, table::input::Table, table::recipe::Recipe};
@@ -30,6 +30,15 @@ impl RowSource for Store {
 
     fn slices(&self) -> Option<RowSlices<'_>> {
         Some(Self::slices(self))
+    }
+
+    fn class_indices(&self) -> Option<ClassIndices<'_>> {
+        let indices = match Self::slices(self) {
+            RowSlices::F64(_, targets) => Targets::F64(targets?),
+            RowSlices::F32(_, targets) => Targets::F32(targets?),
+        };
+        let indicators = &self.indicators;
+        (!indicators.is_empty()).then_some(ClassIndices { indices, indicators })
     }
 
     fn precision(&self) -> Option<Precision> {
@@ -83,6 +92,9 @@ impl Store {
         }
         let indices = self.draw(rows.unwrap_or(self.len()), seed)?;
         let mut read = Prepared::new(self.table_of(&indices)?, None, seed)?;
+        if !self.indicators.is_empty() {
+            read.classify(&self.labels())?;
+        }
         read.recipe.clone_from(&self.description().recipe);
         read.numbers = (indices.len() < self.len()).then_some(indices);
         Ok(read)
@@ -102,7 +114,12 @@ impl Store {
             return Err(Error::OtherScale);
         }
         self.verify()?;
-        Prepared::scaled_by(self.table_of(&(0..self.len()).collect::<Vec<_>>())?, scaler.clone())
+        let mut read =
+            Prepared::scaled_by(self.table_of(&(0..self.len()).collect::<Vec<_>>())?, scaler.clone())?;
+        if !self.indicators.is_empty() {
+            read.classify(&self.labels())?;
+        }
+        Ok(read)
     }
 
     /// Read `rows` rows drawn at random, in the units of the file that the store was made from.

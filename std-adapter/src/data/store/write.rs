@@ -1,17 +1,18 @@
 //! Writing any supported file to a row store, in one pass over the file.
 
 use crate::atomic_file::{Pending, replace_with};
-use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store};
+use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store, StoredClass};
 use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
-use crate::data::table::{options::Labels, options::Options, reader::name_of, recipe::Recipe};
-use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler};
+use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
+use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler, scaler::standardised};
 use crate::error::Error;
 use crate::framed_file::Frame;
 use crate::kernel::precision::Precision;
 use crate::observer::{Observer, go_on};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::mem;
 use std::path::Path;
 
 /// Bytes standardised at a time, rounded up to whole rows.
@@ -60,13 +61,10 @@ pub fn convert_with(
     let mut writer: Option<Writer> = None;
     observer.begin("read", 0);
     let mut remarks = Remarks::default();
-    // Words are an error where they are.
-    let labels = if options.labels == Labels::All { Labels::All } else { Labels::None };
-    let options = Options { labels, ..options.clone() };
     options.read_blocks(data, |block| {
         go_on(observer)?;
-        if block.recipe.classes.is_some() || !block.recipe.further.is_empty() {
-            return Err(Error::SeveralTargets { what: "a row store" });
+        if !block.recipe.further.is_empty() {
+            return Err(Error::StoredTargets);
         }
         if block.table.weights.is_some() {
             return Err(Error::Unweighted { what: "a row store" });
@@ -95,6 +93,9 @@ struct Writer {
     targets: Option<Column>,
 }
 
+/// What a target of classes is while it is written: an index as it is.
+const INDEX: (f64, f64) = (0.0, 1.0);
+
 /// Values on their way to a file.
 struct Column {
     moments: Moments,
@@ -111,7 +112,11 @@ impl Writer {
     ) -> io::Result<Self> {
         let single = precision == Precision::F32;
         let features = Scaler::of(&block.features, block.dim);
-        let target = block.target.as_ref().map(|values| Scaler::of(values, 1));
+        let labels = recipe.classes.clone().unwrap_or_default();
+        let target = block.target.as_ref().map(|values| match labels.is_empty() {
+            true => Scaler::of(values, 1),
+            false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None },
+        });
         let mut description = Description {
             name: name.to_owned(),
             feature_names: block.feature_names.clone(),
@@ -125,7 +130,8 @@ impl Writer {
             single,
             checksum: 0,
             offset: 0,
-            recipe: (!recipe.is_plain()).then_some(recipe),
+            recipe: (!recipe.is_plain() || !labels.is_empty()).then_some(recipe),
+            classes: labels.into_iter().map(|label| StoredClass { label, rows: u64::MAX }).collect(),
         };
         let length = content(&description)?.len() as u64 + FRAME.header() as u64 + SLACK;
         description.offset = length.next_multiple_of(ALIGNMENT);
@@ -139,13 +145,15 @@ impl Writer {
             })
         });
         let targets = targets.transpose()?;
+        // They took the most room that they may need.
+        description.classes.iter_mut().for_each(|class| class.rows = 0);
         description.rows = 0;
         Ok(Self { description, rows, targets })
     }
 
     fn add(&mut self, block: &Table, out: &Path) -> Result<(), Error> {
         let fail = |source| Error::Write { path: out.to_owned(), source };
-        let Description { feature_names, target, rows, single, .. } = &mut self.description;
+        let Description { feature_names, target, rows, single, classes, .. } = &mut self.description;
         *rows += block.rows() as u64;
         if let Some(column) = self.rows.add(&block.features, *single).map_err(fail)? {
             return Err(Error::Spread { column: feature_names[column].clone() });
@@ -154,6 +162,11 @@ impl Writer {
             && column.add(values, *single).map_err(fail)?.is_some()
         {
             return Err(Error::Spread { column: target.name.clone() });
+        }
+        for index in block.target.iter().flatten() {
+            if let Some(class) = classes.get_mut(*index as usize) {
+                class.rows += 1;
+            }
         }
         Ok(())
     }
@@ -167,15 +180,24 @@ impl Writer {
             return Err(Error::Spread { column: description.feature_names[column].clone() });
         }
         observer.begin("standardise", description.rows);
-        let mut pass = Pass { single: description.single, hasher: crc32fast::Hasher::new(), observer, out };
+        let (single, hasher, places) = (description.single, crc32fast::Hasher::new(), Vec::new());
+        let mut pass = Pass { single, hasher, places, observer, out };
         let mut file = pass.standardise(self.rows, &description.scaler, description.offset, None)?;
         if let (Some(column), Some(target)) = (self.targets, &mut description.target) {
-            let statistics = column.moments.statistics();
+            let statistics = match description.classes.is_empty() {
+                true => column.moments.statistics(),
+                false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None },
+            };
             if statistics.overflow().is_some() {
                 return Err(Error::Spread { column: target.name.clone() });
             }
             (target.mean, target.deviation) = (statistics.means[0], statistics.deviations[0]);
             file.seek(SeekFrom::End(0)).map_err(fail)?;
+            // Classes without rows are left out.
+            let classes = &mut description.classes;
+            let place = |at: usize| classes.iter().take(at).filter(|class| class.rows > 0).count() as f64;
+            pass.places = (0..classes.len()).map(place).collect();
+            classes.retain(|class| class.rows > 0);
             pass.standardise(column, &statistics, 0, Some(&mut file))?;
         }
         observer.end();
@@ -184,7 +206,12 @@ impl Writer {
         if (described.len() + FRAME.header()) as u64 > description.offset {
             return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
-        let frame = Frame { version: if description.recipe.is_some() { 2 } else { 1 }, ..FRAME };
+        let version = match (&description.recipe, description.classes.is_empty()) {
+            (_, false) => 3,
+            (Some(_), true) => 2,
+            (None, true) => 1,
+        };
+        let frame = Frame { version, ..FRAME };
         file.rewind().and_then(|()| frame.write(&mut file, &described)).map_err(fail)
     }
 }
@@ -193,6 +220,9 @@ fn content(description: &Description) -> io::Result<Vec<u8>> {
     let mut content = postcard::to_allocvec(description).map_err(io::Error::other)?;
     if let Some(recipe) = &description.recipe {
         content.extend(postcard::to_allocvec(recipe).map_err(io::Error::other)?);
+    }
+    if !description.classes.is_empty() {
+        content.extend(postcard::to_allocvec(&description.classes).map_err(io::Error::other)?);
     }
     Ok(content)
 }
@@ -223,6 +253,8 @@ impl Column {
 /// The second pass, from shifted to standardised values.
 struct Pass<'a> {
     single: bool,
+    /// The index that takes the place of each index of a class; empty where values are no such indices.
+    places: Vec<f64>,
     /// Of all standardised values.
     hasher: crc32fast::Hasher,
     observer: &'a dyn Observer,
@@ -241,9 +273,11 @@ impl Pass<'_> {
     ) -> Result<File, Error> {
         let fail = |source| Error::Write { path: self.out.to_owned(), source };
         let shifts = column.moments.centres.iter().zip(&statistics.means).map(|(centre, mean)| mean - centre);
+        let places = mem::take(&mut self.places);
         let columns: Vec<(f64, f64)> = shifts.zip(statistics.deviations.iter().copied()).collect();
         let standard = |shifted: f64, &(mean, deviation): &(f64, f64)| {
-            if deviation > 0.0 { (shifted - mean) / deviation } else { 0.0 }
+            let value = standardised(shifted, mean, deviation);
+            places.get(value as usize).copied().unwrap_or(value)
         };
         let row_bytes = columns.len() * if self.single { 4 } else { 8 };
         let limit = PIECE.next_multiple_of(row_bytes);
@@ -281,9 +315,9 @@ impl Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAME, content, convert};
-    use crate::data::store::open::Store;
-    use crate::data::table::target::Target;
+    use super::{FRAME, Frame, content, convert, convert_with};
+    use crate::data::store::open::{Description, Store, StoredClass};
+    use crate::data::table::{options::Labels, options::Options, target::Target};
     use crate::error::{Error, store::StoreProblem};
     use crate::kernel::precision::Precision;
     use crate::observer::{NoObserver, Observer};
@@ -340,16 +374,66 @@ mod tests {
                     Precision::F64 => rows[8 * at..8 * at + 8].copy_from_slice(&f64::INFINITY.to_le_bytes()),
                 }
                 description.checksum = crc32fast::hash(rows);
-                let mut head = Vec::new();
-                FRAME.write(&mut head, &content(&description).unwrap()).unwrap();
-                forged[..head.len()].copy_from_slice(&head);
                 let path = folder.path().join("forged.rows");
-                std::fs::write(&path, forged).unwrap();
+                std::fs::write(&path, with_description(forged, &description)).unwrap();
                 let Err(Error::Store { problem, .. }) = Store::open(&path).unwrap().verify() else {
                     panic!("{at} of {precision:?} is accepted")
                 };
                 assert_eq!(problem, StoreProblem::NotFinite { row, column: column.to_owned() });
             }
         }
+    }
+
+    /// Indices that a converter never writes, under checksums that match.
+    #[test]
+    fn a_row_without_a_class_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "a,y\n1,p\n3,q\n5,p\n6,q\n").unwrap();
+        let options = Options { labels: Labels::Words, ..Options::default() };
+        let (store, _) = convert_with(&data, &options, Precision::F64, &out, &NoObserver).unwrap();
+        store.verify().unwrap();
+        let bytes = std::fs::read(&out).unwrap();
+        for (row, value) in [(0, 2.0), (1, -1.0), (3, 0.5)] {
+            let mut forged = bytes.clone();
+            let mut description = store.description().clone();
+            let values = &mut forged[description.offset as usize..];
+            values[8 * (4 + row)..8 * (5 + row)].copy_from_slice(&f64::to_le_bytes(value));
+            description.checksum = crc32fast::hash(values);
+            let path = folder.path().join("forged.rows");
+            std::fs::write(&path, with_description(forged, &description)).unwrap();
+            let Err(Error::Store { problem, .. }) = Store::open(&path).unwrap().verify() else {
+                panic!("{value} in {row} is accepted")
+            };
+            assert_eq!(problem, StoreProblem::NoClass { row });
+        }
+        // Classes that are not those of the rows.
+        let two = store.description().classes.clone();
+        let one = |rows| StoredClass { label: "p".to_owned(), rows };
+        for classes in [vec![one(4), one(0)], vec![one(2), one(2)], vec![one(3), two[1].clone()], Vec::new()]
+        {
+            let description = Description { classes, ..store.description().clone() };
+            let path = folder.path().join("forged.rows");
+            std::fs::write(&path, with_description(bytes.clone(), &description)).unwrap();
+            let found = Store::open(&path);
+            assert!(
+                matches!(found, Err(Error::Store { problem: StoreProblem::Malformed, .. })),
+                "{description:?}"
+            );
+        }
+    }
+
+    /// Put another description at the head of a store.
+    fn with_description(mut bytes: Vec<u8>, description: &Description) -> Vec<u8> {
+        let mut head = Vec::new();
+        let version = if bytes[8] == 3 { 3 } else { 1 };
+        let frame = Frame { version, ..FRAME };
+        let mut content = content(description).unwrap();
+        if version == 3 && description.classes.is_empty() {
+            content.push(0);
+        }
+        frame.write(&mut head, &content).unwrap();
+        bytes[..head.len()].copy_from_slice(&head);
+        bytes
     }
 }

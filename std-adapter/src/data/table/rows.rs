@@ -486,8 +486,8 @@ impl<'a> Rows<'a> {
         }
         let word = text(field, line)?;
         if word.contains('\n') {
-            // A quote is not closed.
-            return Err(self.refused(column, word, line, TableProblem::NotANumber));
+            // Or a quote is not closed.
+            return Err(self.refused(column, word, line, TableProblem::LabelBreak));
         }
         // A number is one label, however it is written.
         let number = self.number(column, field, line).ok().filter(|_| !word.starts_with(char::is_alphabetic));

@@ -28,7 +28,7 @@
 //! # Ok::<(), dpp_nystrom::Error>(())
 //! ```
 
-use crate::data::table::input::Table;
+use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::{Error, export::ExportProblem};
 use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
@@ -195,15 +195,8 @@ pub(crate) fn constants(quantise: Option<Bits>, [c, d]: [usize; 2], rank: Option
 /// # Errors
 /// [`Error::Eigenvalues`] if the decomposition of the map does not converge.
 pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
-    let mut features = model.coefficients.to_f64().landmarks;
+    let features = unscaled(&model.scaler, model.coefficients.to_f64().landmarks)?;
     let dim = model.feature_names.len();
-    if let Some(map) = &model.scaler.map {
-        // A constant feature is 0 after standardisation, whatever its column.
-        let varies = |feature: usize| model.scaler.deviations[feature] > 0.0;
-        let entry = |k: usize, feature| if varies(feature) { map.values[k * dim + feature] } else { 0.0 };
-        features = least_norm(&Mat::from_fn(map.rank, dim, entry), &features)?;
-    }
-    model.scaler.undo(&mut features);
     Ok(Table {
         name: model.trained_on.clone(),
         feature_names: model.feature_names.clone(),
@@ -213,6 +206,22 @@ pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
         target_name: None,
         weights: None,
     })
+}
+
+/// Return scaled points in the units of the rows; of mapped ones those of least norm that are mapped to them.
+///
+/// # Errors
+/// [`Error::Eigenvalues`].
+pub(crate) fn unscaled(scaler: &Scaler, mut points: Vec<f64>) -> Result<Vec<f64>, Error> {
+    if let Some(map) = &scaler.map {
+        let dim = scaler.deviations.len();
+        // A constant feature is 0 after standardisation, whatever its column.
+        let varies = |feature: usize| scaler.deviations[feature] > 0.0;
+        let entry = |k: usize, feature| if varies(feature) { map.values[k * dim + feature] } else { 0.0 };
+        points = least_norm(&Mat::from_fn(map.rank, dim, entry), &points)?;
+    }
+    scaler.undo(&mut points);
+    Ok(points)
 }
 
 /// Return the rows `u` of least norm with `Au = z`, `u = Aᵀ (AAᵀ)⁺ z`, for rows `z`, one after the other.

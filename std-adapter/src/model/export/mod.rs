@@ -16,6 +16,7 @@ pub(crate) mod single;
 pub use crate::model::bits::Bits;
 pub use bundle::{Bundle, With};
 pub use device::DeviceModel;
+pub(crate) use exported::unscaled;
 pub use exported::{Cost, Exported, landmark_rows};
 pub use form::Form;
 pub use name::Name;
