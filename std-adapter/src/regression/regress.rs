@@ -262,7 +262,7 @@ fn pilot_of<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Option<Pilot<T>>, Error> {
     let Input { rows, dim, targets, .. } = input;
-    let (count, outputs) = (targets.len(), input.outputs());
+    let (count, outputs) = (targets.rows(), targets.outputs());
     let sample = Block::rows_of_pilot(landmarks);
     if count < OF_PILOT.saturating_mul(sample) {
         return Ok(None);
@@ -275,7 +275,7 @@ fn pilot_of<T: Lane + RealField>(
     let add = |at: usize| {
         let row = row_of(at);
         let features = rows[row * dim..(row + 1) * dim].iter().copied();
-        block.push_weighted(features, input.targets_of(row), input.weights.root(row))?;
+        block.push_weighted(features, targets.of_row(row), input.weights.root(row))?;
         if (at + 1).is_multiple_of(STRIDE) {
             go_on(observer)?;
             observer.advance(STRIDE as u64);
