@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::choice::one_of;
 use crate::columns::{TableArguments, tell, tell_words};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, print_report, row, shown};
+use crate::output::{keep_inputs, listed, print_report, row, shown};
 use crate::source::tell_target;
 use clap::Args;
 use dpp_nystrom::{data::store, kernel::Precision};
@@ -93,5 +93,5 @@ fn text(report: &Report<'_>) -> String {
     if !report.classes.is_empty() {
         rows.insert(2, row("classes", report.classes.join(", ")));
     }
-    aligned(&["row store", &report.store.display().to_string()], &rows)
+    listed(&["row store", &report.store.display().to_string()], &rows)
 }

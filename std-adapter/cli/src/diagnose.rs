@@ -3,7 +3,7 @@
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{Column, aligned, print, print_json, row, short, short_or_dash, table};
+use crate::output::{Column, aligned, listed, print, print_json, row, short, short_or_dash, table};
 use crate::source;
 use clap::Args;
 use dpp_nystrom::regression::Ridge;
@@ -138,7 +138,7 @@ fn summary(found: &Diagnosis) -> String {
         row(&format!("mean over {} exact samples", found.samples), with_error(found.trace_error)),
         row("expected trace error / trace", short(found.expected_trace_fraction)),
     ];
-    aligned(&["landmarks", &found.landmarks.to_string()], &rows)
+    listed(&["landmarks", &found.landmarks.to_string()], &rows)
 }
 
 /// Return the first, middle and last `k`, and the one with Theorem 1's smallest bound.

@@ -4,7 +4,7 @@ use crate::choice::{Choice, one_of};
 use crate::columns::MatchArguments;
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, note, print_report, row, short, shown};
+use crate::output::{keep_inputs, listed, note, print_report, row, short, shown};
 use clap::Args;
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{atomic_file::write_whole, model::Model};
@@ -190,6 +190,6 @@ fn text(report: &Report<'_>) -> String {
         rows.push(row("bytes of stack on a Cortex-M4F, at most", compiled.stack_bytes));
     }
     let out = report.out.display().to_string();
-    aligned(&["file", &out], &rows)
+    listed(&["file", &out], &rows)
         + "\nDifferences are those of the export from the model, in the target's units.\n"
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::held_out::HeldOut;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
-    Column, aligned, keep_apart, keep_inputs, note, plain_line, print_report, row, short, short_or_dash,
+    Column, keep_apart, keep_inputs, listed, note, plain_line, print_report, row, short, short_or_dash,
     shown, shown_if_any, table,
 };
 use crate::report;
@@ -414,7 +414,7 @@ fn text(report: &Report<'_>) -> String {
     let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
     let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
     let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
-    aligned(&["model", &model], &rows)
+    listed(&["model", &model], &rows)
         + "\nErrors are in standard deviations of the target.\n"
         + &classes
         + &dropped

@@ -4,7 +4,7 @@ use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{
-    Column, aligned, keep_apart, keep_inputs, note, plain, print_report, row, short, short_or_dash, shown,
+    Column, keep_apart, keep_inputs, listed, note, plain, print_report, row, short, short_or_dash, shown,
     table, write_csv,
 };
 use clap::Args;
@@ -183,7 +183,7 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
     print_report(arguments.json, &report, |report| {
         let rows = [row("rows", report.rows), row("bytes", report.bytes)];
-        aligned(&["state", &report.state.display().to_string()], &rows)
+        listed(&["state", &report.state.display().to_string()], &rows)
     })
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
             row("training error", short(report.train_nrmse)),
             row("error across devices", short_or_dash(report.cv_nrmse)),
         ];
-        aligned(&["model", &report.model.display().to_string()], &rows)
+        listed(&["model", &report.model.display().to_string()], &rows)
             + "\n"
             + &table(&Device::COLUMNS, &report.devices)
             + "\nErrors and targets are in standard deviations of the target of the original model. features: mean of k(x, x) less the\n\

@@ -2,7 +2,7 @@
 
 use crate::chart::draw_bars;
 use crate::error::Error;
-use crate::output::{aligned, keep_inputs, plain_line, print_report, row, short, short_or_dash};
+use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::data::Map;
@@ -147,7 +147,7 @@ fn text(report: &Report<'_>) -> String {
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }
-    let mut text = aligned(&["trained on", report.trained_on], &rows);
+    let mut text = listed(&["trained on", report.trained_on], &rows);
     let Some(ranked) = ranked(report) else {
         text.push_str(&format!("\nfeatures: {}\n", plain_line(&report.features.join(", "))));
         return text;

@@ -230,6 +230,16 @@ pub(crate) fn table<T>(columns: &[Column<T>], items: &[T]) -> String {
 
 /// Format rows of cells under a header: the first column left-aligned, the others right-aligned.
 pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    in_columns(header, rows, |cell, width| format!("{cell:>width$}"))
+}
+
+/// Format names and their values, of any length, as two left-aligned columns. The first pair is a header.
+pub(crate) fn listed(header: &[&str; 2], rows: &[Vec<String>]) -> String {
+    in_columns(header, rows, |cell, _| cell.to_owned())
+}
+
+/// Format rows of cells: the first column left-aligned, the others as said for a cell and its column's width.
+fn in_columns(header: &[&str], rows: &[Vec<String>], further: fn(&str, usize) -> String) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect();
     let header: Vec<String> = header.iter().map(|name| plain_line(name)).collect();
@@ -244,7 +254,7 @@ pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
         for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             match at {
                 0 => text.push_str(&format!("{cell:<width$}")),
-                _ => text.push_str(&format!("  {cell:>width$}")),
+                _ => text.push_str(&format!("  {}", further(cell, width))),
             }
         }
         text.truncate(text.trim_end().len());
@@ -305,7 +315,7 @@ pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{aligned, short};
+    use super::{aligned, listed, short};
 
     #[test]
     fn numbers_keep_four_digits() {
@@ -319,5 +329,6 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["long".to_owned(), "10".to_owned()]];
         assert_eq!(aligned(&["name", "c"], &rows), "name   c\na      1\nlong  10\n");
+        assert_eq!(listed(&["name", "c"], &rows), "name  c\na     1\nlong  10\n");
     }
 }

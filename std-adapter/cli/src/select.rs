@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::error::Error;
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
-    aligned, keep_apart, keep_inputs, print_report, row, short, short_or_dash, write_column, write_csv,
+    keep_apart, keep_inputs, listed, print_report, row, short, short_or_dash, write_column, write_csv,
 };
 use crate::precomputed;
 use crate::source::{self, PlanReport};
@@ -280,7 +280,7 @@ fn text(report: &Report<'_>, list: bool) -> String {
             ),
         ));
     }
-    let mut text = aligned(&["method", report.method], &rows);
+    let mut text = listed(&["method", report.method], &rows);
     if let Some(curve) = &report.curve {
         text.push_str(&curve.text());
     }
