@@ -91,11 +91,15 @@ impl Pending {
     /// # Errors
     /// Those of the system.
     pub fn file(&self) -> io::Result<File> {
-        let path = match &self.file {
+        File::options().read(true).write(true).open(self.current())
+    }
+
+    /// Return the path that the file has before it persists.
+    pub(crate) fn current(&self) -> PathBuf {
+        match &self.file {
             Unfinished::Unnamed(file) => unnamed::path(file),
             Unfinished::Named(file) => file.path().to_owned(),
-        };
-        File::options().read(true).write(true).open(path)
+        }
     }
 
     /// Create an unnamed file on the same disk.

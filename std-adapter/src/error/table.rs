@@ -70,7 +70,7 @@ impl Display for Place {
 #[non_exhaustive]
 pub enum TableProblem {
     /// The file cannot be opened.
-    #[error("cannot be opened: {0}; {advice}", advice = advice(.0))]
+    #[error("cannot be opened: {0}; {advice}", advice = advice(.0, "check the path"))]
     Open(io::Error),
     /// The receiver of the rows stopped reading.
     #[error("reading was stopped")]
@@ -79,7 +79,7 @@ pub enum TableProblem {
     #[error("is a directory; name a file in it")]
     Directory,
     /// Reading failed after the file was opened.
-    #[error("reading failed: {0}; check the disk or the pipe and try again")]
+    #[error("reading failed: {0}; {advice}", advice = advice(.0, "check the disk or the pipe and try again"))]
     Read(io::Error),
     /// The gzip data is damaged or truncated.
     #[error("damaged gzip data: {0}; fetch or compress the file again")]
@@ -401,11 +401,12 @@ fn listed(items: impl ExactSizeIterator<Item = impl Display>, f: &mut Formatter<
     if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
 }
 
-fn advice(source: &io::Error) -> &'static str {
+fn advice(source: &io::Error, otherwise: &'static str) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "check the spelling and the folder",
         io::ErrorKind::PermissionDenied => "check its permissions",
-        _ => "check the path",
+        io::ErrorKind::OutOfMemory => "free memory, or raise the limit on address space (ulimit -v)",
+        _ => otherwise,
     }
 }
 
@@ -439,6 +440,10 @@ mod tests {
         let message = |kind: io::ErrorKind| TableError::new("-", TableProblem::Open(kind.into())).to_string();
         assert!(message(io::ErrorKind::NotFound).ends_with("check the spelling and the folder"));
         assert!(message(io::ErrorKind::PermissionDenied).ends_with("check its permissions"));
+        assert!(message(io::ErrorKind::OutOfMemory).ends_with("(ulimit -v)"));
+        assert!(message(io::ErrorKind::TimedOut).ends_with("check the path"));
+        let reading = TableError::new("-", TableProblem::Read(io::ErrorKind::OutOfMemory.into()));
+        assert!(reading.to_string().ends_with("(ulimit -v)"), "{reading}");
         assert!(message(io::ErrorKind::NotFound).starts_with("standard input: "));
     }
 }

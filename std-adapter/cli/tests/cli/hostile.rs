@@ -210,6 +210,18 @@ fn any_memory_is_enough_or_an_error() {
     assert!(failed > 0 && good > 10, "{good} {failed}");
 }
 
+/// A row store is mapped: one that is larger than the address space does not take the place of the old one.
+#[test]
+fn a_store_that_cannot_be_mapped_leaves_the_old_one() {
+    let folder = Folder::with("a.csv", format!("a,y\n{}", "1,2\n2,4\n".repeat(4_000_000)));
+    folder.write("x", "older");
+    let script = format!("ulimit -v 120000; exec {PROGRAM} convert a.csv --out x");
+    let output = folder.program(Path::new("sh"), &["-c", &script]).output().unwrap();
+    Run::of(&output).refused(&["x: ", "Cannot allocate memory"]);
+    assert_eq!(folder.text("x"), "older");
+    assert_eq!(folder.names(), ["a.csv", "x"]);
+}
+
 /// A column of numbers is what a column called `prediction` was.
 #[test]
 fn a_formula_in_a_header_does_not_change_the_numbers() {

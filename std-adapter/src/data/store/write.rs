@@ -6,10 +6,11 @@ use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
 use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler, scaler::standardised};
-use crate::error::Error;
+use crate::error::{Error, TableError, TableProblem};
 use crate::framed_file::Frame;
 use crate::kernel::precision::Precision;
 use crate::observer::{Observer, go_on};
+use dpp_nystrom_mapped::Mapped;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::mem;
@@ -82,6 +83,9 @@ pub fn convert_with(
     // A file without rows was rejected.
     let writer = writer.ok_or(fail(io::ErrorKind::UnexpectedEof.into()))?;
     writer.finish(out, observer)?;
+    // A store that is larger than the address space is an error before it takes the place of the old file.
+    let unmapped = |source| TableError::new(out, TableProblem::Open(source));
+    drop(Mapped::open(&pending.current()).map_err(unmapped)?);
     pending.persist().map_err(fail)?;
     Ok((Store::open(out)?, remarks))
 }
