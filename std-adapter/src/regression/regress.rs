@@ -2,7 +2,8 @@
 //!
 //! Rows are split into a number of parts that does not depend on the number of threads. Each part has its own
 //! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Threads work on
-//! different parts, or share the work of one where parts are few or large ([`crate::regression::blocked_qr`]). Cross-validation
+//! different parts, or share the work of one where parts are few or large ([`crate::regression::blocked_qr`]). A sample of all rows
+//! is read once more, for the triangle by which the first rows of each part are whitened. Cross-validation
 //! needs no second pass: the parts are then the folds, and all follows from their accumulators
 //! ([`crate::regression::cross_validation`]).
 
