@@ -4,11 +4,19 @@
 use crate::{begin, run, seeds};
 use dpp_nystrom_core::Random;
 use rand_core::Rng;
-use std::env;
 use std::panic::catch_unwind;
+use std::path::Path;
+use std::{env, fs};
 
 /// Changes of each seed, unless ADVERSARIES says how many.
 const CHANGES: usize = 60;
+
+/// Return the inputs that fuzzing has found for a target, if FUZZ_CORPUS names their folder.
+fn found(target: &str) -> Vec<Vec<u8>> {
+    let files =
+        env::var_os("FUZZ_CORPUS").and_then(|folder| fs::read_dir(Path::new(&folder).join(target)).ok());
+    files.into_iter().flatten().map(|file| fs::read(file.expect("a file").path()).expect("a file")).collect()
+}
 
 /// Write over, cut, repeat and splice.
 fn changed(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
@@ -56,6 +64,13 @@ fn every_target_takes_its_seeds_and_changes_of_them() {
                 }
                 inputs += 1;
             }
+        }
+        for input in found(target) {
+            if catch_unwind(|| run(target, &input)).is_err() {
+                failed.push(format!("{target}: {input:?}"));
+                continue 'targets;
+            }
+            inputs += 1;
         }
         println!("{target}: {inputs} inputs");
     }
