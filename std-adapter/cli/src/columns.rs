@@ -225,9 +225,6 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
     if *weightless > 0 {
         note(&format!("{weightless} rows have the weight 0 and were left out"));
     }
-    if let Some(column) = recipe.weight.as_ref() {
-        note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));
-    }
     if *unknown > 0 {
         note(&format!("{unknown} words are unknown to the model: the features of their columns are 0"));
     }

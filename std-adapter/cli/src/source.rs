@@ -124,6 +124,9 @@ fn read_table(source: &Source) -> Result<Reading, Error> {
     tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
     tell_words(&reading.recipe);
     columns::tell(&reading.remarks, &reading.recipe);
+    if let Some(column) = &reading.recipe.weight {
+        note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));
+    }
     Ok(reading)
 }
 

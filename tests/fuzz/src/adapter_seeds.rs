@@ -5,8 +5,11 @@ use crate::fleet;
 use crate::input::{file, written};
 use crate::seeds::{Seeds, after, part};
 use dpp_nystrom::data::store::{Description, convert_with};
-use dpp_nystrom::data::table::{Missing, Options, Target};
+use dpp_nystrom::data::table::{Labels, Missing, Options, Recipe, Target};
+use dpp_nystrom::data::{Classes, Map, Scaler, TargetColumn};
 use dpp_nystrom::kernel::Precision;
+use dpp_nystrom::model::export::Bits;
+use dpp_nystrom::model::{AnyCoefficients, Classifier, Coefficients, Confidence, Output};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Sigma};
 use std::fs;
@@ -32,28 +35,54 @@ fn models() -> Vec<Model> {
     let y: Vec<f64> = (0..40).map(|i| f64::from(i).sin()).collect();
     let data = Dataset::from_rows(&x, 2).and_then(|data| data.with_target(&y)).expect("rows");
     let map = Nystroem::params(3).kernel(Gaussian::new(Sigma::Value(1.5))).fit(&data).expect("landmarks");
-    let plain = KernelRidge::params(&map).fit(&data).expect("a model");
-    vec![Model::clone(&plain), left().1.clone()]
+    let plain = Model::clone(&KernelRidge::params(&map).fit(&data).expect("a model"));
+    // With every section: two classes, a linear map to one number, integers, a recipe with weights.
+    let Coefficients { weights, .. } = plain.coefficients.to_f64();
+    let indicator = |label: &str| TargetColumn { name: label.into(), mean: 0.5, deviation: 0.5 };
+    let names = Recipe::of_names(&plain.feature_names, Some("y"));
+    let recipe = Recipe { weight: Some("w".into()), ignored: vec!["w".into()], ..names };
+    let confidence = Confidence {
+        range: [-1.0, 1.0],
+        nearest: [0.5, 1.0, 2.0],
+        residual: [0.1, 0.2, 0.4],
+        penalty: 0.1,
+        noise: 0.2,
+        triangle: Vec::new(),
+    };
+    let classes = Classes { column: "k".into(), labels: vec!["u".into(), "v".into()] };
+    let full = Model {
+        confidence: Some(confidence),
+        importances: Some(vec![0.75, 0.25]),
+        quantise: Some(Bits::Eight),
+        recipe: Some(recipe),
+        further: vec![Output { target: indicator("v"), weights: weights.clone() }],
+        classifier: Some(Classifier { classes, temperature: 0.5 }),
+        scaler: Scaler { map: Some(Map { rank: 1, values: vec![1.0, -0.5] }), ..plain.scaler.clone() },
+        coefficients: AnyCoefficients::F64(Coefficients { landmarks: weights.clone(), weights }),
+        ..plain.clone()
+    };
+    vec![plain, full, left().1.clone()]
 }
 
 fn descriptions() -> Vec<Vec<u8>> {
     let path = written("seed.csv", b"a,k,b,y\n1,u,2,3\n3,v,?,9\n5,u,7,1\n");
     let out = file("seed.rows");
     let mut seeds = Vec::new();
-    for (precision, missing, target) in
-        [(Precision::F32, Missing::Mean, Target::Last), (Precision::F64, Missing::Drop, Target::None)]
-    {
-        let options = Options { missing, target, ..Options::default() };
+    for (precision, missing, target, labels) in [
+        (Precision::F32, Missing::Mean, Target::Last, Labels::None),
+        (Precision::F64, Missing::Drop, Target::None, Labels::None),
+        (Precision::F64, Missing::Drop, Target::Name("k".into()), Labels::All),
+    ] {
+        let options = Options { missing, target, labels, ..Options::default() };
         let (store, _) = convert_with(&path, &options, precision, &out, &NoObserver).expect("a store");
         let description: &Description = store.description();
         let mut content = postcard::to_allocvec(description).expect("memory");
-        content.extend(
-            description
-                .recipe
-                .as_ref()
-                .map(|recipe| postcard::to_allocvec(recipe).expect("memory"))
-                .unwrap_or_default(),
-        );
+        if let Some(recipe) = &description.recipe {
+            content.extend(postcard::to_allocvec(recipe).expect("memory"));
+        }
+        if !description.classes.is_empty() {
+            content.extend(postcard::to_allocvec(&description.classes).expect("memory"));
+        }
         let bytes = fs::read(&out).expect("a store");
         let values = &bytes[4_096..];
         seeds.push([&[0], part(&content).as_slice(), values].concat());

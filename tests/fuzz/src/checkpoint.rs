@@ -70,4 +70,7 @@ pub(crate) fn target(data: &[u8]) {
         }
         Err(error) => assert!(bytes != *whole && !error.to_string().is_empty()),
     }
+    // Nothing but a checkpoint is removed.
+    Checkpoint::new(path.clone(), Duration::ZERO).remove().expect("a file");
+    assert_eq!(path.exists(), !bytes.starts_with(b"dppnyckp"));
 }

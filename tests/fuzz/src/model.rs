@@ -1,6 +1,6 @@
 //! Model files: what is read is written alike, predicts finite numbers or says which row does not, and so do its exports.
 
-use crate::input::Input;
+use crate::input::{Input, file, written};
 use dpp_nystrom::Model;
 use dpp_nystrom::core::{Model as CoreModel, QuantisedModel};
 use dpp_nystrom::error::Error;
@@ -52,8 +52,14 @@ pub(crate) fn target(data: &[u8]) {
     if sealed && bytes.len() >= 24 {
         seal(&mut bytes);
     }
-    let Ok(model) = Model::from_bytes(&bytes) else { return };
+    let read = Model::from_bytes(&bytes);
+    let loaded = Model::load(written("read.dpp", &bytes));
+    assert_eq!(loaded.is_ok(), read.is_ok());
+    let Ok(model) = read else { return };
+    let path = file("written.dpp");
+    model.save(&path).expect("a file");
     let written = model.to_bytes().expect("memory");
+    assert_eq!(std::fs::read(&path).expect("a file"), written);
     let again = Model::from_bytes(&written).expect("what is written is a model");
     assert_eq!(again.to_bytes().expect("memory"), written);
     let dim = model.feature_names.len();

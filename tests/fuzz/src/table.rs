@@ -3,6 +3,7 @@
 
 use crate::input::{Input, bits, file, written};
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Reading, Recipe, Target, Unknown};
+use dpp_nystrom::data::table::{read as read_table, read_blocks, read_feature_blocks, read_features};
 use dpp_nystrom::error::TableError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -40,6 +41,9 @@ fn options(input: &mut Input<'_>) -> Options {
     if input.below(4) == 0 {
         options.group = Some(name(input));
     }
+    if input.below(4) == 0 {
+        options.weight = Some(name(input));
+    }
     if input.flag() {
         let small = u64::from(input.byte());
         options.limits = Limits {
@@ -53,10 +57,11 @@ fn options(input: &mut Input<'_>) -> Options {
     options
 }
 
-/// All that a reading has for its rows.
+/// All that a reading has for its rows: features, target, further targets and weights.
 fn rows(reading: &Reading) -> (Vec<u64>, Option<Vec<u64>>, Vec<Vec<u64>>) {
-    let target = reading.table.target.as_deref().map(bits);
-    (bits(&reading.table.features), target, reading.further.iter().map(|values| bits(values)).collect())
+    let Reading { table, further, .. } = reading;
+    let others = further.iter().chain(&table.weights).map(|values| bits(values)).collect();
+    (bits(&table.features), table.target.as_deref().map(bits), others)
 }
 
 fn consistent(reading: &Reading) {
@@ -67,6 +72,13 @@ fn consistent(reading: &Reading) {
     assert_eq!(recipe.feature_names(), table.feature_names);
     assert_eq!(ids.len(), rows * id_names.len());
     assert!(groups.is_empty() || groups.len() == rows);
+    let weights = table.weights.as_deref();
+    assert!(
+        weights.is_none_or(|weights| weights.len() == rows && weights.iter().all(|&weight| weight > 0.0))
+    );
+    if let Some(target) = &table.target {
+        assert_eq!(table.root_mean_square(target), 0.0);
+    }
     let targets = table.target.iter().chain(further);
     assert!(targets.clone().all(|values| values.len() == rows));
     let values = table.features.iter().chain(targets.flatten());
@@ -93,7 +105,30 @@ fn rewritten(reading: &Reading) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Read by the functions that take no options.
+fn usual(path: &Path, target: &Target, whole: Option<&Reading>) {
+    let table = read_table(path, target).ok();
+    assert_eq!(table.as_ref().map(|table| bits(&table.features)), whole.map(|whole| rows(whole).0));
+    let mut features = Vec::new();
+    let passed = read_blocks(path, target, |block| {
+        features.extend(block.features);
+        Ok::<(), TableError>(())
+    });
+    assert_eq!(passed.ok().map(|()| bits(&features)), whole.map(|whole| rows(whole).0));
+    let names = whole.map_or(Vec::new(), |whole| whole.table.feature_names.clone());
+    let target = whole.and_then(|whole| whole.table.target_name.as_deref());
+    let again = read_features(path, &names, target);
+    let mut rows = 0;
+    let passed = read_feature_blocks(path, &names, target, |block| {
+        rows += block.rows();
+        Ok::<(), TableError>(())
+    });
+    assert_eq!(again.ok().map(|table| table.rows()), passed.ok().map(|()| rows));
+}
+
 fn check(path: &Path, options: &Options) {
+    let target: Target = options.target.to_string().parse().expect("any text is a target");
+    assert_eq!(target.to_string(), options.target.to_string());
     let whole = options.read(path);
     let mut blocks: Option<Reading> = None;
     let passed = options.read_blocks(path, |block| {
@@ -105,10 +140,16 @@ fn check(path: &Path, options: &Options) {
                     sum.extend(target);
                 }
                 sum.further.iter_mut().zip(block.further).for_each(|(sum, values)| sum.extend(values));
+                if let (Some(sum), Some(weights)) = (&mut sum.table.weights, block.table.weights) {
+                    sum.extend(weights);
+                }
             }
         }
         Ok::<(), TableError>(())
     });
+    if *options == (Options { target: options.target.clone(), ..Options::default() }) {
+        usual(path, &options.target, whole.as_ref().ok());
+    }
     let whole = match whole {
         Ok(whole) => whole,
         Err(error) => {

@@ -2,8 +2,9 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Assessor, Limits, Outputs, QuantisedModel, QuantisedOutputs, Random, RidgeRegression,
-    RidgeWorkspace, Scalar, StateHeader, StreamChain, Workspace,
+    Acceptance, Assessor, BytesProblem, Error, Limits, Outputs, QuantisedModel, QuantisedOutputs, Random,
+    RidgeRegression, RidgeWorkspace, Scalar, StateHeader, StreamChain, Workspace, sign_state,
+    stream_state_bytes, verify_state,
 };
 
 /// Write a checksum that goes with the bytes, and a length if that is to be right too.
@@ -74,6 +75,16 @@ pub(crate) fn use_state(bytes: &[u8], digest: u64) -> bool {
 
 fn use_state_in<T: Scalar>(bytes: &[u8], digest: u64) -> bool {
     let Ok(header) = StateHeader::read(bytes) else { return false };
+    // The tag is of these bytes under this key.
+    let (key, mut signed) = ([7; 32], bytes.to_vec());
+    if header.version == 1 {
+        assert_eq!(sign_state(&mut signed, &key), Err(Error::StateBytes(BytesProblem::Tag)));
+        assert_eq!(signed, bytes);
+    } else {
+        sign_state(&mut signed, &key).unwrap();
+        assert_eq!(verify_state(&signed, &key).map(|found| found.origin), Ok(header.origin));
+        assert_eq!(verify_state(&signed, &[8; 32]), Err(Error::StateBytes(BytesProblem::Tag)));
+    }
     let (mut memory, mut other) = (RidgeWorkspace::<T, 4>::new(), RidgeWorkspace::<T, 4>::new());
     let mut further = [T::ZERO; RidgeRegression::<f32>::further_numbers(4, 3)];
     let mut more = further;
@@ -131,6 +142,13 @@ pub(crate) fn use_saved(bytes: &[u8]) -> bool {
         for at in 0..4 {
             let _ = chain.offer(&[f64::from(at); 4], &mut random);
         }
+        // What is written is read, and is the same.
+        let mut first = [0; stream_state_bytes::<f64>(3, 4)];
+        let length = chain.write_state(random.state(), &mut first).unwrap();
+        assert_eq!(chain.read_state(&first[..length]), Ok(random.state()));
+        let mut again = [0; stream_state_bytes::<f64>(3, 4)];
+        assert_eq!(chain.write_state(random.state(), &mut again), Ok(length));
+        assert_eq!(again, first);
     }
     taken
 }

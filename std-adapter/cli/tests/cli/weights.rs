@@ -258,3 +258,15 @@ fn what_is_no_weight_is_refused() {
     folder.run("convert weighted-y.csv --ignore id,w --out s.rows").good();
     refused("fit s.rows --weight w --model m.dpp", "a row store");
 }
+
+#[test]
+fn rows_to_predict_have_no_weights() {
+    let rows = Rows::new(120);
+    let folder = &rows.folder;
+    let fit = "--ignore id --weight w --metric one --method uniform --landmarks 9 --sigma 2 --model m.dpp";
+    let fitted = folder.run(&format!("fit weighted-y.csv {fit}")).good();
+    assert!(fitted.err.contains("weighted by column \"w\""));
+    let predicted = folder.run("predict m.dpp weighted-y.csv --ignore id --out out.csv").good();
+    assert!(!predicted.err.contains("weight"));
+    folder.run("export m.dpp --to c --out m.h --data weighted-y.csv --ignore id").good();
+}

@@ -343,16 +343,21 @@ impl Columns {
     fn apply(self, recipe: &Recipe, target: bool, options: &Options) -> Result<Plan, TableError> {
         let [ignored, ids] = [&options.ignore, &options.ids].map(|list| self.resolve(list));
         let (ignored, own_ids) = (ignored?, ids?);
+        // Of training alone.
+        let [group, weight] = [&options.group, &options.weight]
+            .map(|wanted| self.resolve_one(wanted.as_deref().filter(|_| target)));
+        let (group, weight) = (group?, weight?);
         let mut recipe = self.grouped(recipe);
         if recipe.columns.is_empty() {
             return Err(TableProblem::NoFeatures.into());
         }
         let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
-        let names = if options.by_position || (!self.named && !recipe.named) {
+        let names = if target {
+            // The same file as before, whose columns have the same names.
+            self.names()
+        } else if options.by_position || (!self.named && !recipe.named) {
             // Of a model without a target, one more column than features is taken for it.
-            if !target {
-                recipe.target.get_or_insert_with(|| "\0target".to_owned());
-            }
+            recipe.target.get_or_insert_with(|| "\0target".to_owned());
             self.by_position(&recipe, &ignored, &own_ids)?
         } else if self.named && (recipe.named || has_all()) {
             self.names()
@@ -387,6 +392,8 @@ impl Columns {
                     (Some(_), _, Kind::Other(_)) => Role::Unused,
                     (Some(_), _, Kind::Nominal(_)) if recipe.classes.is_none() => Role::Unused,
                     (Some(t), ..) => Role::Target(t),
+                    _ if group.contains(&i) => Role::Group,
+                    _ if weight.contains(&i) => Role::Weight,
                     (None, Some(id), _) => Role::Id(id),
                     (None, None, _) => {
                         if !recipe.ignored.contains(name) && !recipe.ids.contains(name) {

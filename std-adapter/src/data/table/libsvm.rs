@@ -87,7 +87,7 @@ fn number(text: &str) -> Option<f64> {
 /// Return the features' indices in ascending order: to the greatest in the file, or those of the recipe as well.
 fn indices(entries: &[(u64, f64)], origin: Origin<'_>, want: Want<'_>) -> Result<Vec<u64>, TableError> {
     let found = entries.iter().map(|entry| entry.0);
-    let Want::Apply { recipe, .. } = want else {
+    let Want::Apply { recipe, target } = want else {
         let (least, greatest) = (found.clone().min().unwrap_or(1).min(1), found.max().unwrap_or(1));
         let limit = origin.options.limits.columns;
         if greatest > limit {
@@ -95,7 +95,9 @@ fn indices(entries: &[(u64, f64)], origin: Origin<'_>, want: Want<'_>) -> Result
         }
         return Ok((least..=greatest).collect());
     };
-    let known = recipe.columns.iter().map(|column| &column.name).chain(&recipe.ignored);
+    // A target that is not written is absent where rows are predicted.
+    let others = recipe.targets().chain(&recipe.ids).filter(|_| target);
+    let known = recipe.columns.iter().map(|column| &column.name).chain(&recipe.ignored).chain(others);
     let known = known.filter_map(|name| name.strip_prefix('f')?.parse().ok());
     Ok(known.chain(found).collect::<BTreeSet<u64>>().into_iter().collect())
 }

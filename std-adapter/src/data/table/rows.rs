@@ -410,7 +410,7 @@ impl<'a> Rows<'a> {
                 features: recipe.expand(mem::take(&mut self.raw)),
                 target: targets.next().filter(|_| has_target),
                 target_name: self.plan.targets.first().filter(|_| has_target).cloned(),
-                weights: recipe.weight.as_ref().map(|_| mem::take(&mut self.weights)),
+                weights: self.plan.roles.contains(&Role::Weight).then(|| mem::take(&mut self.weights)),
             },
             further: targets.filter(|_| has_target).collect(),
             groups: mem::take(&mut self.groups),

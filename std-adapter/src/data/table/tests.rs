@@ -2,7 +2,7 @@
 
 use crate::data::table::columns::Want;
 use crate::data::table::input::{Origin, Reading, Table};
-use crate::data::table::options::Options;
+use crate::data::table::options::{Missing, Options};
 use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::target::Target;
@@ -97,6 +97,42 @@ fn reading_that_fails_half_way() {
         let error = read_from(input, Path::new(name), Want::Learn, origin).expect_err("broken");
         assert!(matches!(error.problem, TableProblem::Read(_)), "{error}");
         assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
+    }
+}
+
+/// Words and gaps take two passes.
+#[test]
+fn blocks_of_two_passes_are_the_whole_file() {
+    let words = Options { words: vec!["k".into()], ids: vec!["i".into()], ..Options::default() };
+    let weighted = Options { group: Some("g".into()), weight: Some("w".into()), ..words };
+    let nameless = Options { header: Some(false), ignore: vec!["1".into()], ..Options::default() };
+    let by_index = Options { target: Target::Index(0), ..nameless };
+    let filled = Options { missing: Missing::Mean, ..by_index.clone() };
+    let of_feature = Options { target: Target::Name("f1".into()), ignore: Vec::new(), ..filled.clone() };
+    let cases = [
+        ("a.csv", "i,g,k,w,y\n5,1,u,2,3\n6,2,v,0,9\n7,2,u,4,1\n", weighted),
+        ("b.csv", "1,2,3,u\n4,5,6,v\n", by_index),
+        ("c.csv", "1,2,,4\n4,5,6,7\n", filled),
+        ("d.svm", "1 1:3 3:2\n2 2:1\n", of_feature),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text, options) in cases {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        let whole = options.read(&path).expect("a table");
+        let mut blocks = Vec::new();
+        let passed = options.read_blocks(&path, |block| {
+            blocks.push(block);
+            Ok::<(), TableError>(())
+        });
+        passed.expect("blocks of a table");
+        let [block] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
+        assert_eq!((&block.table, &block.groups, &block.ids), (&whole.table, &whole.groups, &whole.ids));
+        // What is predicted has no weights.
+        let plain = Options { header: options.header, ..Options::default() };
+        let rows = plain.read_for(&whole.recipe, &path).expect("the same table").table;
+        let target = rows.target.as_ref().expect("the same target");
+        assert_eq!((rows.root_mean_square(target), &rows.weights), (0.0, &None));
     }
 }
 
