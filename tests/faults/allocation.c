@@ -1,13 +1,15 @@
 /* Fails the first allocation of one place in a program, for tests/faults/run: LD_PRELOAD puts these before the C library's.
  *
  * A place is the chain of the INNER last callers within the program itself. With FAULT_LIST=FILE each new place is appended to the file,
- * in hexadecimal; with FAULT_AT=PLACE the first allocation from that place fails, and a line goes to FAULT_HIT. */
+ * in hexadecimal; with FAULT_AT=PLACE the first allocation from that place fails, and a line goes to FAULT_HIT. Both begin with the
+ * handler of SIGABRT, which is the program's first statement: before it, the language's runtime aborts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ static int (*next_posix_memalign)(void **, size_t, size_t);
 static uintptr_t first, last;
 static uint64_t wanted, seen[PLACES];
 static const char *list;
-static int ready, spent;
+static int ready, wants, spent;
 static __thread int busy;
 
 /* The first object is the program. */
@@ -49,7 +51,7 @@ __attribute__((constructor)) static void begin(void) {
     list = getenv("FAULT_LIST");
     const char *at = getenv("FAULT_AT");
     wanted = at ? strtoull(at, NULL, 16) : 0;
-    ready = list || wanted;
+    wants = list || wanted;
     busy = 0;
 }
 
@@ -92,6 +94,13 @@ static int fails(void) {
     busy = 0;
     if (fail) errno = ENOMEM;
     return fail;
+}
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+    static int (*next)(int, const struct sigaction *, struct sigaction *);
+    if (!next) next = (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
+    if (number == SIGABRT && action) ready = wants;
+    return next(number, action, old);
 }
 
 void *malloc(size_t size) {

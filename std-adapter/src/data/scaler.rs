@@ -213,9 +213,15 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     low + (place - below as f64) * (high - low)
 }
 
-/// Return a value with this mean and deviation subtracted and divided out; 0 if it is constant.
+/// Return a value with this mean and deviation subtracted and divided out; 0 if it is constant, and what is not finite as it is.
 pub(crate) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
-    if deviation > 0.0 { (value - mean) / deviation } else { 0.0 }
+    if deviation > 0.0 {
+        (value - mean) / deviation
+    } else if value.is_finite() {
+        0.0
+    } else {
+        value
+    }
 }
 
 /// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0, and the
@@ -228,7 +234,15 @@ pub(crate) fn power_of_two(size: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scaler, power_of_two};
+    use super::{Scaler, power_of_two, standardised};
+
+    #[test]
+    fn a_constant_feature_hides_no_value_that_is_not_finite() {
+        assert_eq!(standardised(3.0, 1.0, 0.0), 0.0);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!standardised(value, 1.0, 0.0).is_finite());
+        }
+    }
 
     #[test]
     fn statistics_scale_with_the_rows() {

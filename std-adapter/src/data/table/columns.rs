@@ -404,7 +404,9 @@ impl Columns {
                 },
             });
         }
-        let absent = |j: &usize| !roles.contains(&Role::Feature(*j));
+        let feature = |role: &Role| if let Role::Feature(j) = role { Some(*j) } else { None };
+        let found: HashSet<usize> = roles.iter().filter_map(feature).collect();
+        let absent = |j: &usize| !found.contains(j);
         let missing: Vec<&str> =
             (0..recipe.columns.len()).filter(absent).map(|j| recipe.columns[j].name.as_str()).collect();
         if !missing.is_empty() {
@@ -488,7 +490,9 @@ impl Columns {
         ids: &[usize],
     ) -> Result<Vec<String>, TableError> {
         let features = recipe.columns.iter().map(|column| &column.name);
-        let others = recipe.ignored.iter().chain(&recipe.ids);
+        // A column that identifies rows may be that of the groups as well.
+        let ids_alone = recipe.ids.iter().filter(|id| !recipe.ignored.contains(id));
+        let others = recipe.ignored.iter().chain(ids_alone);
         let mut order: Vec<&String> = features.clone().collect();
         let is_numbered = |name: &&String| position(name).is_some();
         if !recipe.named && features.clone().chain(others.clone()).all(|name| is_numbered(&name)) {

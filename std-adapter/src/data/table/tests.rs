@@ -106,12 +106,14 @@ fn blocks_of_two_passes_are_the_whole_file() {
     let words = Options { words: vec!["k".into()], ids: vec!["i".into()], ..Options::default() };
     let weighted = Options { group: Some("g".into()), weight: Some("w".into()), ..words };
     let nameless = Options { header: Some(false), ignore: vec!["1".into()], ..Options::default() };
+    let twice = Options { ids: vec!["x1".into()], group: Some("x1".into()), ..nameless.clone() };
     let by_index = Options { target: Target::Index(0), ..nameless };
     let filled = Options { missing: Missing::Mean, ..by_index.clone() };
     let of_feature = Options { target: Target::Name("f1".into()), ignore: Vec::new(), ..filled.clone() };
     let cases = [
         ("a.csv", "i,g,k,w,y\n5,1,u,2,3\n6,2,v,0,9\n7,2,u,4,1\n", weighted),
         ("b.csv", "1,2,3,u\n4,5,6,v\n", by_index),
+        ("e.csv", "1,2,u,3\n4,5,v,6\n", Options { ignore: Vec::new(), ..twice }),
         ("c.csv", "1,2,,4\n4,5,6,7\n", filled),
         ("d.svm", "1 1:3 3:2\n2 2:1\n", of_feature),
     ];
