@@ -52,11 +52,18 @@ const MANY: usize = 1_000;
 /// The minimum number of sampled rows per landmark.
 const LEAST: usize = 20;
 
+/// The budget if none is given: this multiple of the cost of residuals on all rows, which is about that of a regression, within
+/// [`USUAL`], in seconds.
+const PASSES: f64 = 10.0;
+const USUAL: (f64, f64) = (0.2, 1.0);
+
 /// Plan within a budget: draw the pilot sample if the budget allows it, and plan with the rest.
-pub(crate) fn plan_for(task: &Task<'_>, time: Duration) -> Result<Plan, Error> {
+pub(crate) fn plan_for(task: &Task<'_>, time: Option<Duration>) -> Result<Plan, Error> {
     let (rows, c, d) = (task.gram.len(), task.c, task.gram.ground().width());
     let kmeans = task.gram.data().is_ok();
-    let problem = Problem { rows, c, d, kmeans, time, operations: time.as_secs_f64() * RATE };
+    let problem = Problem { rows, c, d, kmeans, time: Duration::ZERO, operations: 0.0 };
+    let time = time.unwrap_or_else(|| problem.usual());
+    let problem = Problem { time, operations: time.as_secs_f64() * RATE, ..problem };
     let pilot_rows = PILOT_ROWS.max(4 * c).min(rows);
     let cost = problem.pass(pilot_rows);
     if 4.0 * cost > problem.operations {
@@ -85,6 +92,12 @@ impl Problem {
     fn pass(self, rows: usize) -> f64 {
         let (c, d) = (self.c as f64, self.d as f64);
         rows as f64 * c * (d + ENTRY + c / 2.0)
+    }
+
+    /// Return the budget if none is given, in milliseconds.
+    fn usual(self) -> Duration {
+        let seconds = PASSES * self.pass(self.rows) / RATE;
+        Duration::from_millis((1e3 * seconds.clamp(USUAL.0, USUAL.1)) as u64)
     }
 
     /// Return the cost of a sweep with this many candidates, without its pass over the rows.
@@ -294,6 +307,14 @@ mod tests {
                 assert!(total <= seconds * RATE, "{rows} {seconds}: {total:e}");
             }
         }
+    }
+
+    #[test]
+    fn the_usual_budget_is_in_proportion_to_a_pass() {
+        let usual = |rows, c| problem(rows, c, 8, 0.0).usual();
+        assert_eq!(usual(15_000, 100), Duration::from_millis(255));
+        assert_eq!(usual(3_000, 50), Duration::from_millis(200));
+        assert_eq!(usual(1_000_000, 500), Duration::from_secs(1));
     }
 
     #[test]

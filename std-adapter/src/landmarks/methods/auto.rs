@@ -25,7 +25,7 @@ const STORE_ROWS: usize = 1 << 17;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Auto {
-    budget: Duration,
+    budget: Option<Duration>,
     objective: Objective,
     pivot_rows: Option<usize>,
     refinement: Option<Refinement>,
@@ -33,15 +33,15 @@ pub struct Auto {
 
 impl Default for Auto {
     fn default() -> Self {
-        let budget = Duration::from_secs(1);
-        Self { budget, objective: Objective::Trace, pivot_rows: None, refinement: None }
+        Self { budget: None, objective: Objective::Trace, pivot_rows: None, refinement: None }
     }
 }
 
 impl Auto {
-    /// Spend this much time on a core with AVX-512; slower cores take longer. Default: 1 second.
-    pub fn budget(self, budget: Duration) -> Self {
-        Self { budget, ..self }
+    /// Spend this much time on a core with AVX-512; slower cores take longer. Default: ten times that of `c` kernel values and features of
+    /// all rows, which a regression on them takes too, but at least 200 ms and at most 1 s.
+    pub fn budget(self, budget: impl Into<Option<Duration>>) -> Self {
+        Self { budget: budget.into(), ..self }
     }
 
     /// Reduce this error. Default: [`Objective::Trace`]. [`Objective::Ridge`] always selects [`RefinedRidge`].

@@ -172,7 +172,7 @@ pub static METHODS: &[Method] = {
             |options| {
                 let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
                 let auto = auto.refinement(options.refinement);
-                Box::new(options.budget.map_or(auto, |budget| auto.budget(budget)))
+                Box::new(auto.budget(options.budget))
             },
         ),
         Method::new("kdpp", "The chain of the c-DPP", &[Steps, Start, Chain], |options| {
