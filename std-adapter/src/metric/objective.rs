@@ -309,8 +309,14 @@ fn kernel_values(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> 
 /// Return the squared distances, or for the Laplace kernel the sums of absolute differences.
 fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<f64> {
     if kernel == KernelKind::Laplace {
-        let mut distances = Mat::zeros(x.nrows(), z.nrows());
-        each_difference(x, z, |(i, a, _), difference| distances[(i, a)] += difference.abs());
+        let (x, mut distances) = (x.to_owned(), Mat::zeros(x.nrows(), z.nrows()));
+        for a in 0..z.nrows() {
+            let distances = distances.col_as_slice_mut(a);
+            for j in 0..z.ncols() {
+                let z = z[(a, j)];
+                distances.iter_mut().zip(x.col_as_slice(j)).for_each(|(sum, x)| *sum += (x - z).abs());
+            }
+        }
         return distances;
     }
     let squares = |rows: MatRef<'_, f64>| -> Vec<f64> {
@@ -324,17 +330,6 @@ fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<
         }
     }
     distances
-}
-
-/// Call with row, landmark and feature, and the difference of the two there.
-fn each_difference(x: MatRef<'_, f64>, z: MatRef<'_, f64>, mut call: impl FnMut((usize, usize, usize), f64)) {
-    for a in 0..z.nrows() {
-        for j in 0..z.ncols() {
-            for i in 0..x.nrows() {
-                call((i, a, j), x[(i, j)] - z[(a, j)]);
-            }
-        }
-    }
 }
 
 /// Return `∂J/∂X` and `∂J/∂Z` from those by the kernel's values and from the kernel's `slopes`:
@@ -352,13 +347,26 @@ fn through(
         }
     }
     if kernel == KernelKind::Laplace {
-        let (mut rows, mut landmarks) = (Mat::zeros(x.nrows(), x.ncols()), Mat::zeros(z.nrows(), z.ncols()));
-        each_difference(x, z, |(i, a, j), difference| {
-            // The kernel has no derivative where they are equal: 0 is between the one-sided ones.
-            let sign = if difference == 0.0 { 0.0 } else { difference.signum() };
-            rows[(i, j)] += of_values[(i, a)] * sign;
-            landmarks[(a, j)] -= of_values[(i, a)] * sign;
-        });
+        let (x, mut rows) = (x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
+        let mut landmarks = Mat::zeros(z.nrows(), z.ncols());
+        for a in 0..z.nrows() {
+            let values = of_values.col_as_slice(a);
+            for j in 0..z.ncols() {
+                let (x, z) = (x.col_as_slice(j), z[(a, j)]);
+                // The kernel has no derivative where they are equal: 0 is between the one-sided ones.
+                let signed = |(x, value): (&f64, &f64)| {
+                    value * (f64::from(u8::from(*x > z)) - f64::from(u8::from(*x < z)))
+                };
+                let of_rows = rows.col_as_slice_mut(j);
+                of_rows.iter_mut().zip(x.iter().zip(values)).for_each(|(sum, pair)| *sum += signed(pair));
+                // Lanes, which a sum in order would not have.
+                let mut sums = [0.0; 8];
+                for (x, values) in x.chunks(8).zip(values.chunks(8)) {
+                    sums.iter_mut().zip(x.iter().zip(values)).for_each(|(sum, pair)| *sum -= signed(pair));
+                }
+                landmarks[(a, j)] = sums.iter().sum();
+            }
+        }
         return (rows, landmarks);
     }
     let (mut of_x, mut of_z) = (vec![0.0; x.nrows()], vec![0.0; z.nrows()]);
