@@ -82,6 +82,8 @@ pub struct Selected<'s> {
     pub metric: Option<LearnedMetric>,
     /// Whether a cross-validated bandwidth is at an end of its grid.
     pub sigma_at_edge: bool,
+    /// Duration of the learning of the metric in seconds: 0 for one bandwidth.
+    pub metric_seconds: f64,
     /// The precision.
     pub precision: Precision,
     /// The landmarks: rows of [`source`](Self::source), or points.
@@ -187,7 +189,8 @@ pub fn select<'s>(
     };
     let metric = params.kernel.metric;
     let free = matches!(params.landmarks, Landmarks::Free(_));
-    if metric == Metric::One && !free {
+    let any_kind = params.kernel.any_kind;
+    if metric == Metric::One && !free && !any_kind {
         return select_from(source, memory(params)?, params, None, observer);
     }
     let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
@@ -201,12 +204,15 @@ pub fn select<'s>(
     if let (Metric::Auto, Some(reason)) = (metric, reason) {
         let one = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
         let selected = select_from(source, memory(&one)?, &one, None, observer)?;
-        return Ok(Selected { metric: Some(LearnedMetric::one(source.width(), reason)), ..selected });
+        let one = LearnedMetric::one(source.width(), selected.kernel, reason);
+        return Ok(Selected { metric: Some(one), ..selected });
     }
+    let begin = Instant::now();
     let (learned, rows, kernel) = in_learned_metric(rows?, params, observer)?;
+    let metric_seconds = begin.elapsed().as_secs_f64();
     let params = Params { kernel, ..params.clone() };
     let selected = select_from(source, Some(rows), &params, learned.landmarks.as_deref(), observer)?;
-    Ok(Selected { metric: Some(learned), ..selected })
+    Ok(Selected { metric: Some(learned), metric_seconds, ..selected })
 }
 
 /// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
@@ -228,23 +234,29 @@ fn in_learned_metric<'s>(
     if rows.statistics.map.is_some() {
         return Err(Error::Metric { problem: "the rows are mapped already; give the rows before the map" });
     }
-    let KernelParams { kind, sigma, metric } = params.kernel;
+    let KernelParams { kind, sigma, metric, any_kind } = params.kernel;
     // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
     let from = choose_bandwidth(from, kind, rows.as_ref(), params.seed, observer)?.sigma;
-    let learned =
-        learn_metric(&rows, KernelSpec { kind, sigma: from }, metric, (count, free), params.seed, observer)?;
+    let start = (KernelSpec { kind, sigma: from }, any_kind);
+    let learned = learn_metric(&rows, start, metric, (count, free), params.seed, observer)?;
+    // Free landmarks are learned with the bandwidth.
+    let sigma = match sigma {
+        Sigma::CrossValidated if !free => sigma,
+        // Where nothing was learned, as it was given.
+        sigma if learned.kernel == start.0 && learned.metric == Metric::One && !free => sigma,
+        _ => Sigma::Value(learned.kernel.sigma),
+    };
+    let kernel = KernelParams { kind: learned.kernel.kind, sigma, metric: Metric::One, any_kind: false };
     if learned.metric == Metric::One && !free {
-        return Ok((learned, rows, KernelParams { metric: Metric::One, ..params.kernel }));
+        return Ok((learned, rows, kernel));
     }
     let rows = rows.into_owned();
     let rows = Cow::Owned(match &learned.map {
         Some(map) => rows.mapped(map.clone()),
         None => rows.rescaled(&learned.scales),
     });
-    // Free landmarks are learned with the bandwidth.
-    let sigma = if sigma == Sigma::CrossValidated && !free { sigma } else { Sigma::Value(from) };
-    Ok((learned, rows, KernelParams { kind, sigma, metric: Metric::One }))
+    Ok((learned, rows, kernel))
 }
 
 /// [`select`] among rows in memory, or those of the source where they are. `points` are free landmarks that were learned.
@@ -278,6 +290,7 @@ fn select_from<'s>(
         source,
         kernel: KernelSpec { kind, sigma: chosen.sigma },
         metric: None,
+        metric_seconds: 0.0,
         sigma_at_edge: chosen.at_edge,
         precision,
         selection,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
 use std::path::PathBuf;
 
 /// A positive number.
@@ -40,12 +40,16 @@ pub(crate) struct Source {
 const SCALES: [Choice<Scale>; 3] =
     [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
 
+/// The number of landmarks above which `fit` takes any kernel.
+const MANY: usize = 100;
+
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
-    /// The kernel; precomputed: DATA is a kernel matrix (select)
-    #[arg(long, value_parser = one_of(&KERNELS), default_value = "gaussian")]
-    kernel: Chosen,
+    /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best (fit); precomputed: DATA is a
+    /// kernel matrix (select) [default: gaussian; fit for more than 100 landmarks in a learned metric: auto]
+    #[arg(long, value_parser = one_of(&KERNELS))]
+    kernel: Option<Chosen>,
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = 3)]
     degree: u32,
@@ -58,16 +62,18 @@ pub(crate) struct KindArguments {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Chosen {
     Kind(KernelKind),
+    Auto,
     Precomputed,
 }
 
-const KERNELS: [Choice<Chosen>; 7] = [
+const KERNELS: [Choice<Chosen>; 8] = [
     ("gaussian", "", Chosen::Kind(KernelKind::Gaussian)),
     ("laplace", "", Chosen::Kind(KernelKind::Laplace)),
     ("matern32", "", Chosen::Kind(KernelKind::Matern32)),
     ("matern52", "", Chosen::Kind(KernelKind::Matern52)),
     ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: 3, offset: 1.0 })),
     ("linear", "", Chosen::Kind(KernelKind::Linear)),
+    ("auto", "", Chosen::Auto),
     ("precomputed", "", Chosen::Precomputed),
 ];
 
@@ -77,11 +83,13 @@ pub(crate) const PRECISIONS: [Choice<Precision>; 2] =
 impl KindArguments {
     pub(crate) fn kind(&self) -> Result<KernelKind, Error> {
         match self.kernel {
-            Chosen::Kind(KernelKind::Polynomial { .. }) => {
+            None => Ok(KernelKind::Gaussian),
+            Some(Chosen::Kind(KernelKind::Polynomial { .. })) => {
                 Ok(KernelKind::Polynomial { degree: self.degree, offset: self.offset })
             }
-            Chosen::Kind(kind) => Ok(kind),
-            Chosen::Precomputed => Err(Error::Precomputed),
+            Some(Chosen::Kind(kind)) => Ok(kind),
+            Some(Chosen::Auto) => Err(Error::AnyKernel),
+            Some(Chosen::Precomputed) => Err(Error::Precomputed),
         }
     }
 }
@@ -102,7 +110,7 @@ pub(crate) struct KernelArguments {
 impl KernelArguments {
     /// Whether the rows are those of a kernel matrix.
     pub(crate) fn is_precomputed(&self) -> bool {
-        matches!(self.kind.kernel, Chosen::Precomputed)
+        matches!(self.kind.kernel, Some(Chosen::Precomputed))
     }
 
     /// Whether a bandwidth is asked for.
@@ -119,5 +127,18 @@ impl KernelArguments {
             );
         }
         Ok(KernelParams { sigma: self.sigma, ..kind.into() })
+    }
+
+    /// The kernel and the metric of a model; any kernel if that is asked for. So it is where nothing is said of kernel and bandwidth, for
+    /// more landmarks than small devices take: integers know the Gaussian only.
+    pub(crate) fn with_metric(&self, metric: Metric, landmarks: usize) -> Result<KernelParams, Error> {
+        let any = match self.kind.kernel {
+            None => metric == Metric::Auto && landmarks > MANY && !self.has_sigma(),
+            Some(chosen) => matches!(chosen, Chosen::Auto),
+        };
+        let start =
+            if any { KernelParams { sigma: self.sigma, ..KernelParams::default() } } else { self.params()? };
+        let params = start.with_metric(metric);
+        Ok(if any { params.with_any_kind() } else { params })
     }
 }

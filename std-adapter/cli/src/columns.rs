@@ -240,7 +240,9 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
 pub(crate) fn tell_words(recipe: &Recipe) {
     let words =
         recipe.columns.iter().filter_map(|column| Some((&column.name, column.levels.as_ref()?.len())));
-    let words: Vec<String> = words.map(|(name, levels)| format!("{name:?} ({levels} levels)")).collect();
+    let words: Vec<String> = words
+        .map(|(name, levels)| format!("{name:?} ({levels} level{})", if levels == 1 { "" } else { "s" }))
+        .collect();
     if !words.is_empty() {
         note(&format!("words, one feature per level: {}", words.join(", ")));
     }

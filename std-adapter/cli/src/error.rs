@@ -75,10 +75,8 @@ pub(crate) enum Error {
     #[error("{}: not a CSV file of the columns device and {second}, with a number as device", path.display())]
     Pairs { path: PathBuf, second: &'static str },
     /// States that cannot be merged, or are far from the others.
-    #[error(
-        "{0}; look at what sent it, then leave it out (--outliers exclude), or accept one far from the others (accept)"
-    )]
-    Refused(String),
+    #[error("{reason}; look at what sent it, then leave it out (--outliers exclude){}", if *far { ", or accept it (accept)" } else { "" })]
+    Refused { reason: String, far: bool },
     /// A chart that could not be drawn.
     #[error("cannot draw the chart: {0}")]
     Picture(String),
@@ -94,6 +92,12 @@ pub(crate) enum Error {
     /// Rows that belong together where single rows are held out, or are stored without their groups.
     #[error("{0} does not keep rows together; omit --group and --time")]
     Apart(&'static str),
+    /// A kernel that is chosen, where no model tells kernels apart.
+    #[error("--kernel auto is for fit, which learns from a target; name a kernel")]
+    AnyKernel,
+    /// Any kernel within bytes of flash.
+    #[error("--flash compares models of one kernel; name the kernel, or omit --kernel")]
+    OneKernelInFlash,
     /// A kernel matrix where rows of features are needed.
     #[error(
         "a precomputed kernel is for select and transform: a model predicts rows of features, which a kernel matrix does not have; \
@@ -117,6 +121,9 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::NotANumber(text) if text.contains(',') => "(--decimal , or --words, --ignore)",
         TableProblem::NotANumber(text) if text.contains(':') => "(--libsvm, --words, --ignore)",
         TableProblem::NotANumber(_) => "(--words, --ignore)",
+        TableProblem::Commas(_) => "(--decimal , or --words, --classes, --ignore)",
+        TableProblem::NotFinite(text) if !text.eq_ignore_ascii_case("nan") => "(--ignore)",
+        TableProblem::NotFiniteEntry(value) if !value.is_nan() => "(--ignore)",
         TableProblem::Missing(_) | TableProblem::NotFinite(_) | TableProblem::NotFiniteEntry(_) => {
             "(fit --missing drop, mean or indicator; --ignore)"
         }

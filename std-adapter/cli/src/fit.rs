@@ -16,7 +16,7 @@ use crate::tolerance::{Curve, ToleranceArguments};
 use crate::weak::{Dropped, drop_weak, share};
 use clap::Args;
 use dpp_nystrom::data::RowSource;
-use dpp_nystrom::kernel::Metric;
+use dpp_nystrom::kernel::{KernelKind, Metric};
 use dpp_nystrom::model::export::Bits;
 use dpp_nystrom::pipeline::{self, Candidate, FlashParams, InFlash, Landmarks, LearnedMetric, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
@@ -141,6 +141,9 @@ struct Report<'a> {
     bandwidth: Option<f64>,
     #[serde(flatten)]
     metric: Option<MetricReport<'a>>,
+    /// The kernel, if it was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelReport>,
     #[serde(flatten)]
     dropped: Option<Dropped>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +161,9 @@ struct Report<'a> {
     #[serde(skip)]
     leaves_one_out: bool,
     dependent: usize,
+    /// Of the learning of the metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric_seconds: Option<f64>,
     select_seconds: f64,
     fit_seconds: f64,
     seed: u64,
@@ -213,6 +219,27 @@ impl FlashReport {
             self.budget,
             table(&Self::COLUMNS, &self.candidates)
         )
+    }
+}
+
+/// A kernel, and the errors on rows held out by which it was chosen.
+#[derive(Serialize)]
+struct KernelReport {
+    chosen: String,
+    held_out: Vec<(String, f64)>,
+}
+
+impl KernelReport {
+    fn of(learned: &LearnedMetric) -> Option<Self> {
+        let held_out: Vec<_> =
+            learned.kinds.iter().map(|&(kind, error)| (name_of_kernel(kind), error)).collect();
+        (!held_out.is_empty()).then(|| Self { chosen: name_of_kernel(learned.kernel.kind), held_out })
+    }
+
+    fn words(&self) -> String {
+        let errors: Vec<String> =
+            self.held_out.iter().map(|(kind, error)| format!("{kind} {}", short(*error))).collect();
+        format!("{} (errors on rows held out: {})", self.chosen, errors.join(", "))
     }
 }
 
@@ -292,8 +319,13 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             wanted => wanted,
         },
     };
+    let count = match &landmarks {
+        Landmarks::Count(count) | Landmarks::Free(count) => *count,
+        Landmarks::Rows(rows) => rows.len(),
+        _ => 0,
+    };
     let params = Params {
-        kernel: arguments.kernel.params()?.with_metric(arguments.metric),
+        kernel: arguments.kernel.with_metric(arguments.metric, count)?,
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
@@ -309,6 +341,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let every = arguments.checkpoint_every;
     let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
     let (outcome, flash) = match arguments.flash {
+        Some(_) if params.kernel.any_kind => return Err(Error::OneKernelInFlash),
         Some(bytes) => {
             let kernel = params.kernel.kind;
             let flash = FlashParams { bytes, kernel, selector: &*selector, ridge: arguments.ridge, seed };
@@ -362,6 +395,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
         metric: selected.metric.as_ref().map(MetricReport::of),
+        kernel: selected.metric.as_ref().and_then(KernelReport::of),
         dropped,
         flash,
         ridge: fitted.model.ridge,
@@ -373,6 +407,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         classes: ClassReport::of(&fitted.model, fitted.class_errors.as_ref()),
         leaves_one_out: arguments.ridge == Ridge::LeaveOneOut,
         dependent: fitted.dependent,
+        metric_seconds: (selected.metric_seconds > 0.0).then_some(selected.metric_seconds),
         select_seconds: selected.selection.seconds,
         fit_seconds: outcome.fit_seconds,
         seed,
@@ -394,16 +429,18 @@ fn choices(report: &Report<'_>, arguments: &Fit, model: &Model) -> Vec<Vec<Strin
         }
         None => model.targets().map(|target| target.name).collect(),
     };
-    let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
-    let mut rows = vec![
-        row("data", arguments.source.data.display()),
-        row("target", targets.join(", ")),
-        row("kernel", kernel),
-    ];
+    let mut rows = vec![row("data", arguments.source.data.display()), row("target", targets.join(", "))];
+    if report.kernel.is_none() {
+        rows.push(row("kernel", name_of_kernel(model.kernel.kind)));
+    }
     rows.extend(lines(report));
     rows.extend(report.dropped.as_ref().map(|dropped| row("left out", dropped.columns())));
     rows.extend([row("seed", report.seed), row("model", report.model.display())]);
     rows.into_iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect()
+}
+
+fn name_of_kernel(kind: KernelKind) -> String {
+    format!("{kind:?}").to_lowercase()
 }
 
 fn text(report: &Report<'_>) -> String {
@@ -441,6 +478,9 @@ fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
         row("seconds to select", short(report.select_seconds)),
         row("seconds to fit", short(report.fit_seconds)),
     ];
+    if let Some(seconds) = report.metric_seconds {
+        rows.insert(rows.len() - 2, row("seconds to learn the metric", short(seconds)));
+    }
     if let Some(weight) = report.weight {
         rows.insert(1, row("weights", format!("{weight}; errors are means over them")));
     }
@@ -449,6 +489,9 @@ fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
             if report.weight.is_some() { 4 } else { 3 },
             row("metric", metric.words(report.classes.is_some())),
         );
+    }
+    if let Some(kernel) = &report.kernel {
+        rows.insert(if report.weight.is_some() { 3 } else { 2 }, row("kernel", kernel.words()));
     }
     rows
 }

@@ -134,6 +134,9 @@ struct Refused<'a> {
     #[serde(serialize_with = "shown")]
     state: &'a Path,
     reason: String,
+    /// Whether it can be merged, but is far from the others.
+    #[serde(skip)]
+    far: bool,
 }
 
 /// A state and what is known of its rows.
@@ -204,15 +207,18 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         let state = match read(&fleet, path, keys.as_ref()) {
             Err(Error::Table(error)) => return Err(error.into()),
             Err(error) => {
-                refused.push(Refused { state: path, reason: error.to_string() });
+                refused.push(Refused { state: path, reason: error.to_string(), far: false });
                 continue;
             }
             Ok(state) => state,
         };
         let Origin { device, counter } = state.origin;
         if let Some(&last) = seen.get(&device).filter(|&&last| counter < last) {
-            refused
-                .push(Refused { state: path, reason: Error::Replayed { device, counter, last }.to_string() });
+            refused.push(Refused {
+                state: path,
+                reason: Error::Replayed { device, counter, last }.to_string(),
+                far: false,
+            });
             continue;
         }
         // Of two states of a device, the later.
@@ -227,7 +233,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
         };
         let other = place.map_or(path.as_path(), |at| received[at].path);
         let reason = Error::SameState { other: other.to_owned() }.to_string();
-        refused.push(Refused { state: older.path, reason });
+        refused.push(Refused { state: older.path, reason, far: false });
     }
     let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
     let all: Vec<Accumulator<f32>> = received.iter().map(|state| state.accumulated.clone()).collect();
@@ -235,27 +241,27 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     let mut merged = Vec::with_capacity(all.len());
     for ((state, accumulated), one) in received.iter().zip(all).zip(&examined) {
         match one.outlier.filter(|_| arguments.outliers != Outliers::Accept) {
-            Some(outlier) => refused.push(Refused { state: state.path, reason: outlier.to_string() }),
+            Some(outlier) => {
+                refused.push(Refused { state: state.path, reason: outlier.to_string(), far: true });
+            }
             None => {
                 seen.insert(state.origin.device, state.origin.counter);
                 merged.push(accumulated);
             }
         }
     }
-    let line = |Refused { state, reason }: &Refused<'_>| format!("{}: {reason}", state.display());
+    let line = |Refused { state, reason, .. }: &Refused<'_>| format!("{}: {reason}", state.display());
     match &refused[..] {
         [] => {}
         _ if arguments.outliers == Outliers::Exclude => {
             refused.iter().for_each(|one| note(&format!("left out: {}", line(one))));
         }
-        [one] => return Err(Error::Refused(line(one))),
+        [one] => return Err(Error::Refused { reason: line(one), far: one.far }),
         [first, ..] => {
             refused.iter().for_each(|one| note(&format!("refused: {}", line(one))));
             let (count, of) = (refused.len(), arguments.states.len());
-            return Err(Error::Refused(format!(
-                "{count} of {of} states are refused, the first: {}",
-                line(first)
-            )));
+            let reason = format!("{count} of {of} states are refused, the first: {}", line(first));
+            return Err(Error::Refused { reason, far: refused.iter().all(|one| one.far) });
         }
     }
     let states = merged.len();

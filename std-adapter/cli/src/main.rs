@@ -37,7 +37,7 @@ mod weak;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpp_nystrom::Error as LibraryError;
 use error::Error;
-use std::{io, process::ExitCode};
+use std::{io, num::NonZeroUsize, process::ExitCode};
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
 #[derive(Debug, Parser)]
@@ -45,6 +45,9 @@ use std::{io, process::ExitCode};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Threads that share the work; results do not depend on their number [default: RAYON_NUM_THREADS, or the number of processors]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<NonZeroUsize>,
 }
 
 const EXAMPLES: &str = "\
@@ -194,7 +197,10 @@ fn main() -> ExitCode {
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 fn run(arguments: Arguments) -> ExitCode {
     bar::start(arguments.command.name());
-    threads::start();
+    if let Err(error) = threads::start(arguments.threads.map(NonZeroUsize::get)) {
+        output::note(&format!("error: threads cannot be started: {error}; leave the program more memory"));
+        return ExitCode::FAILURE;
+    }
     let done = match arguments.command {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

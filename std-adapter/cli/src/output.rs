@@ -109,11 +109,25 @@ pub(crate) fn cell_of(field: &str) -> String {
     }
 }
 
+/// Refuse to write text under a name that promises a binary file.
+fn refuse_binary(path: Option<&Path>) -> Result<(), Error> {
+    let ending = path.and_then(Path::extension).and_then(|ending| ending.to_str()).unwrap_or_default();
+    let binary = ["npy", "npz", "parquet", "feather", "arrow", "xlsx", "gz"];
+    match path.filter(|_| binary.iter().any(|other| ending.eq_ignore_ascii_case(other))) {
+        Some(path) => Err(Error::Write {
+            path: path.to_owned(),
+            source: io::Error::other("rows are written as text; give the file an ending such as .csv"),
+        }),
+        None => Ok(()),
+    }
+}
+
 /// [`write_columns_in_parts`], of which the first row that is written is the header.
 pub(crate) fn write_rows_in_parts<A>(
     path: Option<&Path>,
     make: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Error>) -> Result<A, Error>,
 ) -> Result<A, Error> {
+    refuse_binary(path)?;
     let shown = path.unwrap_or(Path::new("-")).to_owned();
     let mut made = None;
     let write = |out: &mut dyn Write| {

@@ -196,7 +196,10 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let model = Model::load(&arguments.model)?;
     let confidence = model.confidence.as_ref();
     let variances = confidence.is_some_and(|confidence| !confidence.triangle.is_empty());
-    let advice = ["fit it to rows again", "fit it again with --variance"];
+    let one = model.targets().count() == 1 && model.classifier.is_none();
+    let variance =
+        if one { "fit it again with --variance" } else { "variances are of one target that is a number" };
+    let advice = ["fit it to rows again", variance];
     check(arguments, confidence.is_some(), variances, advice)?;
     let names = column_names(predictions_of(&model), &arguments.with);
     let recipe = model.recipe();

@@ -1,21 +1,22 @@
 //! The threads that all work is shared among.
 
 use crate::output::note;
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::env;
 use std::thread::available_parallelism;
 
 /// The most threads, for each processor: more gain nothing, and too many are never all created.
 const MOST: usize = 16;
 
-/// Start as many threads as there are processors, or as `RAYON_NUM_THREADS` asks for. Where the system refuses, half as many, and at
-/// last none but this one.
-pub(crate) fn start() {
+/// Start as many threads as are asked for, by option or `RAYON_NUM_THREADS`, or as there are processors. Where the system refuses, half as
+/// many, and at last none but this one.
+///
+/// # Errors
+/// That of the pool, without which no work can be shared: there is not even memory for one.
+pub(crate) fn start(option: Option<usize>) -> Result<(), ThreadPoolBuildError> {
     let processors = available_parallelism().map_or(1, usize::from);
-    let asked = env::var("RAYON_NUM_THREADS")
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .filter(|&count| count > 0);
+    let variable = || env::var("RAYON_NUM_THREADS").ok()?.trim().parse().ok();
+    let asked = option.or_else(variable).filter(|&count| count > 0);
     let wanted = asked.unwrap_or(processors).min(MOST * processors);
     let mut count = wanted;
     // The pool of all work can be built once: try with another.
@@ -26,6 +27,5 @@ pub(crate) fn start() {
         note(&format!("{count} threads are used: more are not possible, or gain nothing"));
     }
     let pool = ThreadPoolBuilder::new().num_threads(count);
-    // One that cannot be built is built by its first user, which reports why.
-    let _ = if count > 1 { pool.build_global() } else { pool.use_current_thread().build_global() };
+    if count > 1 { pool.build_global() } else { pool.use_current_thread().build_global() }
 }

@@ -24,7 +24,7 @@ Examples:
   dpp-nystrom tune rows.csv --full --rows 500 --sigmas 0.5,1,2,4 --ridges 1e-6,1e-5,1e-4,1e-3
 
 Ridge regression predicts every row from the nine folds that do not contain it. Landmarks are rows drawn uniformly.
-Errors are in standard deviations of the target. Pass the result to fit with --sigma F --ridge F.";
+Errors are in standard deviations of the target. Pass the result to fit with --metric one --sigma F --ridge F.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
@@ -165,5 +165,5 @@ fn text(report: &Report<'_>) -> String {
         })
         .collect();
     aligned(&["bandwidth", "in medians", "best ridge", "10-fold error", ""], &rows)
-        + &format!("\n--sigma {} --ridge {:e}\n", report.sigma, report.ridge)
+        + &format!("\n--metric one --sigma {} --ridge {:e}\n", report.sigma, report.ridge)
 }

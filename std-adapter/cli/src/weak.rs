@@ -9,6 +9,9 @@ use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::pipeline::{self, LearnedMetric, Params};
 use serde::Serialize;
 
+/// The factor of the error above which columns that were left out are said to matter.
+const WORSE: f64 = 1.02;
+
 /// Columns that were left out, and the errors with them.
 #[derive(Serialize)]
 pub(crate) struct Dropped {
@@ -85,6 +88,16 @@ impl Dropped {
         });
         let errors = aligned(&["metric", "error with them", "without"], &rows.collect::<Vec<_>>());
         let columns = self.columns();
-        format!("\nLeft out, with their shares of the metric: {columns}. On rows held out:\n{errors}")
+        let least = |errors: &[HeldOut]| errors.iter().map(|error| error.nrmse).reduce(f64::min);
+        let warning = match least(before).zip(least(after)) {
+            Some((before, after)) if after > WORSE * before => format!(
+                "\nThe error rises by {} % without them: a small share is no proof that a column does not matter.\n",
+                short(100.0 * (after / before - 1.0))
+            ),
+            _ => String::new(),
+        };
+        format!(
+            "\nLeft out, with their shares of the metric: {columns}. On rows held out:\n{errors}{warning}"
+        )
     }
 }

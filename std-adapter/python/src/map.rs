@@ -232,6 +232,9 @@ pub(crate) fn sample_exact(
 ) -> PyResult<Vec<Vec<usize>>> {
     let rows = rows.rows()?;
     let (checked, size) = (options.check()?, options.size()?);
+    if checked.kernel.any_kind {
+        return Err(PyValueError::new_err("a sample has no target that tells kernels apart; name a kernel"));
+    }
     run(py, options.threads, |observer| {
         let (seed, KernelParams { kind, sigma, .. }) = (checked.seed, checked.kernel);
         let exact = if precomputed {

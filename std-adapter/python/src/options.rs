@@ -102,7 +102,9 @@ fn refused(text: impl Display) -> PyErr {
 
 impl Options {
     pub(crate) fn check(&self) -> PyResult<Checked> {
-        let kind = kernel_kind(&self.kernel, self.degree, self.coef0)?;
+        let any = self.kernel == "auto";
+        let name = if any { "rbf" } else { &self.kernel };
+        let kind = kernel_kind(name, self.degree, self.coef0)?;
         let metric: Metric = self.metric.parse().map_err(refused)?;
         let scale = match self.scale.as_deref() {
             None => Scale::None,
@@ -112,7 +114,8 @@ impl Options {
                 return Err(refused(format!("invalid scale {other:?}: expected standard, robust or None")));
             }
         };
-        let kernel = KernelParams { kind, sigma: self.sigma.parse(Sigma::Value)?, metric };
+        let kernel = KernelParams { kind, sigma: self.sigma.parse(Sigma::Value)?, any_kind: any, ..KernelParams::from(kind) }
+            .with_metric(metric);
         Ok(Checked {
             kernel,
             count: self.count,

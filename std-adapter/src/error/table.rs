@@ -166,6 +166,12 @@ pub enum TableProblem {
          number, so it is not taken for words"
     )]
     NotANumber(String),
+    /// A number with commas at the beginning of a column.
+    #[error(
+        "{0:?} is a number with a comma: say that the comma is the decimal point, remove it if it separates thousands, or \
+         say that the column holds words"
+    )]
+    Commas(String),
     /// A label of a class with a line break in it.
     #[error("the label {0:?} has a line break; close its quote, or take the break out")]
     LabelBreak(String),

@@ -11,6 +11,8 @@ pub struct KernelParams {
     pub sigma: Sigma,
     /// The metric. One that is learned requires rows in memory, a target and a number of landmarks.
     pub metric: Metric,
+    /// Whether another kernel with a bandwidth may be taken instead, by its error on rows held out.
+    pub any_kind: bool,
 }
 
 impl KernelParams {
@@ -25,12 +27,19 @@ impl KernelParams {
     pub fn with_metric(self, metric: Metric) -> Self {
         Self { metric, ..self }
     }
+
+    /// Return these parameters, by which another kernel with a bandwidth may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and Laplace that
+    /// with the least error on rows held out, in scales of features that are learned in each, for the landmarks asked for. It
+    /// requires what a metric that is learned requires.
+    pub fn with_any_kind(self) -> Self {
+        Self { any_kind: true, ..self }
+    }
 }
 
 impl Default for KernelParams {
     /// Return the Gaussian kernel with the median distance between rows as bandwidth.
     fn default() -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0), metric: Metric::One }
+        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0), metric: Metric::One, any_kind: false }
     }
 }
 
@@ -88,25 +97,25 @@ impl Matern52 {
 
 impl From<Gaussian> for KernelParams {
     fn from(kernel: Gaussian) -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: kernel.0, metric: Metric::One }
+        Self { kind: KernelKind::Gaussian, sigma: kernel.0, metric: Metric::One, any_kind: false }
     }
 }
 
 impl From<Laplace> for KernelParams {
     fn from(kernel: Laplace) -> Self {
-        Self { kind: KernelKind::Laplace, sigma: kernel.0, metric: Metric::One }
+        Self { kind: KernelKind::Laplace, sigma: kernel.0, metric: Metric::One, any_kind: false }
     }
 }
 
 impl From<Matern32> for KernelParams {
     fn from(kernel: Matern32) -> Self {
-        Self { kind: KernelKind::Matern32, sigma: kernel.0, metric: Metric::One }
+        Self { kind: KernelKind::Matern32, sigma: kernel.0, metric: Metric::One, any_kind: false }
     }
 }
 
 impl From<Matern52> for KernelParams {
     fn from(kernel: Matern52) -> Self {
-        Self { kind: KernelKind::Matern52, sigma: kernel.0, metric: Metric::One }
+        Self { kind: KernelKind::Matern52, sigma: kernel.0, metric: Metric::One, any_kind: false }
     }
 }
 

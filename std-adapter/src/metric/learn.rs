@@ -32,6 +32,13 @@ pub(crate) const MOST_LANDMARKS: usize = 100;
 /// For more landmarks, the metric is multiplied by one of these: their kernel may be narrower.
 const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
 
+/// The kernels that are compared if any may be taken.
+const KINDS: [KernelKind; 4] =
+    [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Matern32, KernelKind::Laplace];
+
+/// Steps from the scales of one kernel to those of another.
+const STEPS_OF_KIND: u64 = 20;
+
 /// Steps of a descent with the same landmarks.
 const STEPS: u64 = 40;
 
@@ -67,6 +74,11 @@ pub struct LearnedMetric {
     pub scales: Vec<f64>,
     /// The map.
     pub map: Option<Map>,
+    /// The kernel of a fit in this metric.
+    pub kernel: KernelSpec,
+    /// Root mean squared errors of the kernels that were compared, as `errors`, if [any](crate::kernel::KernelParams::any_kind) could be
+    /// taken.
+    pub kinds: Vec<(KernelKind, f64)>,
     /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target: first of
     /// one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
     pub errors: Vec<(Metric, f64)>,
@@ -80,11 +92,13 @@ pub struct LearnedMetric {
 
 impl LearnedMetric {
     /// Return one bandwidth for `dim` features.
-    pub(crate) fn one(dim: usize, reason: &'static str) -> Self {
+    pub(crate) fn one(dim: usize, kernel: KernelSpec, reason: &'static str) -> Self {
         Self {
             metric: Metric::One,
             scales: vec![1.0; dim],
             map: None,
+            kernel,
+            kinds: Vec::new(),
             errors: Vec::new(),
             landmarks: None,
             reason: Some(reason),
@@ -111,8 +125,12 @@ impl LearnedMetric {
 /// error of the difference; of classes, if its log-loss is lower by two of them. Last, 15 steps on all learning rows. Rows of a group, or of
 /// a time, are held out together.
 ///
+/// If any kernel may be taken, 20 steps lead from the scales of the first to those of each other. The least error on the rows held out decides,
+/// since all have as many numbers, and scales are then learned in that kernel as in the first.
+///
 /// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that of [`MULTIPLES`] with
-/// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows.
+/// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows
+/// than landmarks is chosen only if all do.
 ///
 /// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120 steps together with it, and with
 /// all learning rows in the last 15; there are at most [`MOST_LANDMARKS`].
@@ -125,7 +143,7 @@ impl LearnedMetric {
 /// rows, where [`Metric::Auto`] is one bandwidth; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
 pub(crate) fn learn_metric(
     data: &Prepared,
-    kernel: KernelSpec,
+    (mut kernel, any_kind): (KernelSpec, bool),
     metric: Metric,
     (landmarks, free): (usize, bool),
     seed: u64,
@@ -143,7 +161,7 @@ pub(crate) fn learn_metric(
     };
     match impossible {
         Some((reason, _)) if metric == Metric::Auto && !free => {
-            return Ok(LearnedMetric::one(data.dim, reason));
+            return Ok(LearnedMetric::one(data.dim, kernel, reason));
         }
         Some((_, problem)) => return Err(Error::Metric { problem }),
         None => {}
@@ -182,22 +200,71 @@ pub(crate) fn learn_metric(
     let (held, learned) = rows.split_at(last);
     let held_rows = held.to_vec();
     let gather = |rows: &[usize]| Rows::of(data, targets.as_ref(), rows, kernel.sigma);
-    let (held, learned, all) = (gather(held), gather(learned), gather(&rows));
-    let [held, learned, all] = [&held, &learned, &all].map(|rows| rows.problem(kernel.kind));
+    let of_rows = [gather(held), gather(learned), gather(&rows)];
+    let of_kind = |kind| of_rows.each_ref().map(|rows| rows.problem(kind));
 
     // One descent after the other, and the starts of maps.
-    let phases = 3 + u64::from(free) + if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
-    observer.begin("metric", phases);
+    let descents = if metric == Metric::One { 0 } else { 2 };
+    let kinds = if any_kind { 1 + descents } else { 0 };
+    let of_maps = if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
+    observer.begin("metric", 1 + descents + kinds + of_maps + u64::from(free));
     let search = Search { landmarks: few, seed, observer };
+    let of_held: Option<Vec<usize>> =
+        data.classes.as_ref().map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect());
+    let standard: Vec<&StandardTarget> = data.targets().collect();
+    let begin = |kind: KernelKind, scales: Option<&Measured>| -> Result<Vec<(Metric, Measured)>, Error> {
+        let [held, learned, _] = of_kind(kind);
+        let one = search.start(&learned, Some(&held), Transform::Scales(vec![1.0; data.dim]))?;
+        let from = scales.unwrap_or(&one).clone();
+        let mut begun = vec![(Metric::One, one)];
+        if metric != Metric::One {
+            begun.push((Metric::Scales, search.twice(&learned, Some(&held), &[from])?));
+        }
+        Ok(begun)
+    };
+    let mut found = begin(kernel.kind, None)?;
+    let mut kinds = Vec::new();
+    let own = kernel.kind;
+    if let (true, Some((_, from))) = (any_kind, found.last()) {
+        let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
+        let others = others.into_par_iter().map(|kind| {
+            let [held, learned, _] = of_kind(kind);
+            let start = search.start(&learned, Some(&held), from.point.transform.clone())?;
+            if metric == Metric::One {
+                return Ok((kind, start));
+            }
+            let moves = (Moves::Transform, STEPS_OF_KIND);
+            Ok((kind, descend(&learned, Some(&held), &start, moves, observer)?))
+        });
+        // Another kernel may leave fewer independent rows.
+        let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
+        search.advance()?;
+        let mut best = None::<(KernelKind, Measured, Vec<f64>)>;
+        for (kind, measured) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
+            let [held, learned, _] = of_kind(kind);
+            let (held, of_held) = (Some(&held), of_held.as_deref());
+            let judge = Judge { learned: &learned, held, targets: &standard, of_held };
+            let Some(errors) = judge.errors(&measured.point) else { continue };
+            kinds.push((kind, (measured.held_out / targets.ncols() as f64).sqrt()));
+            if best.as_ref().is_none_or(|(_, _, least)| is_lower(&errors, least, 0.0)) {
+                best = Some((kind, measured, errors));
+            }
+        }
+        if let Some((kind, measured, _)) = best.filter(|(kind, ..)| *kind != own) {
+            found = begin(kind, Some(&measured))?;
+            kernel.kind = kind;
+        }
+    }
+    let [held, learned, all] = of_kind(kernel.kind);
     let held = Some(&held);
-    let one = search.start(&learned, held, Transform::Scales(vec![1.0; data.dim]))?;
-    let scales = search.twice(&learned, held, std::slice::from_ref(&one))?;
-    let mut found = vec![(Metric::One, one.clone()), (Metric::Scales, scales.clone())];
     if !ranks.is_empty() {
-        let gradients = search.of_gradients(&learned, held, &one)?;
+        let [(_, one), (_, scales)] = &found[..] else {
+            return Err(Error::Regression { reason: CoreError::Ridge });
+        };
+        let gradients = search.of_gradients(&learned, held, one)?;
         search.advance()?;
         let of_rank = |&rank: &usize| -> Result<Option<(Metric, Measured)>, Error> {
-            let starts = [&gradients, &scales].map(|from| {
+            let starts = [&gradients, scales].map(|from| {
                 let transform = from.point.transform.of_rank(rank)?;
                 search.start(&learned, held, transform)
             });
@@ -212,10 +279,14 @@ pub(crate) fn learn_metric(
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
         found.extend(maps.into_iter().flatten());
     }
-    let of_held: Option<Vec<usize>> =
-        data.classes.as_ref().map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect());
-    let judge = Judge { learned: &learned, held, targets: data.targets().collect(), of_held };
-    let (metric, best) = choose(&found, metric, &judge)?;
+    let judge = Judge { learned: &learned, held, targets: &standard, of_held: of_held.as_deref() };
+    let asked = if free { few } else { landmarks.min(drawn) };
+    let leaves_enough =
+        |transform: &Transform| search.members(&transformed(&all, transform), kernel.kind, asked).is_ok();
+    // The largest multiple leaves the most.
+    let widest = if landmarks > MOST_LANDMARKS { MULTIPLES[2] } else { MULTIPLES[0] };
+    let (metric, best) = choose(&found, metric, &judge, |of| leaves_enough(&of.times(widest)))?;
+    go_on(observer)?;
     let held_out = held.and_then(|held| best.point.predict(&learned, held)).map(|outputs| {
         let by_rows = (0..outputs.nrows()).flat_map(|i| outputs.row(i).iter().copied().collect::<Vec<_>>());
         (held_rows, by_rows.collect())
@@ -229,23 +300,24 @@ pub(crate) fn learn_metric(
     } else {
         match search.start(&all, None, best.point.transform.clone()) {
             Ok(from) if metric != Metric::One => {
-                descend(&all, None, &from, (Moves::Transform, LAST_STEPS), observer)?
+                let last = descend(&all, None, &from, (Moves::Transform, LAST_STEPS), observer)?;
+                if leaves_enough(&last.point.transform.times(widest)) { last } else { best }
             }
             _ => best,
         }
     };
     let mut transform = last.point.transform;
+    // Other distances than these change with a rotation of the mapped rows.
+    if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
+        transform = transform.of_rank(map.nrows())?;
+    }
     if metric != Metric::One && landmarks > MOST_LANDMARKS {
-        transform = search.multiplied(&all, &transform, landmarks.min(drawn / 4).max(few))?;
+        transform = search.multiplied(&all, &transform, asked, (drawn / 4).max(few))?;
     }
     search.advance()?;
     observer.end();
     let of_targets = |squares: f64| (squares / targets.ncols() as f64).sqrt();
     let errors = found.iter().map(|(metric, found)| (*metric, of_targets(found.held_out))).collect();
-    // Other distances than these change with a rotation of the mapped rows.
-    if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
-        transform = transform.of_rank(map.nrows())?;
-    }
     if let Transform::Scales(scales) = &transform {
         transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
     }
@@ -261,7 +333,7 @@ pub(crate) fn learn_metric(
             (Some(map), scales)
         }
     };
-    Ok(LearnedMetric { metric, errors, scales, map, landmarks, reason: None, held_out })
+    Ok(LearnedMetric { metric, errors, scales, map, kernel, kinds, landmarks, reason: None, held_out })
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
@@ -273,18 +345,27 @@ pub(crate) fn ranks(dim: usize) -> Vec<usize> {
 }
 
 /// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the margin of the judge.
+/// Of several, one that does not leave enough independent rows for the landmarks is chosen only if none does.
 fn choose(
     found: &[(Metric, Measured)],
     wanted: Metric,
     judge: &Judge<'_>,
+    leaves_enough: impl Fn(&Transform) -> bool,
 ) -> Result<(Metric, Measured), Error> {
     let is_wanted = |metric: Metric| match wanted {
         Metric::Auto => true,
         Metric::Map(None) => matches!(metric, Metric::Map(_)),
         wanted => metric == wanted,
     };
+    let mut candidates: Vec<&(Metric, Measured)> =
+        found.iter().filter(|(metric, _)| is_wanted(*metric)).collect();
+    let enough: Vec<_> =
+        candidates.iter().copied().filter(|(_, found)| leaves_enough(&found.point.transform)).collect();
+    if !enough.is_empty() {
+        candidates = enough;
+    }
     let mut best: Option<(&(Metric, Measured), Vec<f64>)> = None;
-    for candidate in found.iter().filter(|(metric, _)| is_wanted(*metric)) {
+    for candidate in candidates {
         let Some(errors) = judge.errors(&candidate.1.point) else { continue };
         if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, judge.margin())) {
             best = Some((candidate, errors));
@@ -299,9 +380,9 @@ fn choose(
 struct Judge<'a> {
     learned: &'a Problem<'a>,
     held: Option<&'a Problem<'a>>,
-    targets: Vec<&'a StandardTarget>,
+    targets: &'a [&'a StandardTarget],
     /// Their classes, if the targets are indicators.
-    of_held: Option<Vec<usize>>,
+    of_held: Option<&'a [usize]>,
 }
 
 impl Judge<'_> {
@@ -309,10 +390,10 @@ impl Judge<'_> {
     /// also falls where no class is told better.
     fn errors(&self, point: &Point) -> Option<Vec<f64>> {
         let held = self.held?;
-        let Some(of_held) = &self.of_held else { return Some(point.examine(self.learned, held)?.0) };
+        let Some(of_held) = self.of_held else { return Some(point.examine(self.learned, held)?.0) };
         let outputs = point.predict(self.learned, held)?;
         let scaled = |i: usize| {
-            let own = outputs.row(i).iter().zip(&self.targets);
+            let own = outputs.row(i).iter().zip(self.targets);
             own.map(|(output, target)| target.mean + target.deviation * output).collect::<Vec<f64>>()
         };
         let outputs: Vec<f64> = (0..outputs.nrows()).flat_map(scaled).collect();
@@ -414,13 +495,14 @@ impl Search<'_> {
         Ok(selection.landmarks.rows().unwrap_or_default().to_vec())
     }
 
-    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of `count` landmarks, which are selected anew in
-    /// each.
+    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of at most `most` landmarks, which are selected
+    /// anew in each. It leaves `asked` independent rows if any of them does.
     fn multiplied(
         &self,
         problem: &Problem<'_>,
         transform: &Transform,
-        count: usize,
+        asked: usize,
+        most: usize,
     ) -> Result<Transform, Error> {
         let ridges: Vec<f64> = ridge_grid().collect();
         let mut best = (f64::INFINITY, transform.clone());
@@ -428,9 +510,10 @@ impl Search<'_> {
             let candidate = transform.times(multiple);
             let data = transformed(problem, &candidate);
             // A map of low rank may leave fewer independent rows.
-            let Ok(members) = self.members(&data, problem.kernel, count) else { continue };
+            let Ok(members) = self.members(&data, problem.kernel, asked) else { continue };
+            let rows = members.iter().take(most);
             let landmarks: Vec<f64> =
-                members.iter().flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
+                rows.flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
             let ground = data.ground(KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
             let mut features = features_of_points(&ground, &landmarks)?;
             problem.weights.scale(features.transpose_mut());
@@ -512,7 +595,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MULTIPLES, Weights, learn_metric, ranks};
+    use super::{Gram, MULTIPLES, RpCholesky, Task, Weights, learn_metric, ranks, run};
     use crate::data::prepared::{Prepared, StandardTarget};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::NoObserver;
@@ -539,14 +622,35 @@ mod tests {
         let data = planted();
         for kind in KERNELS {
             let spec = KernelSpec { kind, sigma: 3.0 };
-            let learn =
-                |seed| learn_metric(&data, spec, Metric::Scales, (20, false), seed, &NoObserver).unwrap();
+            let learn = |seed| {
+                learn_metric(&data, (spec, false), Metric::Scales, (20, false), seed, &NoObserver).unwrap()
+            };
             let learned = learn(1);
             let least = learned.scales[0].min(learned.scales[1]);
             assert!(learned.scales[2..].iter().all(|&scale| scale < 0.3 * least), "{kind:?} {learned:?}");
             assert!(learned.errors[1].1 < 0.6 * learned.errors[0].1, "{kind:?} {learned:?}");
             assert_eq!(learn(1), learned);
         }
+    }
+
+    /// A target with kinks takes a kernel with one; a smooth target does not.
+    #[test]
+    fn the_kernel_follows_the_target() {
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
+        let learn = |data: &Prepared| {
+            learn_metric(data, (spec, true), Metric::Scales, (60, false), 1, &NoObserver).unwrap()
+        };
+        let smooth = learn(&planted());
+        assert_eq!((smooth.kernel, smooth.kinds.len()), (spec, KERNELS.len()));
+        let rough = learn(&rows(500, |row| (3.0 * row[0]).sin().abs() + (2.0 * row[1]).sin().abs()));
+        let least = rough.kinds.iter().find(|(kind, _)| *kind == rough.kernel.kind).unwrap().1;
+        assert_ne!(rough.kernel.kind, KernelKind::Gaussian);
+        assert!(least < 0.9 * rough.kinds[0].1, "{rough:?}");
+        let rounded = |error: f64| (1e9 * error).round();
+        assert!(
+            rounded(rough.errors[1].1) <= rounded(least),
+            "the scales go on from those compared: {rough:?}"
+        );
     }
 
     /// The target depends on one direction that no axis is near: scales cannot follow it.
@@ -558,7 +662,8 @@ mod tests {
         let data = rows(500, |row| (2.5 * along(row)).sin());
         for kind in KERNELS {
             let spec = KernelSpec { kind, sigma: 3.0 };
-            let learned = learn_metric(&data, spec, Metric::Auto, (10, false), 1, &NoObserver).unwrap();
+            let learned =
+                learn_metric(&data, (spec, false), Metric::Auto, (10, false), 1, &NoObserver).unwrap();
             let map = learned.map.as_ref().unwrap();
             let error = learned.errors.iter().find(|(metric, _)| *metric == learned.metric).unwrap().1;
             assert!(error < 0.5 * learned.errors[1].1, "{kind:?} {learned:?}");
@@ -573,13 +678,35 @@ mod tests {
         }
     }
 
+    /// A target of one direction, which a map of low rank follows with few landmarks: its rows are nearly on a line.
+    #[test]
+    fn a_metric_leaves_as_many_independent_rows_as_landmarks() {
+        let data = rows(1_000, |row| (row[0] - row[1]).sin());
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
+        let independent = |metric, landmarks| {
+            let learned =
+                learn_metric(&data, (spec, false), metric, (landmarks, false), 1, &NoObserver).unwrap();
+            let data = data.clone();
+            let data = match learned.map {
+                Some(map) => data.mapped(map),
+                None => data.rescaled(&learned.scales),
+            };
+            let gram = Gram::new(&data, spec).unwrap();
+            run(&RpCholesky::default(), &Task { seed: 1, ..Task::new(&gram, landmarks) }).is_ok()
+        };
+        assert!(!independent(Metric::Map(Some(2)), 500));
+        assert!(independent(Metric::Auto, 500));
+    }
+
     /// A target with more waves than a hundred landmarks can follow: with more of them the kernel is narrower.
     #[test]
     fn more_landmarks_multiply_the_metric() {
         let data = rows(1_500, |row| (5.0 * row[0]).sin() * (5.0 * row[1]).cos());
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
         let learn = |landmarks| {
-            learn_metric(&data, spec, Metric::Scales, (landmarks, false), 1, &NoObserver).unwrap().scales
+            learn_metric(&data, (spec, false), Metric::Scales, (landmarks, false), 1, &NoObserver)
+                .unwrap()
+                .scales
         };
         let (few, many) = (learn(100), learn(350));
         let multiple = many[0] / few[0];
@@ -595,7 +722,7 @@ mod tests {
         );
         let too_large = Metric::Map(Some(6));
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
-        let refused = learn_metric(&planted(), spec, too_large, (20, false), 1, &NoObserver);
+        let refused = learn_metric(&planted(), (spec, false), too_large, (20, false), 1, &NoObserver);
         assert!(matches!(refused, Err(crate::error::Error::Metric { .. })));
     }
 }

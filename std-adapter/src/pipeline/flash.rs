@@ -2,9 +2,7 @@
 
 use crate::data::source::RowSource;
 use crate::error::Error;
-use crate::kernel::{
-    bandwidth::Sigma, kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision,
-};
+use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision};
 use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
 use crate::model::export::{Bits, Exported, exported::constants};
@@ -211,7 +209,7 @@ pub fn fit_in_flash<'s>(
 impl<'a> FlashParams<'a> {
     fn with(&self, metric: Metric, landmarks: usize, free: bool) -> Params<'a> {
         Params {
-            kernel: KernelParams { kind: self.kernel, sigma: Sigma::Median(1.0), metric },
+            kernel: KernelParams::from(self.kernel).with_metric(metric),
             landmarks: if free { Landmarks::Free(landmarks) } else { Landmarks::Count(landmarks) },
             selector: self.selector,
             ridge: self.ridge,

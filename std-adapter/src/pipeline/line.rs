@@ -49,6 +49,7 @@ pub(super) fn fit_line<'s>(
         memory: None,
         kernel,
         metric: None,
+        metric_seconds: 0.0,
         sigma_at_edge: false,
         precision,
         selection: Selection::rows(Vec::new(), 0.0),

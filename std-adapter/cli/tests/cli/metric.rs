@@ -20,7 +20,8 @@ fn folder() -> Folder {
 }
 
 fn fit(folder: &Folder, options: &str) -> Run {
-    folder.run(&format!("fit a.csv --landmarks 25 --method rpcholesky --model m --json {options}")).good()
+    let landmarks = if options.contains("--landmarks") { "" } else { "--landmarks 25" };
+    folder.run(&format!("fit a.csv {landmarks} --method rpcholesky --model m --json {options}")).good()
 }
 
 /// Root mean squared error on new rows.
@@ -226,6 +227,25 @@ fn the_defaults_of_a_fit() {
     assert_eq!(few["landmarks"].as_array().unwrap().len(), 10);
     let selected = folder.run("select a.csv --json --rows 44").good().json();
     assert_eq!(selected["landmarks"].as_array().unwrap().len(), 11);
+}
+
+/// Any kernel is compared if that is asked for, and by default with more landmarks than integers are for.
+#[test]
+fn kernels_are_compared() {
+    let folder = folder();
+    let report = fit(&folder, "--metric scales --kernel auto").json();
+    let kernel = &report["kernel"];
+    let held_out = kernel["held_out"].as_array().unwrap();
+    let kinds: Vec<&str> = held_out.iter().map(|kind| kind[0].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["gaussian", "matern52", "matern32", "laplace"]);
+    let chosen = kernel["chosen"].as_str().unwrap();
+    let info = folder.run("info m --json").good().json();
+    assert_eq!(info["kernel"].to_string().to_lowercase(), format!("\"{chosen}\""));
+    assert!(fit(&folder, "--metric scales").json()["kernel"].is_null());
+    assert!(fit(&folder, "--metric auto --landmarks 101").json()["kernel"].is_object());
+    assert!(fit(&folder, "--metric auto --landmarks 101 --kernel gaussian").json()["kernel"].is_null());
+    folder.run("select a.csv --kernel auto").refused(&["--kernel auto is for fit"]);
+    folder.run("fit a.csv --flash 2KiB --kernel auto --model m").refused(&["--flash", "name the kernel"]);
 }
 
 /// Free landmarks follow a target that few rows describe badly; they are points, in the file and in what is exported.

@@ -133,7 +133,7 @@ const READ: [(&str, File, Rows); 36] = [
 ];
 
 /// Files that are refused, and what the message names.
-const REFUSED: [(&str, File, &[&str]); 22] = [
+const REFUSED: [(&str, File, &[&str]); 25] = [
     ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes or --header no"]),
     ("numbered columns and an index", ("a.csv", ",0,1\n0,2.5,3\n1,2,5\n", ""), &["line 1", "--header yes"]),
     ("years", ("a.csv", "2019,2020\n1,2.5\n", ""), &["line 1", "--header yes or --header no"]),
@@ -142,6 +142,21 @@ const REFUSED: [(&str, File, &[&str]); 22] = [
         "decimal commas",
         ("a.csv", "a;b;y\n1;2;3\n4;2,5;3\n", ""),
         &["line 3, column 2", "\"2,5\" is not a number", "--decimal ,"],
+    ),
+    (
+        "decimal commas from the first row",
+        ("a.csv", "a;b;y\n1,5;2;3\n4;2,5;3\n", ""),
+        &["line 2, column 1", "\"1,5\" is a number with a comma", "--decimal , or --words"],
+    ),
+    (
+        "a target of decimal commas",
+        ("a.csv", "a;b;y\n1;2;3,5\n4;2;3\n", ""),
+        &["line 2, column 3", "\"3,5\" is a number with a comma", "--decimal ,"],
+    ),
+    (
+        "thousands",
+        ("a.csv", "a,b,y\n1,\"12,345.67\",3\n", ""),
+        &["line 2, column 2", "remove it if it separates thousands"],
     ),
     (
         "LIBSVM by another name",

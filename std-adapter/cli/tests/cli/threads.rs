@@ -23,7 +23,7 @@ fn on_threads(folder: &Folder, arguments: &str) -> Vec<Run> {
 /// Remove times, which differ between runs.
 fn timeless(run: &Run) -> Vec<Value> {
     let mut objects = run.json_lines();
-    for key in ["seconds", "select_seconds", "fit_seconds"] {
+    for key in ["seconds", "metric_seconds", "select_seconds", "fit_seconds"] {
         for object in &mut objects {
             object.as_object_mut().unwrap().remove(key);
             for chain in object.get_mut("chains").and_then(Value::as_array_mut).into_iter().flatten() {

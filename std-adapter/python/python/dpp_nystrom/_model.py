@@ -67,7 +67,8 @@ class LandmarkModel(BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that :meth:`save` or `dpp-nystrom fit` wrote.
 
-        It predicts, and can be saved and exported. Its parameters are the defaults, not those of the fit.
+        It predicts, and can be saved and exported. Of its parameters, `kernel` and `n_components` are the model's; a file does not hold the
+        others, which are the defaults and not those of the fit.
 
         Raises
         ------
@@ -77,7 +78,7 @@ class LandmarkModel(BaseEstimator):
             If it is not a model, or damaged.
         """
         model = _native.Model.load(os.fspath(path))
-        loaded = cls()
+        loaded = cls(kernel=model.kernel, n_components=len(model.landmarks))
         loaded.n_features_in_ = len(model.feature_names)
         if model.feature_names != [f"x{feature}" for feature in range(loaded.n_features_in_)]:
             loaded.feature_names_in_ = np.asarray(model.feature_names, dtype=object)

@@ -431,7 +431,10 @@ impl<'a> Rows<'a> {
                     Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
                         return Err(TableProblem::TwoPasses.into());
                     }
-                    Some(TableProblem::NotANumber(_)) => self.plan.cells[feature] = Cell::words(&[], true),
+                    Some(TableProblem::NotANumber(_)) => {
+                        self.no_number_with_commas(column, field, line)?;
+                        self.plan.cells[feature] = Cell::words(&[], true);
+                    }
                     problem => {
                         if problem.is_none_or(|problem| !is_gap(problem)) {
                             self.plan.cells[feature] = Cell::Number;
@@ -475,7 +478,10 @@ impl<'a> Rows<'a> {
                 Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
                     return Err(TableProblem::TwoPasses.into());
                 }
-                Some(TableProblem::NotANumber(_)) => self.plan.labels = Cell::words(&[], true),
+                Some(TableProblem::NotANumber(_)) => {
+                    self.no_number_with_commas(column, field, line)?;
+                    self.plan.labels = Cell::words(&[], true);
+                }
                 problem => {
                     if problem.is_none_or(|problem| !is_gap(problem)) {
                         self.plan.labels = Cell::Number;
@@ -528,6 +534,15 @@ impl<'a> Rows<'a> {
             Err(_) => TableProblem::NotANumber,
         };
         Err(self.refused(column, text, line, problem))
+    }
+
+    /// Refuse to take a number with commas for a word.
+    fn no_number_with_commas(&self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
+        let text = text(field, line)?;
+        if text.contains(',') && text.replace(',', "").parse::<f64>().is_ok() {
+            return Err(self.refused(column, text, line, TableProblem::Commas));
+        }
+        Ok(())
     }
 
     #[cold]
