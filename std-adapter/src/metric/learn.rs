@@ -200,62 +200,35 @@ pub(crate) fn learn_metric(
     let (held, learned) = rows.split_at(last);
     let held_rows = held.to_vec();
     let gather = |rows: &[usize]| Rows::of(data, targets.as_ref(), rows, kernel.sigma);
-    let of_rows = [gather(held), gather(learned), gather(&rows)];
-    let of_kind = |kind| of_rows.each_ref().map(|rows| rows.problem(kind));
+    let split = Split {
+        held: gather(held),
+        learned: gather(learned),
+        all: gather(&rows),
+        targets: data.targets().collect(),
+        of_held: data
+            .classes
+            .as_ref()
+            .map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect()),
+    };
 
     // One descent after the other, and the starts of maps.
     let descents = if metric == Metric::One { 0 } else { 2 };
-    let kinds = if any_kind { 1 + descents } else { 0 };
+    let of_kinds = if any_kind { 1 + descents } else { 0 };
     let of_maps = if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
-    observer.begin("metric", 1 + descents + kinds + of_maps + u64::from(free));
+    observer.begin("metric", 1 + descents + of_kinds + of_maps + u64::from(free));
     let search = Search { landmarks: few, seed, observer };
-    let of_held: Option<Vec<usize>> =
-        data.classes.as_ref().map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect());
-    let standard: Vec<&StandardTarget> = data.targets().collect();
-    let begin = |kind: KernelKind, scales: Option<&Measured>| -> Result<Vec<(Metric, Measured)>, Error> {
-        let [held, learned, _] = of_kind(kind);
-        let one = search.start(&learned, Some(&held), Transform::Scales(vec![1.0; data.dim]))?;
-        let from = scales.unwrap_or(&one).clone();
-        let mut begun = vec![(Metric::One, one)];
-        if metric != Metric::One {
-            begun.push((Metric::Scales, search.twice(&learned, Some(&held), &[from])?));
-        }
-        Ok(begun)
-    };
-    let mut found = begin(kernel.kind, None)?;
+    let scales = metric != Metric::One;
+    let mut found = search.begin(&split, kernel.kind, None, scales)?;
     let mut kinds = Vec::new();
-    let own = kernel.kind;
     if let (true, Some((_, from))) = (any_kind, found.last()) {
-        let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
-        let others = others.into_par_iter().map(|kind| {
-            let [held, learned, _] = of_kind(kind);
-            let start = search.start(&learned, Some(&held), from.point.transform.clone())?;
-            if metric == Metric::One {
-                return Ok((kind, start));
-            }
-            let moves = (Moves::Transform, STEPS_OF_KIND);
-            Ok((kind, descend(&learned, Some(&held), &start, moves, observer)?))
-        });
-        // Another kernel may leave fewer independent rows.
-        let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
-        search.advance()?;
-        let mut best = None::<(KernelKind, Measured, Vec<f64>)>;
-        for (kind, measured) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
-            let [held, learned, _] = of_kind(kind);
-            let (held, of_held) = (Some(&held), of_held.as_deref());
-            let judge = Judge { learned: &learned, held, targets: &standard, of_held };
-            let Some(errors) = judge.errors(&measured.point) else { continue };
-            kinds.push((kind, (measured.held_out / targets.ncols() as f64).sqrt()));
-            if best.as_ref().is_none_or(|(_, _, least)| is_lower(&errors, least, 0.0)) {
-                best = Some((kind, measured, errors));
-            }
-        }
-        if let Some((kind, measured, _)) = best.filter(|(kind, ..)| *kind != own) {
-            found = begin(kind, Some(&measured))?;
+        let compared = search.compare(&split, (kernel.kind, from), scales)?;
+        kinds = compared.errors;
+        if let Some((kind, from)) = compared.best.filter(|(kind, _)| *kind != kernel.kind) {
+            found = search.begin(&split, kind, Some(from), scales)?;
             kernel.kind = kind;
         }
     }
-    let [held, learned, all] = of_kind(kernel.kind);
+    let [held, learned, all] = split.problems(kernel.kind);
     let held = Some(&held);
     if !ranks.is_empty() {
         let [(_, one), (_, scales)] = &found[..] else {
@@ -279,7 +252,7 @@ pub(crate) fn learn_metric(
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
         found.extend(maps.into_iter().flatten());
     }
-    let judge = Judge { learned: &learned, held, targets: &standard, of_held: of_held.as_deref() };
+    let judge = split.judge(&learned, held);
     let asked = if free { few } else { landmarks.min(drawn) };
     let leaves_enough =
         |transform: &Transform| search.members(&transformed(&all, transform), kernel.kind, asked).is_ok();
@@ -459,6 +432,35 @@ impl Rows {
     }
 }
 
+/// The rows of a search, and what is known of those held out.
+struct Split<'a> {
+    held: Rows,
+    learned: Rows,
+    /// Both.
+    all: Rows,
+    targets: Vec<&'a StandardTarget>,
+    /// The classes of those held out, if the targets are indicators.
+    of_held: Option<Vec<usize>>,
+}
+
+impl Split<'_> {
+    /// Return the rows held out, those to learn from and both, in this kernel.
+    fn problems(&self, kind: KernelKind) -> [Problem<'_>; 3] {
+        [&self.held, &self.learned, &self.all].map(|rows| rows.problem(kind))
+    }
+
+    fn judge<'a>(&'a self, learned: &'a Problem<'a>, held: Option<&'a Problem<'a>>) -> Judge<'a> {
+        Judge { learned, held, targets: &self.targets, of_held: self.of_held.as_deref() }
+    }
+}
+
+/// Kernels compared.
+struct Compared {
+    /// That with the least error on the rows held out, and a place in it.
+    best: Option<(KernelKind, Measured)>,
+    errors: Vec<(KernelKind, f64)>,
+}
+
 struct Search<'a> {
     landmarks: usize,
     seed: u64,
@@ -478,6 +480,55 @@ impl Search<'_> {
         point
             .with_best_ridge(problem, held_out, ridge_grid())
             .ok_or(Error::Regression { reason: CoreError::Ridge })
+    }
+
+    /// Return one bandwidth in this kernel, and if they are wanted the scales that a descent from it, or from `from`, leads to.
+    fn begin(
+        &self,
+        split: &Split<'_>,
+        kind: KernelKind,
+        from: Option<Measured>,
+        scales: bool,
+    ) -> Result<Vec<(Metric, Measured)>, Error> {
+        let [held, learned, _] = split.problems(kind);
+        let one = self.start(&learned, Some(&held), Transform::Scales(vec![1.0; learned.rows.ncols()]))?;
+        let from = from.unwrap_or_else(|| one.clone());
+        let mut begun = vec![(Metric::One, one)];
+        if scales {
+            begun.push((Metric::Scales, self.twice(&learned, Some(&held), &[from])?));
+        }
+        Ok(begun)
+    }
+
+    /// Compare the kernels. The others begin at the place of the first.
+    fn compare(
+        &self,
+        split: &Split<'_>,
+        (own, from): (KernelKind, &Measured),
+        scales: bool,
+    ) -> Result<Compared, Error> {
+        let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
+        let others = others.into_par_iter().map(|kind| {
+            let [held, learned, _] = split.problems(kind);
+            let start = self.start(&learned, Some(&held), from.point.transform.clone())?;
+            let moves = (Moves::Transform, STEPS_OF_KIND);
+            let found =
+                if scales { descend(&learned, Some(&held), &start, moves, self.observer)? } else { start };
+            Ok((kind, found))
+        });
+        // Another kernel may leave fewer independent rows.
+        let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
+        self.advance()?;
+        let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
+        for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
+            let [held, learned, _] = split.problems(kind);
+            let Some(errors) = split.judge(&learned, Some(&held)).errors(&found.point) else { continue };
+            of_all.push((kind, (found.held_out / split.targets.len() as f64).sqrt()));
+            if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, 0.0)) {
+                best = Some(((kind, found), errors));
+            }
+        }
+        Ok(Compared { best: best.map(|(best, _)| best), errors: of_all })
     }
 
     fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
