@@ -164,7 +164,7 @@ def against_numpy(arguments):
         np.save(folder / "rows.npy", np.column_stack([rows, targets]))
         for threads in arguments.threads:
             for count in arguments.loop:
-                words = ["--method", "uniform", "--ridge", "1e-6", "--model", folder / "m.dpp", "--json"]
+                words = ["--method", "uniform", "--metric", "one", "--ridge", "1e-6", "--model", folder / "m.dpp", "--json"]
                 with Times(children=True) as own:
                     report = run(arguments.program, threads, "fit", folder / "rows.npy", "--landmarks", count, *words)
                 sigma = json.loads(report)["sigma"]

@@ -209,6 +209,11 @@ impl MatchArguments {
     }
 }
 
+/// Return a number of things.
+fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 /// Tell what a user may not expect of the rows that were read.
 pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
     let Remarks { filled, dropped, weightless, unknown, row_numbers } = remarks;
@@ -217,16 +222,20 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
         Missing::Mean | Missing::Indicator => "gaps in the target",
     };
     if *filled > 0 {
-        note(&format!("{filled} gaps were filled with means of the training rows"));
+        let gaps = counted(*filled, "gap was", "gaps were");
+        note(&format!("{gaps} filled with means of the training rows"));
     }
     if dropped.len() as u64 > *weightless {
-        note(&format!("{} rows have {what} and were left out", dropped.len() as u64 - weightless));
+        let rows = counted(dropped.len() as u64 - weightless, "row has", "rows have");
+        note(&format!("{rows} {what} and were left out"));
     }
     if *weightless > 0 {
-        note(&format!("{weightless} rows have the weight 0 and were left out"));
+        let rows = counted(*weightless, "row has", "rows have");
+        note(&format!("{rows} the weight 0 and were left out"));
     }
     if *unknown > 0 {
-        note(&format!("{unknown} words are unknown to the model: the features of their columns are 0"));
+        let words = counted(*unknown, "word is", "words are");
+        note(&format!("{words} unknown to the model: the features of their columns are 0"));
     }
     if let Some(column) = row_numbers {
         note(&format!(
@@ -241,7 +250,7 @@ pub(crate) fn tell_words(recipe: &Recipe) {
     let words =
         recipe.columns.iter().filter_map(|column| Some((&column.name, column.levels.as_ref()?.len())));
     let words: Vec<String> = words
-        .map(|(name, levels)| format!("{name:?} ({levels} level{})", if levels == 1 { "" } else { "s" }))
+        .map(|(name, levels)| format!("{name:?} ({})", counted(levels as u64, "level", "levels")))
         .collect();
     if !words.is_empty() {
         note(&format!("words, one feature per level: {}", words.join(", ")));

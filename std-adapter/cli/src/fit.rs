@@ -4,7 +4,7 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
-use crate::held_out::HeldOut;
+use crate::held_out::{ByTarget, HeldOut};
 use crate::method_options::{MethodArguments, methods};
 use crate::output::{
     Column, keep_apart, keep_inputs, listed, note, plain_line, print_report, row, short, short_or_dash,
@@ -226,20 +226,31 @@ impl FlashReport {
 #[derive(Serialize)]
 struct KernelReport {
     chosen: String,
-    held_out: Vec<(String, f64)>,
+    held_out: Vec<TriedKernel>,
+}
+
+#[derive(Serialize)]
+struct TriedKernel {
+    kernel: String,
+    #[serde(flatten)]
+    error: ByTarget,
 }
 
 impl KernelReport {
-    fn of(learned: &LearnedMetric) -> Option<Self> {
-        let held_out: Vec<_> =
-            learned.kinds.iter().map(|&(kind, error)| (name_of_kernel(kind), error)).collect();
+    fn of(learned: &LearnedMetric, classes: bool) -> Option<Self> {
+        let tried = |&(kind, error): &(KernelKind, f64)| TriedKernel {
+            kernel: name_of_kernel(kind),
+            error: ByTarget::of(error, classes),
+        };
+        let held_out: Vec<TriedKernel> = learned.kinds.iter().map(tried).collect();
         (!held_out.is_empty()).then(|| Self { chosen: name_of_kernel(learned.kernel.kind), held_out })
     }
 
     fn words(&self) -> String {
-        let errors: Vec<String> =
-            self.held_out.iter().map(|(kind, error)| format!("{kind} {}", short(*error))).collect();
-        format!("{} (errors on rows held out: {})", self.chosen, errors.join(", "))
+        let words = |tried: &TriedKernel| format!("{} {}", tried.kernel, short(tried.error.value()));
+        let errors: Vec<String> = self.held_out.iter().map(words).collect();
+        let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
+        format!("{} ({what} on rows held out: {})", self.chosen, errors.join(", "))
     }
 }
 
@@ -255,20 +266,19 @@ struct MetricReport<'a> {
 }
 
 impl<'a> MetricReport<'a> {
-    fn of(learned: &'a LearnedMetric) -> Self {
+    fn of(learned: &'a LearnedMetric, classes: bool) -> Self {
         let LearnedMetric { metric, scales, map, reason, .. } = learned;
         Self {
             metric: *metric,
             not_learned: *reason,
             scales,
             map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
-            held_out: HeldOut::of(learned).collect(),
+            held_out: HeldOut::of(learned, classes).collect(),
         }
     }
 
-    /// Describe the metric; of classes, indicators have errors, and log-losses decide.
-    fn words(&self, classes: bool) -> String {
-        let what = if classes { "chosen by log-loss; errors of the indicators" } else { "errors" };
+    fn words(&self) -> String {
+        let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
         let errors: Vec<String> = self.held_out.iter().map(HeldOut::words).collect();
         match self.not_learned {
             Some(reason) => format!("{} (not learned: {reason})", self.metric),
@@ -380,6 +390,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         checkpoint.remove()?;
     }
     let free = arguments.free_landmarks || flash.as_ref().is_some_and(|flash| flash.chosen.free_landmarks);
+    let classes = fitted.model.classifier.is_some();
     let report = Report {
         model: &arguments.model,
         report: arguments.report.as_deref(),
@@ -394,8 +405,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         count: fitted.model.landmarks(),
         sigma: selected.kernel.sigma,
         bandwidth: selected.kernel.bandwidth(),
-        metric: selected.metric.as_ref().map(MetricReport::of),
-        kernel: selected.metric.as_ref().and_then(KernelReport::of),
+        metric: selected.metric.as_ref().map(|learned| MetricReport::of(learned, classes)),
+        kernel: selected.metric.as_ref().and_then(|learned| KernelReport::of(learned, classes)),
         dropped,
         flash,
         ridge: fitted.model.ridge,
@@ -485,10 +496,7 @@ fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
         rows.insert(1, row("weights", format!("{weight}; errors are means over them")));
     }
     if let Some(metric) = &report.metric {
-        rows.insert(
-            if report.weight.is_some() { 4 } else { 3 },
-            row("metric", metric.words(report.classes.is_some())),
-        );
+        rows.insert(if report.weight.is_some() { 4 } else { 3 }, row("metric", metric.words()));
     }
     if let Some(kernel) = &report.kernel {
         rows.insert(if report.weight.is_some() { 3 } else { 2 }, row("kernel", kernel.words()));

@@ -39,12 +39,14 @@ pub(crate) struct Predict {
 /// A column beside the predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
+    Probabilities,
     Variance,
     Nearest,
     Novelty,
 }
 
-const COLUMNS: [Choice<Column>; 3] = [
+const COLUMNS: [Choice<Column>; 4] = [
+    ("probabilities", "of classes, the probability of each", Column::Probabilities),
     ("variance", "variance of a new observation; the model needs fit --variance", Column::Variance),
     (
         "nearest",
@@ -68,7 +70,7 @@ fn predicted(
 ) -> Result<Vec<String>, LibraryError> {
     let limits = model.confidence.as_ref().map(Confidence::limits);
     let clamp = |values| if arguments.clamp { model.clamp(values) } else { values };
-    let (predictions, others) = if arguments.with.is_empty() {
+    let (predictions, others) = if arguments.with.iter().all(|with| *with == Column::Probabilities) {
         (clamp(model.predict_table(block)?), Vec::new())
     } else {
         let assessed = model.assess(&block.features)?;
@@ -94,7 +96,14 @@ fn predicted(
         {
             errors.classes.add(own, index, -classifier.log_probability(outputs, own)?);
         }
-        Ok(format!("{},{probability},{margin}", cell_of(&inert(&classifier.classes.labels[index]))))
+        let mut line =
+            format!("{},{probability},{margin}", cell_of(&inert(&classifier.classes.labels[index])));
+        if arguments.with.contains(&Column::Probabilities) {
+            for class in 0..outputs.len() {
+                line += &format!(",{}", classifier.log_probability(outputs, class)?.exp());
+            }
+        }
+        Ok(line)
     };
     predictions.chunks_exact(model.outputs()).enumerate().zip(others).map(line).collect()
 }
@@ -106,6 +115,8 @@ fn columns<T: Scalar>(
     with: &[Column],
 ) -> Vec<String> {
     let column = |assessment: &Assessment<T>, column| match column {
+        // No row of classes is assessed.
+        Column::Probabilities => String::new(),
         Column::Variance => format!(",{}", assessment.variance.unwrap_or(T::NAN).to_f64()),
         Column::Nearest => format!(",{}", assessment.nearest.to_f64()),
         Column::Novelty => {
@@ -117,9 +128,20 @@ fn columns<T: Scalar>(
 }
 
 /// Return the name of each column of the output.
-fn column_names(predictions: Vec<String>, with: &[Column]) -> Vec<String> {
-    let others = with.iter().filter_map(|with| COLUMNS.iter().find(|choice| choice.2 == *with));
-    predictions.into_iter().chain(others.map(|choice| choice.0.to_owned())).collect()
+fn column_names(predictions: Vec<String>, labels: &[String], with: &[Column]) -> Vec<String> {
+    let mut names = predictions;
+    for column in with {
+        match column {
+            Column::Probabilities => {
+                names.extend(labels.iter().map(|label| format!("probability of {label}")));
+            }
+            other => {
+                let own = COLUMNS.iter().filter(|choice| choice.2 == *other);
+                names.extend(own.map(|choice| choice.0.to_owned()));
+            }
+        }
+    }
+    names
 }
 
 /// Return the names of what a model predicts.
@@ -143,14 +165,21 @@ pub(crate) fn with_ids(row: usize, id_names: &[String], ids: &[String], rest: &s
     own.map(|id| cell_of(id) + ",").collect::<String>() + rest
 }
 
-/// Check that the model holds what is asked for: limits, and what variances need. The advice says how to get each.
-fn check(arguments: &Predict, limits: bool, variances: bool, advice: [&'static str; 2]) -> Result<(), Error> {
+/// Check that the model holds what is asked for: limits, what variances need, and classes. The advice says how to get the first two.
+fn check(
+    arguments: &Predict,
+    [limits, variances, classes]: [bool; 3],
+    advice: [&'static str; 2],
+) -> Result<(), Error> {
     let missing = |what, advice| Err(Error::NotInModel { path: arguments.model.clone(), what, advice });
     if !limits && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
         return missing("limits are", advice[0]);
     }
     if !variances && arguments.with.contains(&Column::Variance) {
         return missing("variances are", advice[1]);
+    }
+    if !classes && arguments.with.contains(&Column::Probabilities) {
+        return missing("classes are", "--with probabilities is for a model of classes that fit wrote");
     }
     Ok(())
 }
@@ -200,8 +229,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let variance =
         if one { "fit it again with --variance" } else { "variances are of one target that is a number" };
     let advice = ["fit it to rows again", variance];
-    check(arguments, confidence.is_some(), variances, advice)?;
-    let names = column_names(predictions_of(&model), &arguments.with);
+    let labels = model.classifier.as_ref().map_or(&[][..], |classifier| &classifier.classes.labels);
+    check(arguments, [confidence.is_some(), variances, !labels.is_empty()], advice)?;
+    let names = column_names(predictions_of(&model), labels, &arguments.with);
     let recipe = model.recipe();
     let (errors, remarks) = write_rows_in_parts(arguments.out.as_deref(), |put| {
         let (mut errors, mut before, mut remarks) = (Errors::of(&model), 0, Remarks::default());
@@ -267,11 +297,11 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let limits = model.limits()?;
     let variances = assessed.iter().all(|assessment| assessment.variance.is_some());
     let advice = ["export it again with --with novelty", "export it again with --with variance"];
-    check(arguments, limits.is_some(), variances, advice)?;
+    check(arguments, [limits.is_some(), variances, false], advice)?;
     let clamp = |value| limits.filter(|_| arguments.clamp).map_or(value, |limits| limits.clamp(value));
     let predictions: Vec<f64> = assessed.iter().map(|assessment| clamp(assessment.value).into()).collect();
     let others = columns(&assessed, limits.as_ref(), &arguments.with);
-    let names = column_names(vec!["prediction".to_owned()], &arguments.with);
+    let names = column_names(vec!["prediction".to_owned()], &[], &arguments.with);
     write_rows_in_parts(arguments.out.as_deref(), |put| {
         put(&header(&id_names, &names))?;
         predictions.iter().zip(&others).enumerate().try_for_each(|(row, (value, others))| {

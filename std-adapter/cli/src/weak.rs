@@ -65,7 +65,7 @@ pub(crate) fn drop_weak(
         note("no column is left out: none has a smaller share of the metric");
         return Ok(None);
     }
-    let held_out_before = HeldOut::of(&learned).collect();
+    let held_out_before = HeldOut::of(&learned, rows.classes.is_some()).collect();
     Ok(Some((rows.into_owned().without(&places)?, Dropped { dropped, held_out_before })))
 }
 
@@ -82,13 +82,15 @@ impl Dropped {
         let new = after.iter().filter(|error| !before.iter().any(|other| other.metric == error.metric));
         let rows = before.iter().chain(new).map(|HeldOut { metric, .. }| {
             let of = |errors: &[HeldOut]| {
-                short_or_dash(errors.iter().find(|error| error.metric == *metric).map(|error| error.nrmse))
+                short_or_dash(
+                    errors.iter().find(|error| error.metric == *metric).map(|error| error.error.value()),
+                )
             };
             vec![metric.to_string(), of(before), of(after)]
         });
         let errors = aligned(&["metric", "error with them", "without"], &rows.collect::<Vec<_>>());
         let columns = self.columns();
-        let least = |errors: &[HeldOut]| errors.iter().map(|error| error.nrmse).reduce(f64::min);
+        let least = |errors: &[HeldOut]| errors.iter().map(|error| error.error.value()).reduce(f64::min);
         let warning = match least(before).zip(least(after)) {
             Some((before, after)) if after > WORSE * before => format!(
                 "\nThe error rises by {} % without them: a small share is no proof that a column does not matter.\n",

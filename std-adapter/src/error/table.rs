@@ -122,22 +122,26 @@ pub enum TableProblem {
     },
     /// A column of words with too many levels.
     #[error(
-        "the column {column:?} has more than {limit} different words, each of which would become a feature; ignore it, \
-         or raise the limit"
+        "the column {column:?} has more than {limit} different words, {example:?} among them, each of which would become a feature; \
+         ignore it, or raise the limit"
     )]
     TooManyLevels {
         /// The column.
         column: String,
+        /// One of its words.
+        example: Box<str>,
         /// The limit of levels.
         limit: u64,
     },
     /// A target with too many classes.
     #[error(
-        "the target {column:?} has more than {limit} classes; choose another column, learn numbers as numbers, or raise the limit"
+        "the target {column:?} has more than {limit} classes, {example:?} among them; choose another column, learn numbers as numbers, or raise the limit"
     )]
     TooManyClasses {
         /// The column.
         column: String,
+        /// One of them.
+        example: Box<str>,
         /// The limit of classes.
         limit: u64,
     },

@@ -76,11 +76,11 @@ pub struct LearnedMetric {
     pub map: Option<Map>,
     /// The kernel of a fit in this metric.
     pub kernel: KernelSpec,
-    /// Root mean squared errors of the kernels that were compared, as `errors`, if [any](crate::kernel::KernelParams::any_kind) could be
+    /// The errors of the kernels that were compared, as [`errors`](Self::errors), if [any](crate::kernel::KernelParams::any_kind) could be
     /// taken.
     pub kinds: Vec<(KernelKind, f64)>,
-    /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target: first of
-    /// one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
+    /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target; of classes, mean
+    /// log-losses. First of one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
     pub errors: Vec<(Metric, f64)>,
     /// The landmarks, in standard deviations and mapped, if they were free to move ([`Landmarks::Free`](crate::pipeline::Landmarks::Free)).
     pub landmarks: Option<Vec<f64>>,
@@ -289,8 +289,8 @@ pub(crate) fn learn_metric(
     }
     search.advance()?;
     observer.end();
-    let of_targets = |squares: f64| (squares / targets.ncols() as f64).sqrt();
-    let errors = found.iter().map(|(metric, found)| (*metric, of_targets(found.held_out))).collect();
+    let error = |found: &Measured| judge.errors(&found.point).map_or(f64::NAN, |errors| split.error(&errors));
+    let errors = found.iter().map(|(metric, found)| (*metric, error(found))).collect();
     if let Transform::Scales(scales) = &transform {
         transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
     }
@@ -449,6 +449,12 @@ impl Split<'_> {
         [&self.held, &self.learned, &self.all].map(|rows| rows.problem(kind))
     }
 
+    /// Return the error that these of the rows held out make.
+    fn error(&self, errors: &[f64]) -> f64 {
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        if self.of_held.is_some() { mean } else { (mean / self.targets.len() as f64).sqrt() }
+    }
+
     fn judge<'a>(&'a self, learned: &'a Problem<'a>, held: Option<&'a Problem<'a>>) -> Judge<'a> {
         Judge { learned, held, targets: &self.targets, of_held: self.of_held.as_deref() }
     }
@@ -523,7 +529,7 @@ impl Search<'_> {
         for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
             let [held, learned, _] = split.problems(kind);
             let Some(errors) = split.judge(&learned, Some(&held)).errors(&found.point) else { continue };
-            of_all.push((kind, (found.held_out / split.targets.len() as f64).sqrt()));
+            of_all.push((kind, split.error(&errors)));
             if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, 0.0)) {
                 best = Some(((kind, found), errors));
             }

@@ -7,7 +7,7 @@
 
 use crate::approximation::features::independent_points;
 use crate::data::table::input::Table;
-use crate::error::Error;
+use crate::error::{Error, check_length};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
@@ -18,7 +18,7 @@ use crate::regression::{
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Origin, Points, RidgeRegression,
-    state_bytes_forgotten, state_bytes_of,
+    StateHeader, state_bytes_forgotten, state_bytes_of,
 };
 
 /// `k(x, x)` of a kernel with a bandwidth, and what rounding in `f32` may add to `‖φ(x)‖²`.
@@ -96,10 +96,14 @@ impl<'m> Fleet<'m> {
     /// Read the bytes that a device sent.
     ///
     /// # Errors
-    /// [`Error::Core`] for bytes that are truncated, corrupt, too long, of another model, or that no rows can have left: under a
+    /// [`Error::Length`] for another number of landmarks or targets; [`Error::Core`] for bytes that are truncated, corrupt, too long, of
+    /// another model, or that no rows can have left: under a
     /// bounded kernel `‖φ‖²` is at most its diagonal, and so is its mean over the rows.
     pub fn read(&self, bytes: &[u8]) -> Result<Accumulator<f32>, Error> {
         self.on_landmarks(|device| {
+            let header = StateHeader::read(bytes)?;
+            check_length("landmarks of the state", device.landmarks.len(), header.features)?;
+            check_length("targets of the state", 1, header.targets)?;
             let accumulated = Accumulator::from_bytes(device.landmarks.len(), device.digest, bytes)?;
             let squares = accumulated.on(|regression| Ok(Triangle::of(regression).squares().0))?;
             let bounded = self.model.kernel.bandwidth().is_some();

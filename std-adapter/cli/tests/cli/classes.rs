@@ -81,6 +81,17 @@ fn a_class_is_the_largest_output_of_its_indicators() {
         let sum: f64 = own.iter().map(|(output, _)| ((output - own[0].0) / temperature).exp()).sum();
         assert_close(*probability, 1.0 / sum, 1e-8);
     }
+    let all = folder.run("predict m.dpp words.csv --with probabilities").good().out;
+    let mut lines = all.lines();
+    let names = LABELS.map(|label| format!("probability of {label}"));
+    let header = lines.next().unwrap().replace('"', "");
+    assert!(names.iter().all(|name| header.contains(name.trim())), "{header}");
+    for (line, (label, [probability, _])) in lines.zip(labels.iter().zip(&numbers)) {
+        let of_classes: Vec<f64> = line.rsplit(',').take(3).map(|number| number.parse().unwrap()).collect();
+        let place = LABELS.iter().rev().position(|other| other == label).unwrap();
+        assert_close(of_classes.iter().sum(), 1.0, 1e-12);
+        assert_close(of_classes[place], *probability, 1e-12);
+    }
     // Each row is in the confusion, under its label.
     let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
     for (class, counts) in confusion.iter().enumerate() {

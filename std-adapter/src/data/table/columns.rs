@@ -24,6 +24,10 @@ pub(crate) enum Kind {
     Other(String),
 }
 
+fn last(values: &[String]) -> String {
+    values.last().map_or_else(String::new, |value| cut(value))
+}
+
 /// The columns of a file, and whether the file names them.
 pub(crate) struct Columns {
     pub(crate) list: Vec<Column>,
@@ -288,10 +292,13 @@ impl Columns {
             } else {
                 column.check(false, labels)?;
                 let cell = if words.contains(&i) { Cell::words(&[], true) } else { column.cell() };
-                if let Cell::Words { codes, .. } = &cell
+                if let (Cell::Words { codes, .. }, Kind::Nominal(values)) = (&cell, &column.kind)
                     && codes.len() as u64 > options.limits.levels
                 {
-                    return Err(self.too_many_levels(i, &options.limits).at_line(column.line));
+                    let (name, limit) = (column.name.clone(), options.limits.levels);
+                    let problem =
+                        TableProblem::TooManyLevels { column: name, example: last(values).into(), limit };
+                    return Err(problem.at_line(column.line));
                 }
                 cells.push(cell);
                 recipe.columns.push(recipe::Column::number(&column.name));
@@ -310,7 +317,8 @@ impl Columns {
             && values.len() as u64 > options.limits.classes
         {
             let (column, limit) = (self.list[i].name.clone(), options.limits.classes);
-            return Err(TableProblem::TooManyClasses { column, limit }.at_line(self.list[i].line));
+            let problem = TableProblem::TooManyClasses { column, example: last(values).into(), limit };
+            return Err(problem.at_line(self.list[i].line));
         }
         let labels = match (labels, targets.first().map(|&i| self.list[i].cell())) {
             (Labels::None, _) | (_, None) => Cell::Number,
@@ -333,10 +341,6 @@ impl Columns {
             target_optional: false,
             suspect,
         })
-    }
-
-    fn too_many_levels(&self, i: usize, limits: &Limits) -> TableProblem {
-        TableProblem::TooManyLevels { column: self.list[i].name.clone(), limit: limits.levels }
     }
 
     /// Match the columns to a recipe by the rule at [`super::read_features`].

@@ -457,7 +457,8 @@ impl<'a> Rows<'a> {
             }
             None if *grows => {
                 let name = self.plan.recipe.columns[feature].name.clone();
-                return Err(TableProblem::TooManyLevels { column: name, limit }.at_line(line));
+                let problem = TableProblem::TooManyLevels { column: name, example: cut(word).into(), limit };
+                return Err(problem.at_line(line));
             }
             None if self.plan.learns => TableProblem::UndeclaredValue,
             None if self.origin.options.unknown == Unknown::Zero => {
@@ -510,7 +511,8 @@ impl<'a> Rows<'a> {
             }
             None if *grows => {
                 let column = self.plan.names[column].clone();
-                return Err(TableProblem::TooManyClasses { column, limit }.at_line(line));
+                let problem = TableProblem::TooManyClasses { column, example: cut(word).into(), limit };
+                return Err(problem.at_line(line));
             }
             None if self.plan.learns => TableProblem::UndeclaredValue,
             None if self.origin.options.unknown == Unknown::Zero => return Ok(known as f64),
