@@ -23,8 +23,8 @@ pub(crate) fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> Str
 fn a_phase_its_share_and_the_time_left_are_shown() {
     let folder = Folder::with("a.csv", Sample::new(400, 3).csv());
     // Some seconds on any machine of today.
-    let command = "select a.csv --landmarks 30 --method kdpp --steps 8000000";
-    let shown = on_a_terminal(&folder, "", command);
+    let command = |steps: u64| format!("select a.csv --landmarks 30 --method kdpp --steps {steps}");
+    let shown = on_a_terminal(&folder, "", &command(50_000_000));
     let lines: Vec<&str> =
         shown.split('\r').filter(|line| line.contains("chain") && line.contains('%')).collect();
     let share =
@@ -36,7 +36,7 @@ fn a_phase_its_share_and_the_time_left_are_shown() {
     let report = shown.split("\u{1b}[2K").find(|part| part.contains("log-determinant")).unwrap();
     assert!(report.starts_with("method") && !report.contains('%'), "{shown:?}");
     assert!(shown.ends_with("\u{1b}[2K"), "{shown:?}");
-    let piped = folder.run(command).good();
+    let piped = folder.run(&command(5_000_000)).good();
     assert!(!piped.err.contains("chain") && !piped.err.contains('\r'), "{}", piped.err);
 }
 
