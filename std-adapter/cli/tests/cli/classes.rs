@@ -105,6 +105,10 @@ fn a_class_is_the_largest_output_of_its_indicators() {
     let share = |class: usize| confusion[class].iter().sum::<u64>() as f64 / 400.0;
     let guess: f64 = (0..3).map(share).map(|share| -share * share.ln()).sum();
     assert!(number(report, "log_loss") < 0.8 * guess, "{report}");
+    let learned = format!("{FIT} --ridge 1e-4").replace("--metric one", "--metric scales");
+    let learned = folder.run(&format!("fit words.csv {learned} --model s.dpp --json")).good().json();
+    let loss = number(&learned["held_out"][0], "log_loss");
+    assert!((0.05..guess).contains(&loss), "{learned}");
     let text = folder.run(&format!("fit words.csv {FIT} --model m.dpp")).good().out;
     assert!(text.contains("\nclass, as  "), "{text}");
     let info = folder.run("info m.dpp --json").good().json();

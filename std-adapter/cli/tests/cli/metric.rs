@@ -236,7 +236,7 @@ fn kernels_are_compared() {
     let report = fit(&folder, "--metric scales --kernel auto").json();
     let kernel = &report["kernel"];
     let held_out = kernel["held_out"].as_array().unwrap();
-    let kinds: Vec<&str> = held_out.iter().map(|kind| kind[0].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = held_out.iter().map(|kind| kind["kernel"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["gaussian", "matern52", "matern32", "laplace"]);
     let chosen = kernel["chosen"].as_str().unwrap();
     let info = folder.run("info m --json").good().json();
