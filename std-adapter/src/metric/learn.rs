@@ -46,7 +46,7 @@ const STEPS: u64 = 40;
 const LAST_STEPS: u64 = 15;
 
 /// Steps in which landmarks move as well, on the rows that are not held out.
-const FREE_STEPS: u64 = 120;
+const FREE_STEPS: u64 = 400;
 
 /// A scale below this multiple of the largest one is 0.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -132,7 +132,7 @@ impl LearnedMetric {
 /// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows
 /// than landmarks is chosen only if all do.
 ///
-/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120 steps together with it, and with
+/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in up to 400 steps together with it, and with
 /// all learning rows in the last 15; there are at most [`MOST_LANDMARKS`].
 ///
 /// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on

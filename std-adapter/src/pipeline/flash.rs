@@ -1,6 +1,6 @@
 //! The model with the least error that fits into a number of bytes of flash.
 
-use crate::data::source::RowSource;
+use crate::data::{prepared::Prepared, source::RowSource, table::input::Table};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision};
 use crate::landmarks::selector::Selector;
@@ -11,6 +11,7 @@ use crate::pipeline::{Landmarks, Outcome, Params, fit, line::fit_line};
 use crate::regression::ridge::Ridge;
 use crate::rng::{RngStream, stream};
 use rand::seq::index;
+use std::cmp::Ordering;
 
 /// The maximum number of rows on which models are compared, and the share of them that is held out.
 const ROWS: usize = 5_120;
@@ -19,8 +20,12 @@ const HELD_OUT: usize = 5;
 /// The minimum number of rows.
 const FEWEST: usize = 50;
 
-/// The metrics, by their error in single precision, that are also quantised.
+/// The models, by their error in single precision, that are also quantised.
 const QUANTISED: usize = 2;
+
+/// The models that are compared on further rows held out, and the number of parts that are held out in turn.
+const FINALISTS: usize = 4;
+const SPLITS: usize = 3;
 
 /// Parameters of [`fit_in_flash`].
 #[derive(Clone, Debug)]
@@ -53,7 +58,7 @@ pub struct Candidate {
     pub line: bool,
     /// Bytes of flash.
     pub bytes: usize,
-    /// Root mean squared error on rows held out, in standard deviations of the target.
+    /// Root mean squared error on rows held out, in standard deviations of the target: of the best four, on three fifths of the rows.
     pub nrmse: f64,
 }
 
@@ -101,9 +106,9 @@ pub fn flash_bytes(
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
 ///
 /// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
-/// fit in single precision, models are fitted to the others; the best two of these metrics also in 16 and 8 bits, where more
-/// landmarks fit; the best of all with landmarks that are free to move; and ridge regression on the features themselves, which needs the
-/// fewest bytes. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows.
+/// fit in single precision, rows or free to move, models are fitted to the others; the best two of these also in 16 and 8 bits, where
+/// more landmarks fit; and ridge regression on the features themselves, which needs the fewest bytes. The best four are fitted twice more,
+/// with other fifths held out. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows.
 ///
 /// # Errors
 /// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
@@ -118,92 +123,148 @@ pub fn fit_in_flash<'s>(
     }
     let drawn = source.len().min(ROWS);
     let rows = index::sample(&mut stream(params.seed, RngStream::Flash), source.len(), drawn).into_vec();
-    let (held, learned) = rows.split_at(drawn / HELD_OUT);
-    let (held, learned) = (source.gather(held)?, source.gather(learned)?);
-    let held = held.into_table();
-    let deviation = learned.learnable()?.deviation;
+    let splits =
+        (0..SPLITS).map(|part| Split::new(source, &rows, part)).collect::<Result<Vec<_>, Error>>()?;
     let dim = source.columns().feature_names.len();
-    let silent = Silent(observer);
-    let most = |metric: Metric, quantise, free: bool| {
-        let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim], metric.rank());
-        let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(learned.len() / 4);
-        let per_landmark = bytes(2).saturating_sub(bytes(1)).max(1);
-        let fitting = params.bytes.checked_sub(bytes(1)).map(|left| 1 + left / per_landmark)?;
-        // The bytes of a landmark are rounded up to words.
-        (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes).map(|c| (c, bytes(c)))
-    };
-    let measured = |candidate: Candidate, fitted: Result<Outcome<'_>, Error>| {
-        observer.advance(1);
-        go_on(observer)?;
-        // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse for integers.
-        match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, candidate.quantise)) {
-            Ok(exported) => {
-                let nrmse = held.root_mean_square(&exported.predict(&held)?) / deviation;
-                Ok(Some(Candidate { nrmse, ..candidate }))
-            }
-            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    let try_one = |metric: Metric, quantise: Option<Bits>, free: bool| -> Result<Option<Candidate>, Error> {
-        let Some((landmarks, bytes)) = most(metric, quantise, free) else { return Ok(None) };
-        let candidate = Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN };
-        measured(candidate, fit(&learned, &params.with(metric, landmarks, free), None, &silent))
-    };
+    let search = Search { params, dim, fewest: splits[0].learned.len(), observer };
 
     // In few bytes a single direction may have the most landmarks.
     let single = (dim > 1).then_some(1);
     let maps = single.into_iter().chain(ranks(dim)).map(|rank| Metric::Map(Some(rank)));
-    let metrics: Vec<Metric> = match params.kernel.has_bandwidth() {
-        true => [Metric::One, Metric::Scales].into_iter().chain(maps).collect(),
-        false => vec![Metric::One],
-    };
-    observer.begin("models", (metrics.len() + 2 * QUANTISED + 2) as u64);
+    let learned = std::iter::once(Metric::Scales).chain(maps).filter(|_| params.kernel.has_bandwidth());
+    let learned: Vec<(Metric, bool)> = learned.flat_map(|metric| [(metric, false), (metric, true)]).collect();
+    let wanted = || std::iter::once((Metric::One, false)).chain(learned.iter().copied());
+    observer.begin("models", (learned.len() + 2 + 2 * QUANTISED + FINALISTS * (SPLITS - 1)) as u64);
     let mut candidates = Vec::new();
-    for &metric in &metrics {
-        candidates.extend(try_one(metric, None, false)?);
+    for (metric, free) in wanted() {
+        candidates.extend(search.first(&splits[0], search.most(metric, None, free))?);
     }
-    let by_error = |one: &Candidate, other: &Candidate| one.nrmse.total_cmp(&other.nrmse);
-    candidates.sort_by(by_error);
-    let best: Vec<Metric> = match candidates.is_empty() {
+    candidates.sort_by(Candidate::by_error);
+    let best: Vec<(Metric, bool)> = match candidates.is_empty() {
         // Integers may fit where single precision does not.
-        true => metrics,
-        false => candidates.iter().take(QUANTISED).map(|candidate| candidate.metric).collect(),
+        true => wanted().collect(),
+        false => {
+            candidates.iter().take(QUANTISED).map(|candidate| (candidate.metric, candidate.free)).collect()
+        }
     };
-    for metric in best {
+    for (metric, free) in best {
         for bits in [Bits::Sixteen, Bits::Eight] {
-            candidates.extend(try_one(metric, Some(bits), false)?);
+            candidates.extend(search.first(&splits[0], search.most(metric, Some(bits), free))?);
         }
     }
-    if let Some(&Candidate { metric, quantise, .. }) =
-        candidates.iter().min_by(|one, other| by_error(one, other))
-        && params.kernel.has_bandwidth()
-    {
-        candidates.extend(try_one(metric, quantise, true)?);
-    }
     let least = flash_bytes(KernelKind::Linear, None, [1, dim], Some(1));
-    if least <= params.bytes {
-        let metric = Metric::Map(Some(1));
-        let line = Candidate {
-            metric,
-            quantise: None,
-            landmarks: 1,
-            free: false,
-            line: true,
-            bytes: least,
-            nrmse: f64::NAN,
-        };
-        candidates.extend(measured(line, fit_line(&learned, params.ridge, params.seed, &silent))?);
+    let line = Candidate {
+        metric: Metric::Map(Some(1)),
+        quantise: None,
+        landmarks: 1,
+        free: false,
+        line: true,
+        bytes: least,
+        nrmse: f64::NAN,
+    };
+    candidates.extend(search.first(&splits[0], Some(line).filter(|_| least <= params.bytes))?);
+    candidates.sort_by(Candidate::by_error);
+    for candidate in candidates.iter_mut().take(FINALISTS) {
+        let mut squares = candidate.nrmse.powi(2);
+        for split in &splits[1..] {
+            // What cannot be fitted to other rows is not chosen.
+            squares += search.error(split, *candidate)?.unwrap_or(f64::INFINITY).powi(2);
+        }
+        candidate.nrmse = (squares / SPLITS as f64).sqrt();
     }
+    let finalists = candidates.len().min(FINALISTS);
+    candidates[..finalists].sort_by(Candidate::by_error);
     observer.end();
-    candidates.sort_by(by_error);
-    let &chosen = candidates.first().ok_or(Error::Flash { bytes: params.bytes, least, features: dim })?;
+    let &chosen = candidates.iter().find(|tried| tried.nrmse.is_finite()).ok_or(Error::Flash {
+        bytes: params.bytes,
+        least,
+        features: dim,
+    })?;
     let mut outcome = match chosen.line {
         true => fit_line(source, params.ridge, params.seed, observer)?,
         false => fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer)?,
     };
     outcome.fitted.model.quantise = chosen.quantise;
     Ok(InFlash { outcome, chosen, candidates })
+}
+
+impl Candidate {
+    fn by_error(&self, other: &Self) -> Ordering {
+        self.nrmse.total_cmp(&other.nrmse)
+    }
+}
+
+/// Rows held out, and the others.
+struct Split {
+    held: Table,
+    learned: Prepared,
+    /// Of the target of the others.
+    deviation: f64,
+}
+
+impl Split {
+    /// Hold out the given one of the parts of these rows.
+    fn new(source: &dyn RowSource, rows: &[usize], part: usize) -> Result<Self, Error> {
+        let many = rows.len() / HELD_OUT;
+        let (before, rest) = rows.split_at(part * many);
+        let (held, after) = rest.split_at(many);
+        let learned = source.gather(&[before, after].concat())?;
+        let deviation = learned.learnable()?.deviation;
+        Ok(Self { held: source.gather(held)?.into_table(), learned, deviation })
+    }
+}
+
+/// What models are tried within.
+struct Search<'a> {
+    params: &'a FlashParams<'a>,
+    dim: usize,
+    /// The number of rows that they are fitted to.
+    fewest: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Search<'_> {
+    /// Return the candidate with as many landmarks as fit, if one does.
+    fn most(&self, metric: Metric, quantise: Option<Bits>, free: bool) -> Option<Candidate> {
+        let Self { params, dim, .. } = *self;
+        let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim], metric.rank());
+        let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(self.fewest / 4);
+        let per_landmark = bytes(2).saturating_sub(bytes(1)).max(1);
+        let fitting = params.bytes.checked_sub(bytes(1)).map(|left| 1 + left / per_landmark)?;
+        // The bytes of a landmark are rounded up to words.
+        let landmarks = (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes)?;
+        let bytes = bytes(landmarks);
+        Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN })
+    }
+
+    /// Return a candidate with its error on the rows held out of a split, if there is one that can be fitted.
+    fn first(&self, split: &Split, candidate: Option<Candidate>) -> Result<Option<Candidate>, Error> {
+        let Some(candidate) = candidate else { return Ok(None) };
+        let error = self.error(split, candidate)?;
+        Ok(error.map(|nrmse| Candidate { nrmse, ..candidate }))
+    }
+
+    /// Return the error on the rows held out, as the exported model predicts them.
+    fn error(&self, split: &Split, candidate: Candidate) -> Result<Option<f64>, Error> {
+        let Self { params, observer, .. } = *self;
+        let Candidate { metric, landmarks, free, .. } = candidate;
+        let silent = Silent(observer);
+        let fitted = match candidate.line {
+            true => fit_line(&split.learned, params.ridge, params.seed, &silent),
+            false => fit(&split.learned, &params.with(metric, landmarks, free), None, &silent),
+        };
+        observer.advance(1);
+        go_on(observer)?;
+        // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse for integers.
+        match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, candidate.quantise)) {
+            Ok(exported) => {
+                let error = split.held.root_mean_square(&exported.predict(&split.held)?);
+                Ok(Some(error / split.deviation))
+            }
+            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl<'a> FlashParams<'a> {
