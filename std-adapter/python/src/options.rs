@@ -114,8 +114,13 @@ impl Options {
                 return Err(refused(format!("invalid scale {other:?}: expected standard, robust or None")));
             }
         };
-        let kernel = KernelParams { kind, sigma: self.sigma.parse(Sigma::Value)?, any_kind: any, ..KernelParams::from(kind) }
-            .with_metric(metric);
+        let kernel = KernelParams {
+            kind,
+            sigma: self.sigma.parse(Sigma::Value)?,
+            any_kind: any,
+            ..KernelParams::from(kind)
+        }
+        .with_metric(metric);
         Ok(Checked {
             kernel,
             count: self.count,

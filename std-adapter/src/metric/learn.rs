@@ -45,8 +45,9 @@ const STEPS: u64 = 40;
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
 
-/// Steps in which landmarks move as well, on the rows that are not held out.
-const FREE_STEPS: u64 = 400;
+/// Steps in which landmarks move as well, on the rows that are not held out: many for few landmarks, whose steps are cheap.
+const FREE_STEPS: (u64, u64) = (120, 400);
+const FREE_WORK: u64 = 12_000;
 
 /// A scale below this multiple of the largest one is 0.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -132,7 +133,7 @@ impl LearnedMetric {
 /// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows
 /// than landmarks is chosen only if all do.
 ///
-/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in up to 400 steps together with it, and with
+/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120 steps, up to 400 of few landmarks, together with it, and with
 /// all learning rows in the last 15; there are at most [`MOST_LANDMARKS`].
 ///
 /// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on
@@ -267,7 +268,8 @@ pub(crate) fn learn_metric(
     let last = if free {
         // One bandwidth stays one.
         let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
-        let moved = descend(&learned, held, &best, (moves, FREE_STEPS), observer)?;
+        let steps = (FREE_WORK / few.max(1) as u64).clamp(FREE_STEPS.0, FREE_STEPS.1);
+        let moved = descend(&learned, held, &best, (moves, steps), observer)?;
         search.advance()?;
         descend(&all, None, &moved, (moves, LAST_STEPS), observer)?
     } else {
