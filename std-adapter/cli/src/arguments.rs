@@ -40,14 +40,14 @@ pub(crate) struct Source {
 const SCALES: [Choice<Scale>; 3] =
     [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
 
-/// The number of landmarks above which `fit` takes any kernel.
+/// The number of landmarks from which `fit` takes any kernel.
 const MANY: usize = 100;
 
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
     /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best (fit); precomputed: DATA is a
-    /// kernel matrix (select) [default: gaussian; fit for more than 100 landmarks in a learned metric: auto]
+    /// kernel matrix (select) [default: gaussian; fit for 100 landmarks and more in a learned metric: auto]
     #[arg(long, value_parser = one_of(&KERNELS))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel
@@ -133,7 +133,7 @@ impl KernelArguments {
     /// more landmarks than small devices take: integers know the Gaussian only.
     pub(crate) fn with_metric(&self, metric: Metric, landmarks: usize) -> Result<KernelParams, Error> {
         let any = match self.kind.kernel {
-            None => metric == Metric::Auto && landmarks > MANY && !self.has_sigma(),
+            None => metric == Metric::Auto && landmarks >= MANY && !self.has_sigma(),
             Some(chosen) => matches!(chosen, Chosen::Auto),
         };
         let start =

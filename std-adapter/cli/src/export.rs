@@ -62,6 +62,10 @@ enum Added {
 
 const WITH: [Choice<Added>; 2] = [("novelty", "", Added::Novelty), ("variance", "", Added::Variance)];
 
+/// The factor of the model's error, and the share of a standard deviation, beyond which an export is warned about.
+const WORSE: f64 = 1.05;
+const COARSE: f64 = 0.1;
+
 /// The integers, or none for single precision.
 type Numbers = Option<Bits>;
 
@@ -124,6 +128,15 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             "accuracy was measured on the landmarks alone; use --data with training or other rows to measure it there",
         );
     }
+    let share =
+        (outputs.len() == 1 && model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation);
+    let is_worse = cost.errors.is_some_and(|[own, exported]| exported > WORSE * own);
+    if is_worse || share.unwrap_or(cost.rms) > COARSE {
+        note(
+            "warning: the export predicts clearly worse than the model: other --quantise numbers may do better, or a model with a larger \
+             --ridge, fewer landmarks, or fit --precision f32",
+        );
+    }
     let report = Report {
         out: &arguments.out,
         name: name.as_str(),
@@ -142,8 +155,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         rows: cost.rows,
         largest_difference: cost.largest,
         rms_difference: cost.rms,
-        rms_difference_share: (outputs.len() == 1 && model.target_deviation > 0.0)
-            .then(|| cost.rms / model.target_deviation),
+        rms_difference_share: share,
         rmse_of_model: cost.errors.map(|[own, _]| own),
         rmse_of_export: cost.errors.map(|[_, exported]| exported),
     };

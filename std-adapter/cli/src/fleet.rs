@@ -169,7 +169,8 @@ impl Device<'_> {
 }
 
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
-    keep_inputs(Some(&arguments.out), &[&arguments.model, &arguments.data])?;
+    let inputs = [&arguments.model, &arguments.data].into_iter().chain(&arguments.key);
+    keep_inputs(Some(&arguments.out), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let model = Model::load(&arguments.model)?;
     let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
     tell(&reading.remarks, &reading.recipe);

@@ -229,6 +229,10 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let variance =
         if one { "fit it again with --variance" } else { "variances are of one target that is a number" };
     let advice = ["fit it to rows again", variance];
+    if !one && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
+        let what = "an assessment of predictions (--with novelty, --clamp)";
+        return Err(LibraryError::SeveralTargets { what }.into());
+    }
     let labels = model.classifier.as_ref().map_or(&[][..], |classifier| &classifier.classes.labels);
     check(arguments, [confidence.is_some(), variances, !labels.is_empty()], advice)?;
     let names = column_names(predictions_of(&model), labels, &arguments.with);

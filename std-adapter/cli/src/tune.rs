@@ -3,7 +3,9 @@
 use crate::arguments::{KindArguments, Source, positive};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{aligned, cell, keep_inputs, note, print_report, short, short_or_dash, write_csv};
+use crate::output::{
+    aligned, cell, keep_apart, keep_inputs, note, print_report, short, short_or_dash, write_csv,
+};
 use crate::source;
 use crate::surface;
 use clap::Args;
@@ -72,6 +74,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
+    keep_apart(arguments.out.iter().chain(&arguments.svg))?;
     for output in [&arguments.out, &arguments.svg] {
         keep_inputs(output.as_deref(), &[&arguments.source.data])?;
     }

@@ -33,7 +33,7 @@ def interrupts():
         lambda: LandmarkRidge(n_components=500, metric="one", scale=None, selector="uniform").fit(ROWS, TARGET),
         lambda: Nystroem(n_components=500, selector="kdpp", selector_params={"steps": 10**10}).fit(ROWS),
         lambda: Nystroem(n_components=500, selector="refined", selector_params={"sweeps": 10**6}).fit(ROWS),
-        lambda: Nystroem(n_components=500, selector="rpcholesky").fit(ROWS),
+        lambda: Nystroem(n_components=5000, selector="rpcholesky").fit(ROWS),
         lambda: Nystroem(n_components=500, selector="kmeans").fit(ROWS),
         lambda: Nystroem(n_components=2000, selector="kmeans++").fit(ROWS),
         lambda: Nystroem(sigma=3.0, landmarks=np.arange(500)).fit(ROWS[:500]).transform(np.repeat(ROWS, 5, axis=0)),

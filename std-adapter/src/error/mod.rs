@@ -190,7 +190,9 @@ pub enum Error {
     #[error("the model predicts numbers, not classes; fit it to labels")]
     NoClasses,
     /// Several targets, or classes, where one number is learned.
-    #[error("{what} takes one target that is a number, not several targets or classes; choose one column")]
+    #[error(
+        "{what} takes one target that is a number, not several targets or classes: choose one column as target, or do without it"
+    )]
     SeveralTargets {
         /// What takes one target.
         what: &'static str,

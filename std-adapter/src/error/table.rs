@@ -176,6 +176,22 @@ pub enum TableProblem {
          say that the column holds words"
     )]
     Commas(String),
+    /// A number with a point where the comma is the decimal point.
+    #[error(
+        "{0:?} has a point, and the comma is the decimal point: remove points that separate thousands, or do not say that numbers have \
+         a decimal comma"
+    )]
+    Point(String),
+    /// A column in two roles.
+    #[error("the column {column:?} is named twice, as {one} and as {other}; name it once")]
+    TwoRoles {
+        /// The column.
+        column: Box<str>,
+        /// A role.
+        one: &'static str,
+        /// Another.
+        other: &'static str,
+    },
     /// A label of a class with a line break in it.
     #[error("the label {0:?} has a line break; close its quote, or take the break out")]
     LabelBreak(String),

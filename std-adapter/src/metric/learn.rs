@@ -193,6 +193,9 @@ pub(crate) fn learn_metric(
         let is_learned = |&row: &usize| usize::from(folds[row]) < FOLDS - FOLDS / HELD_OUT;
         rows.sort_by_key(is_learned);
         last = rows.partition_point(|row| !is_learned(row));
+        if (last == 0 || last == drawn) && metric == Metric::Auto && !free {
+            return Ok(LearnedMetric::one(data.dim, kernel, "fewer than ten groups"));
+        }
         if last == 0 || last == drawn {
             return Err(Error::Metric { problem: "it takes at least ten groups; take the metric one" });
         }

@@ -175,17 +175,22 @@ pub fn fit_in_flash<'s>(
     let finalists = candidates.len().min(FINALISTS);
     candidates[..finalists].sort_by(Candidate::by_error);
     observer.end();
-    let &chosen = candidates.iter().find(|tried| tried.nrmse.is_finite()).ok_or(Error::Flash {
-        bytes: params.bytes,
-        least,
-        features: dim,
-    })?;
-    let mut outcome = match chosen.line {
-        true => fit_line(source, params.ridge, params.seed, observer)?,
-        false => fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer)?,
-    };
-    outcome.fitted.model.quantise = chosen.quantise;
-    Ok(InFlash { outcome, chosen, candidates })
+    for &chosen in candidates.iter().filter(|tried| tried.nrmse.is_finite()) {
+        let fitted = match chosen.line {
+            true => fit_line(source, params.ridge, params.seed, observer),
+            false => fit(source, &params.with(chosen.metric, chosen.landmarks, chosen.free), None, observer),
+        };
+        match fitted {
+            Ok(mut outcome) => {
+                outcome.fitted.model.quantise = chosen.quantise;
+                return Ok(InFlash { outcome, chosen, candidates });
+            }
+            // In the metric of all rows fewer may be independent; the next best is taken.
+            Err(Error::Landmarks { .. } | Error::Metric { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Flash { bytes: params.bytes, least, features: dim })
 }
 
 impl Candidate {

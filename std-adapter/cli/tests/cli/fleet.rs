@@ -114,6 +114,10 @@ fn states_of_other_landmarks_are_rejected() {
         .run("merge 0.state 1.state --of first.dpp --model first.dpp")
         .refused(&["first.dpp", "would overwrite an input"]);
     folder.run("learn first.dpp 0.csv --out 0.csv").refused(&["would overwrite an input"]);
+    folder.write("key", "00".repeat(32));
+    folder
+        .run("learn first.dpp 0.csv --device 1 --counter 1 --key key --out key")
+        .refused(&["would overwrite an input"]);
     folder.write("untargeted.csv", "a,b,c\n1,2,3\n");
     folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["no target: regression needs one"]);
     assert!(!folder.names().contains(&"m.dpp".to_owned()));

@@ -133,7 +133,17 @@ const READ: [(&str, File, Rows); 36] = [
 ];
 
 /// Files that are refused, and what the message names.
-const REFUSED: [(&str, File, &[&str]); 25] = [
+const REFUSED: [(&str, File, &[&str]); 27] = [
+    (
+        "a point beside decimal commas",
+        ("a.csv", "a;y\n950;0,5\n1.050;0,7\n", "--decimal ,"),
+        &["\"1.050\" has a point", "line 3", "--decimal"],
+    ),
+    (
+        "points for thousands, then a decimal comma",
+        ("a.csv", "a;y\n2.077,50;0,5\n3.000,00;0,7\n", "--decimal ,"),
+        &["is a number with a comma", "--ignore"],
+    ),
     ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes or --header no"]),
     ("numbered columns and an index", ("a.csv", ",0,1\n0,2.5,3\n1,2,5\n", ""), &["line 1", "--header yes"]),
     ("years", ("a.csv", "2019,2020\n1,2.5\n", ""), &["line 1", "--header yes or --header no"]),
@@ -292,6 +302,23 @@ fn files_of_many_programs_are_read() {
         if !what.starts_with("ARFF") {
             assert_eq!(again.unwrap_or_else(|error| panic!("{what}: {error}")).table, read.table, "{what}");
         }
+    }
+}
+
+#[test]
+fn a_column_has_one_role() {
+    let folder = Folder::with("a.csv", "a,g,y\n1,2,3\n4,5,6\n");
+    for (options, one, other) in [
+        ("--weight g --group g", "the group", "the weight"),
+        ("--weight y --target y", "the target", "the weight"),
+        ("--group y --target y", "the target", "the group"),
+    ] {
+        folder.run(&format!("fit a.csv --metric one --landmarks 1 --model m {options}")).refused(&[
+            "is named twice",
+            one,
+            other,
+            "--weight",
+        ]);
     }
 }
 

@@ -10,6 +10,7 @@ fn folder() -> Folder {
 #[test]
 fn the_surface_and_its_minimum() {
     let folder = folder();
+    folder.run("tune a.csv --landmarks 30 --out s --svg s").refused(&["two outputs", "its own name"]);
     let command = "tune a.csv --landmarks 30 --out s.csv --svg s.svg --json";
     let report = folder.run(command).good().json();
     let surface = &report["surface"];

@@ -154,10 +154,12 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
 
         Returns
         -------
-        predictions : ndarray, shape (n_samples,)
-            In the units of the target; in float32 for rows in float32, else in float64.
+        predictions : ndarray, shape (n_samples,) or (n_samples, n_outputs)
+            In the units of the target; in float32 for rows in float32, else in float64. Of several targets, which a model that
+            `dpp-nystrom fit` wrote can have, a column for each.
         """
-        return self._outputs(X).ravel()
+        outputs = self._outputs(X)
+        return outputs.ravel() if outputs.ndim == 1 or outputs.shape[1] == 1 else outputs
 
     def _checked(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Return rows and target as the library takes them, and their names."""

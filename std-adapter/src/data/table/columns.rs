@@ -266,6 +266,17 @@ impl Columns {
         let set_aside = [&ignored, &ids, &group, &weight];
         let unused = |i| !set_aside.iter().any(|columns| columns.contains(&i));
         let targets = self.targets(&options.target, unused)?;
+        let roles: [(&'static str, &[usize]); 3] =
+            [("the target", &targets), ("the group", group.as_slice()), ("the weight", weight.as_slice())];
+        for (at, (one, columns)) in roles.iter().enumerate() {
+            let again = roles[at + 1..].iter().find_map(|(other, others)| {
+                Some((other, columns.iter().find(|column| others.contains(column))?))
+            });
+            if let Some((other, &i)) = again {
+                let column = self.list[i].name.as_str().into();
+                return Err(TableProblem::TwoRoles { column, one, other }.into());
+            }
+        }
         // Several targets are numbers.
         let labels = if targets.len() == 1 { options.labels } else { Labels::None };
         let [chosen, ignored]: [HashSet<usize>; 2] = [chosen, ignored].map(|list| list.into_iter().collect());

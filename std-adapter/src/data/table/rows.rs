@@ -476,6 +476,7 @@ impl<'a> Rows<'a> {
             let number = self.number(column, field, line);
             let Cell::Open = self.plan.labels else { return number };
             match number.as_ref().err().map(|error| &error.problem) {
+                Some(TableProblem::Point(_)) => return number,
                 Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
                     return Err(TableProblem::TwoPasses.into());
                 }
@@ -523,11 +524,14 @@ impl<'a> Rows<'a> {
 
     fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
         let text = text(field, line)?;
-        let parsed = match self.origin.options.decimal_comma && text.contains(',') {
+        let comma = self.origin.options.decimal_comma;
+        let parsed = match comma && text.contains(',') {
             true => text.replacen(',', ".", 1).parse::<f64>(),
             false => text.parse(),
         };
         let problem = match parsed {
+            // Thousands, or the comma is not the decimal point: a factor of a thousand is at stake.
+            Ok(_) if comma && text.contains('.') => TableProblem::Point,
             Ok(value) if value.is_finite() => return Ok(value),
             Ok(_) => TableProblem::NotFinite,
             Err(_) if text.eq_ignore_ascii_case("true") => return Ok(1.0),
@@ -541,7 +545,8 @@ impl<'a> Rows<'a> {
     /// Refuse to take a number with commas for a word.
     fn no_number_with_commas(&self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
         let text = text(field, line)?;
-        if text.contains(',') && text.replace(',', "").parse::<f64>().is_ok() {
+        let grouped = if self.origin.options.decimal_comma { text.replace('.', "") } else { text.to_owned() };
+        if text.contains(',') && grouped.replace(',', "").parse::<f64>().is_ok() {
             return Err(self.refused(column, text, line, TableProblem::Commas));
         }
         Ok(())
@@ -566,7 +571,7 @@ fn text(field: &[u8], line: u64) -> Result<&str, TableError> {
 
 /// Whether a field is a usual marker of a missing value.
 pub(crate) fn is_missing(text: &str) -> bool {
-    const MARKERS: [&str; 4] = ["?", "NA", "NaN", "null"];
+    const MARKERS: [&str; 10] = ["?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", ".", "-"];
     text.is_empty() || MARKERS.iter().any(|marker| text.eq_ignore_ascii_case(marker))
 }
 

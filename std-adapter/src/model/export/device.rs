@@ -39,6 +39,9 @@ impl DeviceModel {
         let model = Self { words };
         match model.lend() {
             Ok(_) => Ok(model),
+            Err(CoreError::ModelBytes(BytesProblem::Outputs)) => {
+                Err(Error::SeveralTargets { what: "a prediction from exported bytes" })
+            }
             Err(problem) => Err(Error::DeviceModel { path: path.to_owned(), problem }),
         }
     }
