@@ -23,6 +23,9 @@ const FEWEST: usize = 50;
 /// The models, by their error in single precision, that are also quantised.
 const QUANTISED: usize = 2;
 
+/// By this factor, at least, integers must be better than single precision: they err by more on rows unlike those that they were made for.
+const COARSER: f64 = 1.01;
+
 /// The models that are compared on further rows held out, and the number of parts that are held out in turn.
 const FINALISTS: usize = 4;
 const SPLITS: usize = 3;
@@ -108,7 +111,8 @@ pub fn flash_bytes(
 /// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
 /// fit in single precision, rows or free to move, models are fitted to the others; the best two of these also in 16 and 8 bits, where
 /// more landmarks fit; and ridge regression on the features themselves, which needs the fewest bytes. The best four are fitted twice more,
-/// with other fifths held out. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows.
+/// with other fifths held out. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows; integers must
+/// be better by 1 %.
 ///
 /// # Errors
 /// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
@@ -195,7 +199,8 @@ pub fn fit_in_flash<'s>(
 
 impl Candidate {
     fn by_error(&self, other: &Self) -> Ordering {
-        self.nrmse.total_cmp(&other.nrmse)
+        let error = |one: &Self| if one.quantise.is_some() { COARSER * one.nrmse } else { one.nrmse };
+        error(self).total_cmp(&error(other))
     }
 }
 
