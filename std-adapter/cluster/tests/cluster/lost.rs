@@ -57,7 +57,7 @@ async fn a_stock_scheduler_is_reported() {
     });
     wait_for("the stock scheduler listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
 
-    let mut session = Session::on_cluster(&format!("df://127.0.0.1:{port}")).await.unwrap();
+    let mut session = Session::on_cluster(&format!("df://127.0.0.1:{port}"), None).await.unwrap();
     session.add(&table(&glob)).await.unwrap();
     let rows = session.rows(None, None).await.unwrap();
     let error = rows.survey(10, 0).await.unwrap_err();

@@ -5,5 +5,7 @@ mod engines;
 mod errors;
 mod lost;
 mod nodes;
+mod proxy;
 mod remote;
 mod rows;
+mod tls;
