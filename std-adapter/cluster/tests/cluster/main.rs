@@ -8,4 +8,5 @@ mod nodes;
 mod proxy;
 mod remote;
 mod rows;
+mod scheduler;
 mod tls;
