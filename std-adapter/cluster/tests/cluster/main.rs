@@ -8,5 +8,6 @@ mod nodes;
 mod proxy;
 mod remote;
 mod rows;
+mod s3;
 mod scheduler;
 mod tls;
