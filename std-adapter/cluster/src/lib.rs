@@ -24,6 +24,7 @@ mod aggregate;
 mod codec;
 mod columns;
 mod contact;
+mod endpoints;
 mod error;
 mod failures;
 mod predict;

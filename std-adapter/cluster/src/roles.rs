@@ -6,12 +6,12 @@
 
 use crate::codec::{logical_codec, physical_codec};
 use crate::contact::reach;
+use crate::endpoints::{connected, endpoints};
 use crate::error::Error;
 use crate::secure::{row_server, serve_scheduler};
-use crate::session::{MESSAGE, secured_config};
+use crate::session::MESSAGE;
 use crate::stores::runtime;
-use crate::tls::{Credentials, Tls};
-use ballista_core::ConfigProducer;
+use crate::tls::Tls;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::utils::{default_config_producer, default_session_builder};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
@@ -137,7 +137,7 @@ impl Scheduler {
             bind_port: self.port,
             scheduling_policy: policy(self.tls.as_ref()),
             use_tls: self.tls.is_some(),
-            override_create_grpc_client_endpoint: credentials.as_ref().map(Credentials::endpoints),
+            override_create_grpc_client_endpoint: Some(endpoints(credentials.as_ref())),
             executor_timeout_seconds: if self.tls.is_some() { LOST_AFTER_ASKING } else { LOST_AFTER },
             expire_dead_executor_interval_seconds: HEARTBEAT,
             no_executors_grace_period_seconds: ALONE,
@@ -185,7 +185,7 @@ impl Executor {
         };
         let folder = folder.to_string_lossy().into_owned();
         let spill = folder.clone();
-        let endpoints = credentials.as_ref().map(Credentials::endpoints);
+        let reader = credentials.clone();
         let config = ExecutorProcessConfig {
             bind_host: self.bind.clone(),
             external_host: self.host.clone(),
@@ -195,12 +195,12 @@ impl Executor {
             scheduler_port: *port,
             scheduler_connect_timeout_seconds: PATIENCE as u16,
             task_scheduling_policy: policy(self.tls.as_ref()),
-            override_create_grpc_client_endpoint: endpoints.clone(),
+            override_create_grpc_client_endpoint: Some(endpoints(credentials.as_ref())),
             override_arrow_flight_service: credentials.map(row_server),
             // For rows of other executors.
-            override_config_producer: endpoints.map(|endpoints| -> ConfigProducer {
-                Arc::new(move || secured_config(default_config_producer(), endpoints.clone()))
-            }),
+            override_config_producer: Some(Arc::new(move || {
+                connected(default_config_producer(), reader.as_ref())
+            })),
             vcores: self.threads.map_or(0, usize::from),
             work_dir: Some(folder),
             grpc_max_decoding_message_size: MESSAGE as u32,

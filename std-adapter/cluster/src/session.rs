@@ -3,18 +3,16 @@
 use crate::aggregate::Aggregate;
 use crate::codec::{logical_codec, physical_codec};
 use crate::contact::reach;
+use crate::endpoints::connected;
 use crate::error::Error;
 use crate::failures::{is_result_lost, translated};
 use crate::predict::{Predict, Predictions};
 use crate::stores::runtime;
 use crate::survey::{PartialSurvey, Survey, SurveySpec};
 use crate::tables::TableSource;
-use crate::tls::{KEEPALIVE, Tls};
+use crate::tls::Tls;
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
-use ballista_core::config::{
-    BALLISTA_ADAPTIVE_PLANNER_ENABLED, BALLISTA_CLIENT_GRPC_HTTP2_KEEPALIVE_INTERVAL_SECONDS,
-};
-use ballista_core::extension::EndpointOverrideFn;
+use ballista_core::config::BALLISTA_ADAPTIVE_PLANNER_ENABLED;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
@@ -40,11 +38,6 @@ const PORT: u16 = 50_050;
 
 /// How often a pass over all rows runs where an executor is lost with its result, which the scheduler takes for done.
 const ATTEMPTS: usize = 3;
-
-/// Return a configuration whose queries use TLS.
-pub(crate) fn secured_config(config: SessionConfig, endpoints: EndpointOverrideFn) -> SessionConfig {
-    config.with_ballista_use_tls(true).with_ballista_override_create_grpc_client_endpoint(endpoints)
-}
 
 /// Where queries run: this process or a cluster, with its tables.
 pub struct Session {
@@ -85,18 +78,13 @@ impl Session {
             .with_batch_size(BATCH)
             .with_target_partitions(PARTITIONS)
             .with_ballista_grpc_client_max_message_size(MESSAGE)
-            .set_u64(BALLISTA_CLIENT_GRPC_HTTP2_KEEPALIVE_INTERVAL_SECONDS, KEEPALIVE)
             // With it, Ballista 55 runs a stage again whose results were lost, refuses the new ones and waits forever.
             .set_bool(BALLISTA_ADAPTIVE_PLANNER_ENABLED, false)
             .with_ballista_logical_extension_codec(logical_codec())
             .with_ballista_physical_extension_codec(physical_codec());
-        let config = match credentials {
-            Some(credentials) => secured_config(config, credentials.endpoints()),
-            None => config,
-        };
         let state = SessionStateBuilder::new()
             .with_default_features()
-            .with_config(config)
+            .with_config(connected(config, credentials.as_ref()))
             .with_runtime_env(runtime(None)?)
             .build();
         let context = SessionContext::remote_with_state(url, state)
@@ -255,7 +243,7 @@ impl Rows<'_> {
             match frame.clone().collect().await {
                 Ok(batches) => break batches,
                 Err(error) if on_cluster && attempt < ATTEMPTS && is_result_lost(&error.to_string()) => {
-                    attempt += 1
+                    attempt += 1;
                 }
                 Err(error) => return Err(translated(error, self.session.cluster.as_deref())),
             }

@@ -1,22 +1,17 @@
 //! Mutual TLS between the parts of a cluster: each shows a certificate of one authority, and refuses peers without one.
 //!
-//! Ballista's clients take an endpoint from a function, which [`Credentials::endpoints`] is. Its servers have no such hook:
-//! [`secure`](crate::secure) builds them.
+//! Ballista's clients have a hook for it ([`endpoints`](crate::endpoints)). Its servers have none: [`secure`](crate::secure)
+//! builds them.
 
 use crate::error::{Error, deepest};
-use ballista_core::extension::EndpointOverrideFn;
 use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity, Server, ServerTlsConfig};
 
 /// The time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(20);
-
-/// Seconds between two signs of life that a client asks the scheduler for; without one within 20 s its query fails.
-pub(crate) const KEEPALIVE: u64 = 10;
 
 /// The files of mutual TLS, in PEM. Scheduler, executors and clients use it all or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +94,7 @@ impl Credentials {
 
     /// Make a client speak TLS with a server that has a certificate of the authority for its host.
     ///
-    /// Ballista names schedulers by `http://`, whatever the settings; then the endpoint is built again, with the same settings.
+    /// Ballista names schedulers by `http://`, whatever the settings; then the endpoint is built again.
     ///
     /// # Errors
     /// An invalid address, and what the TLS library says.
@@ -108,13 +103,7 @@ impl Credentials {
         let place = uri.authority().ok_or("an address without a host")?;
         let endpoint = match uri.scheme_str() {
             Some("https") => endpoint,
-            _ => {
-                let settings = GrpcClientConfig {
-                    http2_keepalive_interval_seconds: KEEPALIVE,
-                    ..GrpcClientConfig::default()
-                };
-                create_grpc_client_endpoint(format!("https://{place}"), Some(&settings))?
-            }
+            _ => create_grpc_client_endpoint(format!("https://{place}"), Some(&GrpcClientConfig::default()))?,
         };
         let secured = ClientTlsConfig::new()
             .domain_name(place.host().trim_matches(['[', ']']))
@@ -122,11 +111,5 @@ impl Credentials {
             .identity(self.identity.clone())
             .timeout(HANDSHAKE);
         Ok(endpoint.tls_config(secured)?)
-    }
-
-    /// Return [`client`](Self::client) as Ballista takes it.
-    pub(crate) fn endpoints(&self) -> EndpointOverrideFn {
-        let credentials = self.clone();
-        Arc::new(move |endpoint| credentials.client(endpoint))
     }
 }

@@ -66,16 +66,16 @@ impl Shared {
     }
 
     fn pass(self: Arc<Self>, mut client: TcpStream) -> std::io::Result<()> {
-        if let Trouble::Answer(most, response) = self.trouble {
-            if self.disturbs(most) {
-                // The end of the request's head: such requests have no body.
-                let (mut head, mut byte) = (Vec::new(), [0]);
-                while !head.ends_with(b"\r\n\r\n") && client.read(&mut byte)? > 0 {
-                    head.push(byte[0]);
-                }
-                client.write_all(response.as_bytes())?;
-                return client.shutdown(Shutdown::Write);
+        if let Trouble::Answer(most, response) = self.trouble
+            && self.disturbs(most)
+        {
+            // The end of the request's head: such requests have no body.
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && client.read(&mut byte)? > 0 {
+                head.push(byte[0]);
             }
+            client.write_all(response.as_bytes())?;
+            return client.shutdown(Shutdown::Write);
         }
         let server = TcpStream::connect(("127.0.0.1", self.target))?;
         let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
@@ -99,11 +99,12 @@ impl Shared {
             }
             passed += count;
             client.write_all(&buffer[..count])?;
-            if let Trouble::Cut(most, after) = self.trouble {
-                if passed > after && self.disturbs(most) {
-                    client.shutdown(Shutdown::Both)?;
-                    return server.shutdown(Shutdown::Both);
-                }
+            if let Trouble::Cut(most, after) = self.trouble
+                && passed > after
+                && self.disturbs(most)
+            {
+                client.shutdown(Shutdown::Both)?;
+                return server.shutdown(Shutdown::Both);
             }
         }
     }
