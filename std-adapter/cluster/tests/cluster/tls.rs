@@ -1,7 +1,7 @@
 //! Mutual TLS: the result is the same, and whoever has no certificate of the authority gets an error and nothing else.
 
 use crate::engines::{assert_same, compute, table};
-use crate::nodes::{Files, Node, Nodes, free_port, options, words};
+use crate::nodes::{Files, Node, Nodes, free_port, options, wait_for, words};
 use crate::proxy::{Proxy, Trouble};
 use crate::rows::parts;
 use arrow_flight::HandshakeRequest;
@@ -10,6 +10,7 @@ use ballista_core::serde::protobuf::CreateUpdateSessionParams;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use dpp_nystrom_cluster::{Error, Session, Tls};
 use std::fs;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -19,11 +20,20 @@ const ROWS: usize = 20_000;
 
 /// Run the commands of the documentation in a folder.
 pub(crate) fn certificates(folder: &Path) -> Files {
+    certificates_and(folder, "")
+}
+
+/// The same, and more of them.
+fn certificates_and(folder: &Path, more: &str) -> Files {
     let text = include_str!("../../docs/cluster.md");
     let begin =
         text.find("```sh\n# certificates.sh").expect("no recipe in the documentation") + "```sh\n".len();
     let recipe = &text[begin..begin + text[begin..].find("```").unwrap()];
-    let made = Command::new("sh").args(["-e", "-c", recipe]).current_dir(folder).output().unwrap();
+    let made = Command::new("sh")
+        .args(["-e", "-c", &format!("{recipe}{more}")])
+        .current_dir(folder)
+        .output()
+        .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     Files(folder.to_owned())
 }
@@ -161,22 +171,22 @@ async fn a_scheduler_without_tls_is_told_from_one_that_refuses() {
     assert!(error.to_string().contains("does not use TLS"), "{error}");
 }
 
-/// A certificate for one host is none for another: this one is for a host that is not in it.
+/// A certificate of the authority for another host, or for a client alone, does not make a scheduler.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_scheduler_is_the_one_that_its_certificate_names() {
+async fn a_scheduler_is_what_its_certificate_says() {
     let folder = tempfile::tempdir().unwrap();
-    let files = certificates(folder.path());
-    let port = free_port();
-    let mut arguments = words(&format!("scheduler --port {port} --tls-ca"));
-    let Tls { ca, cert, key } = files.of("client");
-    arguments.extend([ca, cert, key].map(|path| path.display().to_string()));
-    arguments.insert(5, "--tls-cert".into());
-    arguments.insert(7, "--tls-key".into());
-    let _scheduler = Node::start(arguments);
-    crate::nodes::wait_for("it listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let url = format!("df://127.0.0.1:{port}");
-    let error = Session::on_cluster(&url, Some(&files.of("executor"))).await.err().unwrap();
-    assert!(error.to_string().contains("is not reached over TLS"), "{error}");
+    let more = "certificate elsewhere DNS:elsewhere.example serverAuth,clientAuth\n";
+    let files = certificates_and(folder.path(), more);
+    for (name, reason) in [("elsewhere", "not valid for name"), ("client", "extended key usage")] {
+        let port = free_port();
+        let arguments = words(&format!("scheduler --port {port}"));
+        let _scheduler = Node::start([arguments, options(&files.of(name))].concat());
+        wait_for("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let url = format!("df://127.0.0.1:{port}");
+        let error = Session::on_cluster(&url, Some(&files.of("client"))).await.err().unwrap();
+        assert!(matches!(error, Error::Scheduler { .. }), "{name}: {error}");
+        assert!(error.to_string().contains(reason), "{name}: {error}");
+    }
 }
 
 #[test]
