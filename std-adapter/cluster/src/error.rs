@@ -100,6 +100,11 @@ pub enum Error {
         "the connection to the scheduler at {0} was lost during the query, and the query with it; run the command again"
     )]
     SchedulerLost(String),
+    /// An executor whose certificate does not hold.
+    #[error(
+        "an executor has a certificate that is not of the authority in --tls-ca, or does not name the executor's --host: {0}"
+    )]
+    Executor(String),
     /// A file of TLS that cannot be used.
     #[error("{}: cannot be used for TLS: {reason}", path.display())]
     Tls {
@@ -164,7 +169,7 @@ impl From<ballista_core::error::BallistaError> for Error {
 }
 
 /// Return the reason without the layers that passed it on.
-fn root(error: &DataFusionError) -> String {
+pub(crate) fn root(error: &DataFusionError) -> String {
     match error.find_root() {
         DataFusionError::External(error) => error.to_string(),
         DataFusionError::ObjectStore(error) => {

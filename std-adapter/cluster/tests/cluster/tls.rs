@@ -18,6 +18,9 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 
 const ROWS: usize = 20_000;
 
+/// One more certificate, for a host that is not there.
+const ELSEWHERE: &str = "certificate elsewhere DNS:elsewhere.example serverAuth,clientAuth\n";
+
 /// Run the commands of the documentation in a folder.
 pub(crate) fn certificates(folder: &Path) -> Files {
     certificates_and(folder, "")
@@ -175,8 +178,7 @@ async fn a_scheduler_without_tls_is_told_from_one_that_refuses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduler_is_what_its_certificate_says() {
     let folder = tempfile::tempdir().unwrap();
-    let more = "certificate elsewhere DNS:elsewhere.example serverAuth,clientAuth\n";
-    let files = certificates_and(folder.path(), more);
+    let files = certificates_and(folder.path(), ELSEWHERE);
     for (name, reason) in [("elsewhere", "not valid for name"), ("client", "extended key usage")] {
         let port = free_port();
         let arguments = words(&format!("scheduler --port {port}"));
@@ -187,6 +189,24 @@ async fn a_scheduler_is_what_its_certificate_says() {
         assert!(matches!(error, Error::Scheduler { .. }), "{name}: {error}");
         assert!(error.to_string().contains(reason), "{name}: {error}");
     }
+}
+
+/// The client takes no rows from an executor with the certificate of another host.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_executor_is_where_its_certificate_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = certificates_and(folder.path(), ELSEWHERE);
+    let glob = parts(folder.path(), 2, 1_000);
+    let nodes = Nodes::start_with(0, Some(files.clone()));
+    let port = free_port();
+    let arguments = words(&format!("executor --scheduler 127.0.0.1:{} --port {port}", nodes.port));
+    let _executor = Node::start([arguments, options(&files.of("elsewhere"))].concat());
+    let mut session = nodes.session().await;
+    session.add(&table(&glob)).await.unwrap();
+    let rows = session.rows(None, None).await.unwrap();
+    let error = rows.survey(10, 0).await.unwrap_err();
+    assert!(matches!(error, Error::Executor(_)), "{error}");
+    assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
 }
 
 #[test]
