@@ -1,4 +1,4 @@
-//! How the parts of a cluster connect to each other: over TLS or not, and never waiting for a peer that has fallen silent.
+//! How the parts of a cluster connect to each other: over TLS or not, and with time limits.
 
 use crate::tls::Credentials;
 use ballista_core::extension::{EndpointOverrideFn, SessionConfigExt};
