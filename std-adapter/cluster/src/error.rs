@@ -2,6 +2,8 @@
 
 use datafusion::error::DataFusionError;
 use dpp_nystrom::Error as AdapterError;
+use std::error::Error as StdError;
+use std::path::PathBuf;
 
 /// Every error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +87,35 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A scheduler that is not reached, or refuses.
+    #[error("the scheduler at {address} {reason}")]
+    Scheduler {
+        /// Its address, as `HOST:PORT`.
+        address: String,
+        /// What it does.
+        reason: String,
+    },
+    /// The connection to the scheduler at this address ended during a query.
+    #[error(
+        "the connection to the scheduler at {0} was lost during the query, and the query with it; run the command again"
+    )]
+    SchedulerLost(String),
+    /// An executor whose certificate does not hold.
+    #[error(
+        "an executor has a certificate that is not of the authority in --tls-ca, or does not name the executor's --host: {0}"
+    )]
+    Executor(String),
+    /// A file of TLS that cannot be used.
+    #[error("{}: cannot be used for TLS: {reason}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// Options of TLS without a cluster.
+    #[error("--tls-ca, --tls-cert and --tls-key are for a cluster; name it with --cluster")]
+    TlsWithoutCluster,
     /// An invalid address to listen at.
     #[error(
         "{address} is not an address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
@@ -138,11 +169,23 @@ impl From<ballista_core::error::BallistaError> for Error {
 }
 
 /// Return the reason without the layers that passed it on.
-fn root(error: &DataFusionError) -> String {
+pub(crate) fn root(error: &DataFusionError) -> String {
     match error.find_root() {
         DataFusionError::External(error) => error.to_string(),
+        DataFusionError::ObjectStore(error) => {
+            format!("a table cannot be read: {error} ({})", deepest(&**error))
+        }
         other => other.strip_backtrace(),
     }
+}
+
+/// Return the innermost reason.
+pub(crate) fn deepest(error: &(dyn StdError + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
 }
 
 /// Convert an error of a function that the engine runs.

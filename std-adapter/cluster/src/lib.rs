@@ -10,6 +10,7 @@
 //! | a model on given landmarks | [`Rows::accumulate`], [`dpp_nystrom::regression::FitSpec`] |
 //! | rows to predictions | [`Rows::predict`] |
 //! | the cluster itself | [`roles`] |
+//! | mutual TLS between its parts | [`Tls`] |
 //!
 //! The engine partitions rows in any way. Whether a row is in the sample, and in which fold of cross-validation, is drawn
 //! from its own values. So the result is the same on one thread, on all, and on any number of machines, also where some of
@@ -22,14 +23,19 @@
 mod aggregate;
 mod codec;
 mod columns;
+mod contact;
+mod endpoints;
 mod error;
+mod failures;
 mod predict;
 pub mod roles;
+mod secure;
 mod session;
 mod source;
 mod stores;
 mod survey;
 mod tables;
+mod tls;
 
 pub use codec::{logical_codec, physical_codec};
 pub use error::Error;
@@ -38,3 +44,4 @@ pub use session::{Rows, Session};
 pub use source::SurveyedRows;
 pub use survey::Survey;
 pub use tables::TableSource;
+pub use tls::Tls;

@@ -2,6 +2,7 @@
 
 use crate::columns::{columns, row_major};
 use crate::error::{Error, inside};
+use crate::failures::translated;
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::error::Result;
@@ -85,6 +86,8 @@ impl ScalarUDFImpl for Predict {
 
 /// Rows with predictions, batch by batch. Batches come in any order; rows keep theirs within a batch.
 pub struct Predictions {
+    /// The URL of the cluster, if they are computed on one.
+    pub(crate) cluster: Option<String>,
     pub(crate) stream: SendableRecordBatchStream,
 }
 
@@ -100,6 +103,6 @@ impl Predictions {
     /// [`Error::Null`] and [`Error::NotFinite`] with the column, [`Error::Adapter`] for a prediction that overflows; the
     /// engine's.
     pub async fn next(&mut self) -> Option<std::result::Result<RecordBatch, Error>> {
-        Some(self.stream.next().await?.map_err(Error::from))
+        Some(self.stream.next().await?.map_err(|error| translated(error, self.cluster.as_deref())))
     }
 }

@@ -1,12 +1,18 @@
 //! The cluster's parts: a scheduler, and executors that do its work. Both know this program's functions.
 //!
 //! An executor without a heartbeat for [`LOST_AFTER`] seconds is lost; its tasks, and those whose results it still held,
-//! run again elsewhere. There is no encryption and no authentication: run a cluster on a private network.
+//! run again elsewhere. Without [`Tls`] there is no encryption and no authentication: run such a cluster on a private network.
+//! With it, executors ask the scheduler for tasks, which is their heartbeat too.
 
 use crate::codec::{logical_codec, physical_codec};
+use crate::contact::reach;
+use crate::endpoints::{connected, endpoints};
 use crate::error::Error;
+use crate::secure::{row_server, serve_scheduler};
 use crate::session::MESSAGE;
 use crate::stores::runtime;
+use crate::tls::Tls;
+use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::utils::{default_config_producer, default_session_builder};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
@@ -18,12 +24,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Seconds between two heartbeats of an executor.
 pub const HEARTBEAT: u64 = 2;
 
 /// Seconds without a heartbeat after which an executor is lost.
 pub const LOST_AFTER: u64 = 10;
+
+/// [`LOST_AFTER`] with TLS: an executor whose threads are all at work asks for tasks every five seconds.
+pub const LOST_AFTER_ASKING: u64 = 20;
+
+/// Seconds that an executor tries to reach its scheduler.
+pub const PATIENCE: u64 = 30;
 
 /// Seconds that queries wait for an executor where there is none, before they fail.
 pub const ALONE: u64 = 60;
@@ -41,6 +54,9 @@ pub struct Scheduler {
     /// The number of executors from which `http://HOST:PORT/readyz` reports that the cluster is ready
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
     pub executors: usize,
+    /// Mutual TLS with executors and clients.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub tls: Option<Tls>,
 }
 
 /// Where an executor listens, and its scheduler.
@@ -68,6 +84,9 @@ pub struct Executor {
     /// The folder of intermediate results [default: a temporary one]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
     pub folder: Option<PathBuf>,
+    /// Mutual TLS with the scheduler, other executors and clients.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub tls: Option<Tls>,
 }
 
 /// A host and a port, parsed from `HOST:PORT`.
@@ -97,17 +116,29 @@ fn address(host: &str, port: u16) -> Result<SocketAddr, Error> {
         .map_err(|error: std::net::AddrParseError| Error::Address { reason: error.to_string(), address })
 }
 
+/// Ballista's own server for commands has no TLS, so executors ask for tasks where there is TLS.
+fn policy(tls: Option<&Tls>) -> TaskSchedulingPolicy {
+    match tls {
+        Some(_) => TaskSchedulingPolicy::PullStaged,
+        None => TaskSchedulingPolicy::PushStaged,
+    }
+}
+
 impl Scheduler {
     /// Run until it is stopped.
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Role`] where the port is taken.
+    /// [`Error::Address`], [`Error::Role`] where the port is taken, [`Error::Tls`].
     pub async fn run(&self) -> Result<(), Error> {
         let address = address(&self.bind, self.port)?;
+        let credentials = self.tls.as_ref().map(Tls::load).transpose()?;
         let config = SchedulerConfig {
             bind_host: self.bind.clone(),
             bind_port: self.port,
-            executor_timeout_seconds: LOST_AFTER,
+            scheduling_policy: policy(self.tls.as_ref()),
+            use_tls: self.tls.is_some(),
+            override_create_grpc_client_endpoint: Some(endpoints(credentials.as_ref())),
+            executor_timeout_seconds: if self.tls.is_some() { LOST_AFTER_ASKING } else { LOST_AFTER },
             expire_dead_executor_interval_seconds: HEARTBEAT,
             no_executors_grace_period_seconds: ALONE,
             min_ready_executors: self.executors,
@@ -124,7 +155,10 @@ impl Scheduler {
             ..SchedulerConfig::default()
         };
         let cluster = BallistaCluster::new_from_config(&config).await?;
-        Ok(start_server(cluster, address, Arc::new(config)).await?)
+        match credentials {
+            Some(credentials) => serve_scheduler(cluster, address, config, &credentials).await,
+            None => Ok(start_server(cluster, address, Arc::new(config)).await?),
+        }
     }
 }
 
@@ -132,9 +166,13 @@ impl Executor {
     /// Run until it or the scheduler is stopped.
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Role`] where no scheduler is reached within half a minute or a port is taken.
+    /// [`Error::Address`], [`Error::Tls`], [`Error::Scheduler`] where none is reached within [`PATIENCE`] or it refuses,
+    /// [`Error::Role`] where a port is taken.
     pub async fn run(&self) -> Result<(), Error> {
         address(&self.bind, self.port)?;
+        let credentials = self.tls.as_ref().map(Tls::load).transpose()?;
+        let HostPort { host, port } = &self.scheduler;
+        reach(host, *port, credentials.as_ref(), Duration::from_secs(PATIENCE)).await?;
         // Kept until the executor ends: dropping it removes the folder.
         let temporary;
         let folder = match &self.folder {
@@ -147,14 +185,22 @@ impl Executor {
         };
         let folder = folder.to_string_lossy().into_owned();
         let spill = folder.clone();
+        let reader = credentials.clone();
         let config = ExecutorProcessConfig {
             bind_host: self.bind.clone(),
             external_host: self.host.clone(),
             port: self.port,
             grpc_port: self.control_port,
-            scheduler_host: self.scheduler.host.clone(),
-            scheduler_port: self.scheduler.port,
-            scheduler_connect_timeout_seconds: 30,
+            scheduler_host: host.clone(),
+            scheduler_port: *port,
+            scheduler_connect_timeout_seconds: PATIENCE as u16,
+            task_scheduling_policy: policy(self.tls.as_ref()),
+            override_create_grpc_client_endpoint: Some(endpoints(credentials.as_ref())),
+            override_arrow_flight_service: credentials.map(row_server),
+            // For rows of other executors.
+            override_config_producer: Some(Arc::new(move || {
+                connected(default_config_producer(), reader.as_ref())
+            })),
             vcores: self.threads.map_or(0, usize::from),
             work_dir: Some(folder),
             grpc_max_decoding_message_size: MESSAGE as u32,

@@ -2,21 +2,27 @@
 
 use crate::aggregate::Aggregate;
 use crate::codec::{logical_codec, physical_codec};
+use crate::contact::reach;
+use crate::endpoints::connected;
 use crate::error::Error;
+use crate::failures::{is_result_lost, translated};
 use crate::predict::{Predict, Predictions};
 use crate::stores::runtime;
 use crate::survey::{PartialSurvey, Survey, SurveySpec};
 use crate::tables::TableSource;
+use crate::tls::Tls;
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use ballista_core::config::BALLISTA_ADAPTIVE_PLANNER_ENABLED;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
-use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dpp_nystrom::model::Model;
 use dpp_nystrom::regression::{FitSpec, Folds};
+use std::time::Duration;
+use url::Url;
 
 /// Rows of a batch: enough that factoring the landmarks once a batch costs little.
 const BATCH: usize = 16_384;
@@ -26,6 +32,12 @@ const PARTITIONS: usize = 16;
 
 /// The maximum size in bytes of a message between the parts of a cluster; a survey's sample is the largest.
 pub(crate) const MESSAGE: usize = 256 << 20;
+
+/// The port of a scheduler whose URL has none.
+const PORT: u16 = 50_050;
+
+/// How often a pass over all rows runs where an executor is lost with its result, which the scheduler takes for done.
+const ATTEMPTS: usize = 3;
 
 /// Where queries run: this process or a cluster, with its tables.
 pub struct Session {
@@ -49,24 +61,30 @@ impl Session {
         Ok(Self { context, cluster: None, tables: Vec::new() })
     }
 
-    /// Run queries on the cluster whose scheduler is at `df://HOST:PORT`.
+    /// Run queries on the cluster whose scheduler is at `df://HOST:PORT`, with mutual TLS or in plain text.
     ///
     /// # Errors
-    /// [`Error::Url`].
-    pub async fn on_cluster(url: &str) -> Result<Self, Error> {
+    /// [`Error::Url`], [`Error::Tls`], [`Error::Scheduler`] where it is not reached or refuses.
+    pub async fn on_cluster(url: &str, tls: Option<&Tls>) -> Result<Self, Error> {
         let refused = |reason: String| Error::Url { url: url.to_owned(), reason };
         if !url.starts_with("df://") {
             return Err(refused("it does not start with df://".into()));
         }
+        let parsed = Url::parse(url).map_err(|error| refused(error.to_string()))?;
+        let host = parsed.host_str().ok_or_else(|| refused("it has no host".into()))?;
+        let credentials = tls.map(Tls::load).transpose()?;
+        reach(host, parsed.port().unwrap_or(PORT), credentials.as_ref(), Duration::ZERO).await?;
         let config = SessionConfig::new_with_ballista()
             .with_batch_size(BATCH)
             .with_target_partitions(PARTITIONS)
             .with_ballista_grpc_client_max_message_size(MESSAGE)
+            // With it, Ballista 55 runs a stage again whose results were lost, refuses the new ones and waits forever.
+            .set_bool(BALLISTA_ADAPTIVE_PLANNER_ENABLED, false)
             .with_ballista_logical_extension_codec(logical_codec())
             .with_ballista_physical_extension_codec(physical_codec());
         let state = SessionStateBuilder::new()
             .with_default_features()
-            .with_config(config)
+            .with_config(connected(config, credentials.as_ref()))
             .with_runtime_env(runtime(None)?)
             .build();
         let context = SessionContext::remote_with_state(url, state)
@@ -200,7 +218,9 @@ impl Rows<'_> {
         let function = Predict::function(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);
         let frame = self.frame.clone().with_column(name, prediction)?;
-        Ok(Predictions { stream: frame.execute_stream().await.map_err(|error| self.translated(error))? })
+        let cluster = self.session.cluster.clone();
+        let stream = frame.execute_stream().await.map_err(|error| translated(error, cluster.as_deref()))?;
+        Ok(Predictions { cluster, stream })
     }
 
     /// Return the name of the data set: those of the tables.
@@ -217,20 +237,20 @@ impl Rows<'_> {
     async fn aggregate(&self, function: AggregateUDF) -> Result<Option<Vec<u8>>, Error> {
         let value = function.call(numbers(&self.names()?)).alias("value");
         let frame = self.frame.clone().aggregate(Vec::new(), vec![value])?;
-        let batches = frame.collect().await.map_err(|error| self.translated(error))?;
+        let on_cluster = self.session.cluster.is_some();
+        let mut attempt = 1;
+        let batches = loop {
+            match frame.clone().collect().await {
+                Ok(batches) => break batches,
+                Err(error) if on_cluster && attempt < ATTEMPTS && is_result_lost(&error.to_string()) => {
+                    attempt += 1;
+                }
+                Err(error) => return Err(translated(error, self.session.cluster.as_deref())),
+            }
+        };
         let columns = batches.iter().filter_map(|batch| batch.columns().first()?.as_binary_opt::<i64>());
         let value = columns.flatten().next().ok_or(Error::Malformed)?;
         Ok(value.map(<[u8]>::to_vec))
-    }
-
-    /// Convert an error of the engine.
-    fn translated(&self, error: DataFusionError) -> Error {
-        match &self.session.cluster {
-            Some(url) if error.to_string().contains("ExtensionCodec is not provided") => {
-                Error::StockScheduler(url.clone())
-            }
-            _ => error.into(),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
-use dpp_nystrom_cluster::{Error, Session, TableSource, roles};
+use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
 use std::path::PathBuf;
 
 /// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
@@ -59,12 +59,15 @@ pub(crate) struct Source {
     /// Threads of this process [default: all]
     #[arg(long, value_name = "N", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    #[command(flatten)]
+    tls: Option<Tls>,
 }
 
 impl Source {
     pub(crate) async fn session(&self) -> Result<Session, Error> {
         let mut session = match &self.cluster {
-            Some(url) => Session::on_cluster(url).await?,
+            Some(url) => Session::on_cluster(url, self.tls.as_ref()).await?,
+            None if self.tls.is_some() => return Err(Error::TlsWithoutCluster),
             None => Session::in_process(self.threads.map(usize::from))?,
         };
         for table in &self.tables {
