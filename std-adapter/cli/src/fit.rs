@@ -330,8 +330,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         },
     };
     let count = match &landmarks {
-        // As many as fit, in integers too.
-        _ if arguments.flash.is_some() => 0,
+        // Kernels are compared on request where integers may be wanted, and for classes, whose log-losses have not shown that it pays.
+        _ if arguments.flash.is_some() || source.columns().classes.is_some() => 0,
         Landmarks::Count(count) | Landmarks::Free(count) => *count,
         Landmarks::Rows(rows) => rows.len(),
         _ => 0,
