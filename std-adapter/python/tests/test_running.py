@@ -30,7 +30,7 @@ def interrupts():
         lambda: LandmarkRidge(n_components=500, random_state=0).fit(ROWS, TARGET),
         lambda: LandmarkRidge(n_components=500, metric="map", random_state=0).fit(ROWS, TARGET),
         lambda: LandmarkClassifier(n_components=500, random_state=0).fit(ROWS, np.digitize(ROWS[:, 0], [-1, 0, 1])),
-        lambda: LandmarkRidge(n_components=500, metric="one", scale=None, selector="uniform").fit(ROWS, TARGET),
+        lambda: LandmarkRidge(n_components=2000, metric="one", scale=None, selector="uniform").fit(ROWS, TARGET),
         lambda: Nystroem(n_components=500, selector="kdpp", selector_params={"steps": 10**10}).fit(ROWS),
         lambda: Nystroem(n_components=500, selector="refined", selector_params={"sweeps": 10**6}).fit(ROWS),
         lambda: Nystroem(n_components=5000, selector="rpcholesky").fit(ROWS),
