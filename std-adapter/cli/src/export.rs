@@ -131,7 +131,9 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let share =
         (outputs.len() == 1 && model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation);
     let is_worse = cost.errors.is_some_and(|[own, exported]| exported > WORSE * own);
-    if is_worse || share.unwrap_or(cost.rms) > COARSE {
+    // Of classes an output is an indicator; several targets have several units.
+    let coarse = share.or(model.classifier.is_some().then_some(cost.rms)).is_some_and(|share| share > COARSE);
+    if is_worse || coarse {
         note(
             "warning: the export predicts clearly worse than the model: other --quantise numbers may do better, or a model with a larger \
              --ridge, fewer landmarks, or fit --precision f32",

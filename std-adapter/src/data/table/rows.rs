@@ -476,7 +476,6 @@ impl<'a> Rows<'a> {
             let number = self.number(column, field, line);
             let Cell::Open = self.plan.labels else { return number };
             match number.as_ref().err().map(|error| &error.problem) {
-                Some(TableProblem::Point(_)) => return number,
                 Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
                     return Err(TableProblem::TwoPasses.into());
                 }
