@@ -123,7 +123,6 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::NotANumber(_) => "(--words, --ignore)",
         TableProblem::Point(_) => "(--decimal)",
         TableProblem::TwoRoles { .. } => "(--target, --ids, --group, --weight)",
-        TableProblem::Commas(text) if text.contains('.') => "(--words, --classes, --ignore)",
         TableProblem::Commas(_) => "(--decimal , or --words, --classes, --ignore)",
         TableProblem::NotFinite(text) if !text.eq_ignore_ascii_case("nan") => "(--ignore)",
         TableProblem::NotFiniteEntry(value) if !value.is_nan() => "(--ignore)",

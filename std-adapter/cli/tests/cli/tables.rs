@@ -142,7 +142,7 @@ const REFUSED: [(&str, File, &[&str]); 27] = [
     (
         "points for thousands, then a decimal comma",
         ("a.csv", "a;y\n2.077,50;0,5\n3.000,00;0,7\n", "--decimal ,"),
-        &["is a number with a comma", "--ignore"],
+        &["\"2.077,50\" has a point", "line 2", "--decimal"],
     ),
     ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes or --header no"]),
     ("numbered columns and an index", ("a.csv", ",0,1\n0,2.5,3\n1,2,5\n", ""), &["line 1", "--header yes"]),

@@ -544,8 +544,11 @@ impl<'a> Rows<'a> {
     /// Refuse to take a number with commas for a word.
     fn no_number_with_commas(&self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
         let text = text(field, line)?;
-        let grouped = if self.origin.options.decimal_comma { text.replace('.', "") } else { text.to_owned() };
-        if text.contains(',') && grouped.replace(',', "").parse::<f64>().is_ok() {
+        let is_number = |text: &str| text.contains(',') && text.replace(',', "").parse::<f64>().is_ok();
+        if self.origin.options.decimal_comma && text.contains('.') && is_number(&text.replace('.', "")) {
+            return Err(self.refused(column, text, line, TableProblem::Point));
+        }
+        if is_number(text) {
             return Err(self.refused(column, text, line, TableProblem::Commas));
         }
         Ok(())
