@@ -35,6 +35,10 @@ const SKETCH: usize = 150;
 /// The maximum number of values by which a grid is extended while its best value is at an end.
 const EXTENSIONS: usize = 2;
 
+/// The factor of the least error, a mean of squares, within which the first stage prefers a value nearer to the median distance:
+/// where errors hardly differ, a wide kernel gains nothing and extrapolates far.
+const FLAT: f64 = 1.02;
+
 /// The number of values compared in the second stage.
 const COMPARED: usize = 4;
 
@@ -146,7 +150,7 @@ impl Search<'_> {
             go_on(self.observer)?;
         }
         self.observer.end();
-        let first = scan.best().unwrap_or(1.0);
+        let first = scan.nearest_to_median(FLAT).unwrap_or(1.0);
 
         let (mut scan, mut failure) = (Scan::default(), None);
         let mut next = Some(first);
@@ -206,6 +210,13 @@ impl Scan {
     /// Return the bandwidth with the least error.
     pub(crate) fn best(&self) -> Option<f64> {
         self.bracket().map(|(best, _)| self.tried[best].0)
+    }
+
+    /// Return the bandwidth nearest to the median distance whose error is within a factor of the least.
+    fn nearest_to_median(&self, factor: f64) -> Option<f64> {
+        let least = self.tried.iter().map(|tried| tried.1).fold(f64::INFINITY, f64::min);
+        let near = self.tried.iter().filter(|(_, error)| error.is_finite() && *error <= factor * least);
+        near.map(|tried| tried.0).min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
     }
 
     /// Return the next bandwidth outside, if the best is at an end.
@@ -386,6 +397,19 @@ mod tests {
             let cancelled = search.best(|_, _| Err(Error::Cancelled));
             assert!(matches!(cancelled, Err(Error::Cancelled)));
         });
+    }
+
+    #[test]
+    fn where_errors_hardly_differ_the_nearest_to_the_median_is_first() {
+        let mut scan = Scan::default();
+        assert_eq!(scan.nearest_to_median(1.5), None);
+        for (multiple, error) in [(0.25, f64::INFINITY), (0.5, 1.4), (1.0, 1.6), (4.0, 1.3), (16.0, 1.0)] {
+            scan.add(multiple, error);
+        }
+        assert_eq!(
+            [1.0, 1.35, 1.5, 2.0].map(|factor| scan.nearest_to_median(factor)),
+            [16.0, 4.0, 0.5, 1.0].map(Some)
+        );
     }
 
     #[test]
