@@ -222,7 +222,16 @@ pub(crate) fn learn_metric(
     observer.begin("metric", 1 + descents + of_kinds + of_maps + u64::from(free));
     let search = Search { landmarks: few, seed, observer };
     let scales = metric != Metric::One;
-    let mut found = search.begin(&split, kernel.kind, None, scales)?;
+    let mut begun = search.begin(&split, kernel.kind, None, scales);
+    // A rougher kernel leaves more independent rows.
+    for kind in KINDS.into_iter().filter(|_| any_kind) {
+        if !matches!(begun, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })) {
+            break;
+        }
+        kernel.kind = kind;
+        begun = search.begin(&split, kind, None, scales);
+    }
+    let mut found = begun?;
     let mut kinds = Vec::new();
     if let (true, Some((_, from))) = (any_kind, found.last()) {
         let compared = search.compare(&split, (kernel.kind, from), scales)?;
@@ -659,8 +668,10 @@ impl Search<'_> {
 mod tests {
     use super::{Gram, MULTIPLES, RpCholesky, Task, Weights, learn_metric, ranks, run};
     use crate::data::prepared::{Prepared, StandardTarget};
+    use crate::error::Error;
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::NoObserver;
+    use dpp_nystrom_core::Error as CoreError;
 
     /// Rows of five features and a target.
     fn rows(count: usize, target: impl Fn(&[f64]) -> f64) -> Prepared {
@@ -713,6 +724,25 @@ mod tests {
             rounded(rough.errors[1].1) <= rounded(least),
             "the scales go on from those compared: {rough:?}"
         );
+    }
+
+    /// Where the kernel asked for leaves too few independent rows, another is compared in its place.
+    #[test]
+    fn a_kernel_that_leaves_enough_rows_is_found() {
+        let data = planted();
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 300.0 };
+        let learn = |any| learn_metric(&data, (spec, any), Metric::Auto, (100, false), 1, &NoObserver);
+        let refused = learn(false);
+        assert!(
+            matches!(
+                refused,
+                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank: 1..100, .. } })
+            ),
+            "{refused:?}"
+        );
+        let learned = learn(true).unwrap();
+        assert_ne!(learned.kernel.kind, KernelKind::Gaussian);
+        assert!(learned.kinds.iter().all(|(kind, _)| *kind != KernelKind::Gaussian), "{learned:?}");
     }
 
     /// The target depends on one direction that no axis is near: scales cannot follow it.
