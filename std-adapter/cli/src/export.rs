@@ -1,12 +1,15 @@
 //! `dpp-nystrom export`.
 
 use crate::choice::{Choice, one_of};
-use crate::columns::MatchArguments;
+use crate::columns::{MatchArguments, tell};
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
-use crate::output::{keep_inputs, listed, note, print_report, row, short, shown};
+use crate::output::{
+    Column, keep_inputs, listed, note, plain, print_report, row, short, short_or_dash, shown, table,
+};
 use clap::Args;
-use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
+use dpp_nystrom::data::table::Reading;
+use dpp_nystrom::model::export::{Bits, Bundle, Cost, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{atomic_file::write_whole, model::Model};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -65,6 +68,8 @@ const WITH: [Choice<Added>; 2] = [("novelty", "", Added::Novelty), ("variance", 
 /// The factor of the model's error, and the share of a standard deviation, beyond which an export is warned about.
 const WORSE: f64 = 1.05;
 const COARSE: f64 = 0.1;
+/// The share up to which a difference does not matter where no rows were given.
+const FINE: f64 = 0.01;
 
 /// The integers, or none for single precision.
 type Numbers = Option<Bits>;
@@ -95,6 +100,52 @@ struct Report<'a> {
     rms_difference_share: Option<f64>,
     rmse_of_model: Option<f64>,
     rmse_of_export: Option<f64>,
+    /// Of several targets, each in its own units.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<Measured>,
+}
+
+/// What the export of a target costs.
+#[derive(Serialize)]
+struct Measured {
+    target: String,
+    largest_difference: f64,
+    rms_difference: f64,
+    rms_difference_share: Option<f64>,
+    rmse_of_model: Option<f64>,
+    rmse_of_export: Option<f64>,
+    #[serde(skip)]
+    is_worse: bool,
+}
+
+impl Measured {
+    fn of(cost: &Cost, model: &Model, classes: bool) -> Self {
+        let share = (!classes && model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation);
+        let is_worse = match (cost.errors, share) {
+            (Some([own, exported]), _) => exported > WORSE * own,
+            // On rows like those of training the squares of the model's error and of the difference add up.
+            (None, Some(share)) => share > ((WORSE * WORSE - 1.0).sqrt() * model.train_nrmse).max(FINE),
+            (None, None) => false,
+        };
+        Self {
+            target: model.target_name.clone(),
+            largest_difference: cost.largest,
+            rms_difference: cost.rms,
+            rms_difference_share: share,
+            rmse_of_model: cost.errors.map(|[own, _]| own),
+            rmse_of_export: cost.errors.map(|[_, exported]| exported),
+            // Of classes an output is an indicator.
+            is_worse: is_worse || share.unwrap_or(cost.rms) > COARSE && (classes || share.is_some()),
+        }
+    }
+
+    const COLUMNS: [Column<Self>; 5] = [
+        ("target", |one| plain(&one.target)),
+        ("largest difference", |one| short(one.largest_difference)),
+        ("rms difference in deviations", |one| short_or_dash(one.rms_difference_share)),
+        ("error of the model", |one| short_or_dash(one.rmse_of_model)),
+        ("error of the export", |one| short_or_dash(one.rmse_of_export)),
+    ];
 }
 
 pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
@@ -109,11 +160,16 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let exported = &bundle.first;
     let name = name(arguments);
     // Measure before writing, so that unreadable rows leave no output file.
-    let rows = match &arguments.data {
-        Some(path) => arguments.columns.options().read_for(&model.recipe(), path)?.table,
-        None => landmark_rows(&model)?,
+    let (rows, further) = match &arguments.data {
+        Some(path) => {
+            let Reading { table, further, remarks, recipe, .. } =
+                arguments.columns.options().read_for(&model.recipe(), path)?;
+            tell(&remarks, &recipe);
+            (table, further)
+        }
+        None => (landmark_rows(&model)?, Vec::new()),
     };
-    let cost = bundle.cost(&outputs, &rows)?;
+    let costs = bundle.costs(&outputs, &rows, &further)?;
     let content = bundle.write(arguments.to, &name)?;
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
@@ -128,17 +184,20 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
             "accuracy was measured on the landmarks alone; use --data with training or other rows to measure it there",
         );
     }
-    let share =
-        (outputs.len() == 1 && model.target_deviation > 0.0).then(|| cost.rms / model.target_deviation);
-    let is_worse = cost.errors.is_some_and(|[own, exported]| exported > WORSE * own);
-    // Of classes an output is an indicator; several targets have several units.
-    let coarse = share.or(model.classifier.is_some().then_some(cost.rms)).is_some_and(|share| share > COARSE);
-    if is_worse || coarse {
-        note(
-            "warning: the export predicts clearly worse than the model: other --quantise numbers may do better, or a model with a larger \
-             --ridge, fewer landmarks, or fit --precision f32",
-        );
+    let classes = model.classifier.is_some();
+    let measured: Vec<Measured> =
+        costs.iter().zip(&outputs).map(|(cost, output)| Measured::of(cost, output, classes)).collect();
+    let worse: Vec<&str> =
+        measured.iter().filter(|output| output.is_worse).map(|output| output.target.as_str()).collect();
+    if !worse.is_empty() {
+        let of =
+            if classes || measured.len() == 1 { String::new() } else { format!(" ({})", worse.join(", ")) };
+        note(&format!(
+            "warning: the export predicts clearly worse than the model{of}: other --quantise numbers may do better, or a model with a \
+             larger --ridge, fewer landmarks, or fit --precision f32"
+        ));
     }
+    let only = measured.first().filter(|_| measured.len() == 1);
     let report = Report {
         out: &arguments.out,
         name: name.as_str(),
@@ -154,12 +213,14 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         ram_bytes: bundle.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
-        rows: cost.rows,
-        largest_difference: cost.largest,
-        rms_difference: cost.rms,
-        rms_difference_share: share,
-        rmse_of_model: cost.errors.map(|[own, _]| own),
-        rmse_of_export: cost.errors.map(|[_, exported]| exported),
+        rows: rows.rows(),
+        largest_difference: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
+        rms_difference: (costs.iter().map(|cost| cost.rms * cost.rms).sum::<f64>() / costs.len() as f64)
+            .sqrt(),
+        rms_difference_share: only.and_then(|output| output.rms_difference_share),
+        rmse_of_model: only.and_then(|output| output.rmse_of_model),
+        rmse_of_export: only.and_then(|output| output.rmse_of_export),
+        targets: if classes || measured.len() == 1 { Vec::new() } else { measured },
     };
     print_report(arguments.json, &report, text)
 }
@@ -186,9 +247,11 @@ fn text(report: &Report<'_>) -> String {
         row("bytes of constants", report.flash_bytes),
         row("bytes of RAM for the row", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
-        row("largest difference", short(report.largest_difference)),
-        row("rms difference", short(report.rms_difference)),
     ];
+    if report.targets.is_empty() {
+        rows.push(row("largest difference", short(report.largest_difference)));
+        rows.push(row("rms difference", short(report.rms_difference)));
+    }
     if let Some(outputs) = report.outputs {
         rows.insert(3, row("outputs", outputs));
     }
@@ -204,6 +267,11 @@ fn text(report: &Report<'_>) -> String {
         rows.push(row("bytes of stack on a Cortex-M4F, at most", compiled.stack_bytes));
     }
     let out = report.out.display().to_string();
+    let targets = match report.targets.is_empty() {
+        true => String::new(),
+        false => format!("\n{}", table(&Measured::COLUMNS, &report.targets)),
+    };
     listed(&["file", &out], &rows)
+        + &targets
         + "\nDifferences are those of the export from the model, in the target's units.\n"
 }

@@ -395,6 +395,37 @@ fn the_reported_cost_is_correct() {
     assert_eq!((run.json()["measured_on"].as_str(), number(&run.json(), "rows")), (Some("landmarks"), 12.0));
 }
 
+/// The cost of each target is that of its model alone, in its own units.
+#[test]
+fn several_targets_are_measured_apart() {
+    let sample = Sample::new(150, 2);
+    let rows: String = sample
+        .features
+        .iter()
+        .zip(&sample.target)
+        .map(|(row, y)| format!("{},{},{},{}\n", row[0], row[1], (2.0 * row[0]).sin(), 1e5 * y))
+        .collect();
+    let folder = Folder::with("a.csv", format!("a,b,u,v\n{rows}"));
+    folder.write("given.csv", "row\n1\n20\n31\n47\n60\n77\n90\n101\n130\n");
+    let fit = "fit a.csv --metric one --given given.csv --sigma 2 --ridge 1e-6";
+    let export =
+        |of: &str| folder.run(&format!("export {of} --to c --out m.h --data a.csv --json")).good().json();
+    folder.run(&format!("{fit} --target u,v --model both")).good();
+    let both = export("both");
+    assert!(both["rmse_of_model"].is_null() && both["rms_difference_share"].is_null(), "{both}");
+    assert_eq!(both["targets"].as_array().unwrap().len(), 2);
+    for (at, (target, other)) in [("u", "v"), ("v", "u")].into_iter().enumerate() {
+        folder.run(&format!("{fit} --target {target} --ignore {other} --model alone")).good();
+        let (alone, found) = (export("alone"), &both["targets"][at]);
+        assert_eq!(found["target"], target);
+        assert!(alone["targets"].is_null());
+        for key in ["rmse_of_model", "rmse_of_export", "rms_difference_share"] {
+            let (found, alone) = (number(found, key), number(&alone, key));
+            assert!((found / alone - 1.0).abs() < 0.3, "{target} {key}: {found} {alone}");
+        }
+    }
+}
+
 /// The rows on which the accuracy is measured without others have the landmarks' coordinates.
 #[test]
 fn landmarks_with_a_map_are_measured_as_rows_that_it_maps_to_them() {

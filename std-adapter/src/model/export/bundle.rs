@@ -89,22 +89,21 @@ impl<'m> Bundle<'m> {
         Ok(Self { model, targets, first, further, limits, uncertainty })
     }
 
-    /// Compare the outputs' predictions with those of the models that they were made of, over all outputs. Errors are those of the first,
-    /// if it is the only one.
+    /// Compare each output's predictions with those of the model that it was made of. `table` has the first target, and `further` has
+    /// those of the other outputs; indicators of classes have none.
     ///
     /// # Errors
     /// Those of the predictions.
-    pub fn cost(&self, models: &[Model], table: &Table) -> Result<Cost, Error> {
+    pub fn costs(&self, models: &[Model], table: &Table, further: &[Vec<f64>]) -> Result<Vec<Cost>, Error> {
+        let mut table = table.clone();
         let outputs = std::iter::once(&self.first).chain(&self.further).zip(models);
-        let costs =
-            outputs.map(|(output, model)| output.cost(model, table)).collect::<Result<Vec<_>, _>>()?;
-        let squares: f64 = costs.iter().map(|cost| cost.rms * cost.rms).sum();
-        Ok(Cost {
-            rows: table.rows(),
-            largest: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
-            rms: (squares / costs.len() as f64).sqrt(),
-            errors: costs.first().filter(|_| costs.len() == 1).and_then(|cost| cost.errors),
-        })
+        let cost = |(at, (output, model)): (usize, (&Exported, &Model))| {
+            if at > 0 || (models.len() > 1 && further.is_empty()) {
+                table.target = at.checked_sub(1).and_then(|at| further.get(at).cloned());
+            }
+            output.cost(model, &table)
+        };
+        outputs.enumerate().map(cost).collect()
     }
 
     /// Return the number of outputs.
