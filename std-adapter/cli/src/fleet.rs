@@ -267,6 +267,13 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
     }
     let states = merged.len();
     let merged = fleet.merge(&merged, ridge, &Bar)?;
+    if merged.dependent > 0 {
+        note(&format!(
+            "{} of {} landmarks depend on others in the arithmetic of the devices, and were left out",
+            merged.dependent,
+            merged.dependent + merged.model.landmarks()
+        ));
+    }
     merged.model.save(&arguments.model)?;
     if let Some(path) = &arguments.seen {
         let records = seen.iter().map(|(device, counter)| [device.to_string(), counter.to_string()]);

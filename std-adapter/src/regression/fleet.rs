@@ -36,10 +36,13 @@ impl<'m> Fleet<'m> {
     /// Create the fleet of devices that hold this model in single precision.
     ///
     /// # Errors
-    /// [`Error::SeveralTargets`], and those of [`Exported::of`](crate::model::export::Exported::of).
+    /// [`Error::SeveralTargets`], [`Error::Unweighted`] for a model of weighted rows, and those of [`Exported::of`](crate::model::export::Exported::of).
     pub fn of(model: &'m Model) -> Result<Self, Error> {
         if model.outputs() > 1 {
             return Err(Error::SeveralTargets { what: "learning on devices" });
+        }
+        if model.weight().is_some() {
+            return Err(Error::Unweighted { what: "learning on devices" });
         }
         Ok(Self { model, single: Single::of(model)? })
     }

@@ -60,7 +60,9 @@ impl Display for Outlier {
         f.write_str(match self {
             Self::Features => "its rows are far from the landmarks, or fewer than it says",
             Self::Target => "its targets are far larger than those of other devices",
-            Self::Error => "the model predicts its rows far worse than those of other devices",
+            Self::Error => {
+                "the model predicts its rows far worse than its training rows and those of other devices"
+            }
             Self::OthersError => "the other devices predict its rows far worse than each other's",
         })
     }

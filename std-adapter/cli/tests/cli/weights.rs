@@ -255,6 +255,8 @@ fn what_is_no_weight_is_refused() {
     refused("convert weighted-y.csv --weight w --out s.rows", "a row store");
     refused("diagnose weighted-y.csv --weight w --landmarks 5", "diagnose");
     refused("fit weighted-y.csv --weight w --model m.dpp --checkpoint c", "a checkpoint");
+    folder.run("fit weighted-y.csv --ignore id --weight w --metric one --landmarks 9 --model w.dpp").good();
+    refused("learn w.dpp weighted-y.csv --out state", "learning on devices");
     folder.run("convert weighted-y.csv --ignore id,w --out s.rows").good();
     refused("fit s.rows --weight w --model m.dpp", "a row store");
 }
