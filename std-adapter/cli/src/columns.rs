@@ -216,7 +216,7 @@ fn counted(count: u64, one: &str, several: &str) -> String {
 
 /// Tell what a user may not expect of the rows that were read.
 pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
-    let Remarks { filled, dropped, weightless, unknown, row_numbers } = remarks;
+    let Remarks { filled, dropped, weightless, unknown, row_numbers, comments, target_by_position } = remarks;
     let what = match recipe.missing {
         Missing::Error | Missing::Drop => "gaps",
         Missing::Mean | Missing::Indicator => "gaps in the target",
@@ -237,6 +237,19 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
         let words = counted(*unknown, "word is", "words are");
         note(&format!("{words} unknown to the model: the features of their columns are 0"));
     }
+    if *comments > 0 {
+        let lines = counted(*comments, "line after the first begins", "lines after the first begin");
+        note(&format!(
+            "{lines} with # and {} skipped as {}; quote the first field of a row that begins so",
+            if *comments == 1 { "was" } else { "were" },
+            if *comments == 1 { "a comment" } else { "comments" }
+        ));
+    }
+    if let Some(column) = target_by_position {
+        note(&format!(
+            "columns are taken by position: {column:?} is taken for the target; if it is none, leave it out with --ignore"
+        ));
+    }
     if let Some(column) = row_numbers {
         note(&format!(
             "warning: the first column {column:?} counts the rows and is a feature; leave it out with --ignore {}",
@@ -246,7 +259,21 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
 }
 
 /// Tell which columns were taken as words.
-pub(crate) fn tell_words(recipe: &Recipe) {
+pub(crate) fn tell_words(recipe: &Recipe, rows: usize) {
+    // A word for each few rows: numbers with a sign or a unit, or dates.
+    const MANY: usize = 20;
+    let are_many = |count: usize| count > MANY && 4 * count > rows;
+    let columns =
+        recipe.columns.iter().filter_map(|column| Some((column.name.as_str(), column.levels.as_ref()?)));
+    let classes = recipe.target.as_deref().zip(recipe.classes.as_ref());
+    for (name, levels) in columns.chain(classes).filter(|(_, levels)| are_many(levels.len())) {
+        note(&format!(
+            "warning: the column {name:?} has {} different words in {rows} rows, such as {:?}: write numbers without signs and units, \
+             or leave it out with --ignore",
+            levels.len(),
+            levels[0].chars().take(40).collect::<String>()
+        ));
+    }
     let words =
         recipe.columns.iter().filter_map(|column| Some((&column.name, column.levels.as_ref()?.len())));
     let words: Vec<String> = words

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     let target = description.target.as_ref().map(|target| target.name.as_str());
     tell_target(&table.columns.target, target);
     let recipe = description.recipe.clone().unwrap_or_default();
-    tell_words(&recipe);
+    tell_words(&recipe, description.rows as usize);
     tell(&remarks, &recipe);
     let report = Report {
         store: &arguments.out,

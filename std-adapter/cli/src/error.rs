@@ -122,6 +122,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::NotANumber(text) if text.contains(':') => "(--libsvm, --words, --ignore)",
         TableProblem::NotANumber(_) => "(--words, --ignore)",
         TableProblem::Point(_) => "(--decimal)",
+        TableProblem::NumbersAsWords { .. } => "(--missing, --ignore, --words, --classes)",
         TableProblem::TwoRoles { .. } => "(--target, --ids, --group, --weight)",
         TableProblem::Commas(_) => "(--decimal , or --words, --classes, --ignore)",
         TableProblem::NotFinite(text) if !text.eq_ignore_ascii_case("nan") => "(--ignore)",
@@ -129,7 +130,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::Missing(_) | TableProblem::NotFinite(_) | TableProblem::NotFiniteEntry(_) => {
             "(fit --missing drop, mean or indicator; --ignore)"
         }
-        TableProblem::Ragged { .. } => "(--separator)",
+        TableProblem::Ragged { .. } | TableProblem::Title { .. } => "(--separator)",
         TableProblem::Header => "(--header yes or --header no)",
         TableProblem::TooManyLevels { .. } => "(--ignore, --limit levels=N)",
         TableProblem::TooManyClasses { .. } => "(--target, without --classes, --limit classes=N)",

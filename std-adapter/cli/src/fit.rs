@@ -4,28 +4,22 @@ use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
-use crate::held_out::{ByTarget, HeldOut};
+use crate::fit_report::{FlashReport, KernelReport, MetricReport, Report};
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{
-    Column, keep_apart, keep_inputs, listed, note, plain_line, print_report, row, short, short_or_dash,
-    shown, shown_if_any, table,
-};
+use crate::output::{keep_apart, keep_inputs, note, print_report};
 use crate::report;
 use crate::source::{self, PlanReport};
-use crate::tolerance::{Curve, ToleranceArguments};
+use crate::tolerance::ToleranceArguments;
 use crate::weak::{Dropped, drop_weak, share};
 use clap::Args;
 use dpp_nystrom::data::RowSource;
-use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::model::export::Bits;
-use dpp_nystrom::pipeline::{self, Candidate, FlashParams, InFlash, Landmarks, LearnedMetric, Params};
+use dpp_nystrom::kernel::Metric;
+use dpp_nystrom::pipeline::{self, FlashParams, Landmarks, Outcome, Params};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{
     Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
-    model::Model,
 };
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,222 +116,21 @@ fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("invalid value {text:?}: expected a number of bytes, such as 2048 or 2KiB"))
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
-    #[serde(serialize_with = "shown")]
-    model: &'a Path,
-    #[serde(serialize_with = "shown_if_any", skip_serializing_if = "Option::is_none")]
-    report: Option<&'a Path>,
-    method: &'a str,
-    #[serde(flatten)]
-    plan: Option<PlanReport>,
-    #[serde(flatten)]
-    curve: Option<Curve>,
-    landmarks: &'a [u64],
-    #[serde(skip)]
-    count: usize,
-    sigma: f64,
-    #[serde(skip)]
-    bandwidth: Option<f64>,
-    #[serde(flatten)]
-    metric: Option<MetricReport<'a>>,
-    /// The kernel, if it was chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel: Option<KernelReport>,
-    #[serde(flatten)]
-    dropped: Option<Dropped>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flash: Option<FlashReport>,
-    ridge: f64,
-    rows: u64,
-    /// The column of weights, over which errors are means.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<&'a str>,
-    dim: usize,
-    train_nrmse: f64,
-    cv_nrmse: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classes: Option<ClassReport<'a>>,
-    #[serde(skip)]
-    leaves_one_out: bool,
-    dependent: usize,
-    /// Of the learning of the metric.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metric_seconds: Option<f64>,
-    select_seconds: f64,
-    fit_seconds: f64,
-    seed: u64,
-}
-
-/// What was chosen to fit into flash, and what it was chosen from.
-#[derive(Serialize)]
-struct FlashReport {
-    budget: usize,
-    chosen: Tried,
-    candidates: Vec<Tried>,
-}
-
-#[derive(Serialize)]
-struct Tried {
-    metric: Metric,
-    numbers: &'static str,
-    landmarks: usize,
-    free_landmarks: bool,
-    /// Ridge regression on the features themselves.
-    line: bool,
-    bytes: usize,
-    /// On rows held out, as a device computes it.
-    nrmse: f64,
-}
-
-impl From<&Candidate> for Tried {
-    fn from(candidate: &Candidate) -> Self {
-        let &Candidate { metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, .. } =
-            candidate;
-        let numbers = match quantise {
-            None => "f32",
-            Some(Bits::Sixteen) => "i16",
-            Some(Bits::Eight) => "i8",
-        };
-        Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse }
-    }
-}
-
-impl FlashReport {
-    const COLUMNS: [Column<Tried>; 6] = [
-        ("metric", |tried| if tried.line { "line".to_owned() } else { tried.metric.to_string() }),
-        ("numbers", |tried| tried.numbers.to_owned()),
-        ("landmarks", |tried| tried.landmarks.to_string()),
-        ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
-        ("bytes", |tried| tried.bytes.to_string()),
-        ("error on rows held out", |tried| short(tried.nrmse)),
-    ];
-
-    fn text(&self) -> String {
-        format!(
-            "\nModels tried for {} bytes of flash, the best first; write it with: dpp-nystrom export MODEL --to c\n{}",
-            self.budget,
-            table(&Self::COLUMNS, &self.candidates)
-        )
-    }
-}
-
-/// A kernel, and the errors on rows held out by which it was chosen.
-#[derive(Serialize)]
-struct KernelReport {
-    chosen: String,
-    held_out: Vec<TriedKernel>,
-}
-
-#[derive(Serialize)]
-struct TriedKernel {
-    kernel: String,
-    #[serde(flatten)]
-    error: ByTarget,
-}
-
-impl KernelReport {
-    fn of(learned: &LearnedMetric, classes: bool) -> Option<Self> {
-        let tried = |&(kind, error): &(KernelKind, f64)| TriedKernel {
-            kernel: name_of_kernel(kind),
-            error: ByTarget::of(error, classes),
-        };
-        let held_out: Vec<TriedKernel> = learned.kinds.iter().map(tried).collect();
-        (!held_out.is_empty()).then(|| Self { chosen: name_of_kernel(learned.kernel.kind), held_out })
-    }
-
-    fn words(&self) -> String {
-        let words = |tried: &TriedKernel| format!("{} {}", tried.kernel, short(tried.error.value()));
-        let errors: Vec<String> = self.held_out.iter().map(words).collect();
-        let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
-        format!("{} ({what} on rows held out: {})", self.chosen, errors.join(", "))
-    }
-}
-
-/// A learned metric, and the errors by which it was judged.
-#[derive(Serialize)]
-struct MetricReport<'a> {
-    metric: Metric,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_learned: Option<&'static str>,
-    scales: &'a [f64],
-    map: Option<Vec<&'a [f64]>>,
-    held_out: Vec<HeldOut>,
-}
-
-impl<'a> MetricReport<'a> {
-    fn of(learned: &'a LearnedMetric, classes: bool) -> Self {
-        let LearnedMetric { metric, scales, map, reason, .. } = learned;
-        Self {
-            metric: *metric,
-            not_learned: *reason,
-            scales,
-            map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
-            held_out: HeldOut::of(learned, classes).collect(),
-        }
-    }
-
-    fn words(&self) -> String {
-        let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
-        let errors: Vec<String> = self.held_out.iter().map(HeldOut::words).collect();
-        match self.not_learned {
-            Some(reason) => format!("{} (not learned: {reason})", self.metric),
-            None => format!("{} ({what} on rows held out: {})", self.metric, errors.join(", ")),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let given = arguments.given.as_deref().map(source::given).transpose()?;
-    let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
-    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let outputs = [
-        Some(&arguments.model),
-        arguments.tolerance.curve.as_ref(),
-        arguments.checkpoint.as_ref(),
-        arguments.report.as_ref(),
-    ];
-    keep_apart(outputs.into_iter().flatten())?;
-    for output in outputs.into_iter().flatten() {
-        keep_inputs(Some(output), &inputs)?;
-        check_writable(output)?;
-    }
-    if given.is_none() {
-        arguments.method_options.tell_unused(&[arguments.method]);
-    }
-    let options = arguments.method_options.options(&[]);
-    let selector: Box<dyn Selector> = match (&given, options.refinement) {
-        (Some(rows), Some(refinement)) => {
-            Box::new(Exchanged::new(Box::new(Given::new(rows.clone())), refinement))
-        }
-        (Some(rows), None) => Box::new(Given::new(rows.clone())),
-        (None, _) => arguments.method.selector(&options),
-    };
+    keep_files(arguments)?;
+    let selector = selector(arguments, given.as_deref());
     let seed = arguments.source.seed;
     let source = source::open(&arguments.source)?;
     if arguments.variance && !source.columns().further.is_empty() {
         return Err(LibraryError::SeveralTargets { what: "--variance" }.into());
     }
-    let landmarks = match (&given, &arguments.given) {
-        (Some(given), Some(path)) => {
-            let rows = source::among(&*source, path, given)?;
-            let refines = options.refinement.is_some();
-            if refines { Landmarks::Count(rows.len()) } else { Landmarks::Rows(rows) }
-        }
-        _ => match arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge) {
-            Landmarks::Count(count) if arguments.free_landmarks => Landmarks::Free(count),
-            wanted => wanted,
-        },
-    };
-    let count = match &landmarks {
-        // Kernels are compared on request where integers may be wanted, and for classes, whose log-losses have not shown that it pays.
-        _ if arguments.flash.is_some() || source.columns().classes.is_some() => 0,
-        Landmarks::Count(count) | Landmarks::Free(count) => *count,
-        Landmarks::Rows(rows) => rows.len(),
-        _ => 0,
-    };
+    tell_few_values(&*source);
+    let landmarks = landmarks(arguments, &*source, given.as_deref())?;
     let params = Params {
-        kernel: arguments.kernel.with_metric(arguments.metric, count)?,
+        kernel: arguments
+            .kernel
+            .with_metric(arguments.metric, compared_at(arguments, &*source, &landmarks))?,
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
@@ -357,9 +150,9 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         Some(bytes) => {
             let kernel = params.kernel.kind;
             let flash = FlashParams { bytes, kernel, selector: &*selector, ridge: arguments.ridge, seed };
-            let InFlash { outcome, chosen, candidates, .. } = pipeline::fit_in_flash(&*source, &flash, &Bar)?;
-            let candidates = candidates.iter().map(Tried::from).collect();
-            (outcome, Some(FlashReport { budget: bytes, chosen: Tried::from(&chosen), candidates }))
+            let found = pipeline::fit_in_flash(&*source, &flash, &Bar)?;
+            let report = FlashReport::of(bytes, &found);
+            (found.outcome, Some(report))
         }
         None => {
             let outcome = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
@@ -369,19 +162,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             (outcome, None)
         }
     };
-    let (selected, fitted) = (&outcome.selected, &outcome.fitted);
-    source::tell(selected);
-    if let Some(resumed) = checkpoint.as_ref().map(Checkpoint::resumed).filter(|&rows| rows > 0) {
-        note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
-    }
-    if fitted.dependent > 0 {
-        note(&format!(
-            "{} of {} landmarks depend on others under this kernel, and were left out",
-            fitted.dependent,
-            fitted.dependent + fitted.model.landmarks()
-        ));
-    }
-    let mut model = fitted.model.clone();
+    tell(&outcome, checkpoint.as_ref());
+    let mut model = outcome.fitted.model.clone();
     if !arguments.variance
         && let Some(confidence) = &mut model.confidence
     {
@@ -391,18 +173,107 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?;
     }
-    let free = arguments.free_landmarks || flash.as_ref().is_some_and(|flash| flash.chosen.free_landmarks);
+    let report = report_of(arguments, &outcome, selector.name(), flash, dropped)?;
+    if let Some(path) = &arguments.report {
+        let (data, classes) = (&arguments.source.data, report.classes.as_ref());
+        let (choices, source) = (report.choices(data, &model), &*source);
+        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes, seed })?;
+    }
+    print_report(arguments.json, &report, Report::text)
+}
+
+/// Refuse outputs that are inputs, or each other, or cannot be written.
+fn keep_files(arguments: &Fit) -> Result<(), Error> {
+    let inputs = [&arguments.source.data].into_iter().chain(&arguments.given);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let outputs = [
+        Some(&arguments.model),
+        arguments.tolerance.curve.as_ref(),
+        arguments.checkpoint.as_ref(),
+        arguments.report.as_ref(),
+    ];
+    keep_apart(outputs.into_iter().flatten())?;
+    for output in outputs.into_iter().flatten() {
+        keep_inputs(Some(output), &inputs)?;
+        check_writable(output)?;
+    }
+    Ok(())
+}
+
+/// Return what selects the landmarks: a method, or the rows given, which exchanges may improve.
+fn selector(arguments: &Fit, given: Option<&[usize]>) -> Box<dyn Selector> {
+    let options = arguments.method_options.options(&[]);
+    let Some(rows) = given else {
+        arguments.method_options.tell_unused(&[arguments.method]);
+        return arguments.method.selector(&options);
+    };
+    let rows = Given::new(rows.to_vec());
+    match options.refinement {
+        Some(refinement) => Box::new(Exchanged::new(Box::new(rows), refinement)),
+        None => Box::new(rows),
+    }
+}
+
+/// Return which landmarks are wanted.
+fn landmarks(arguments: &Fit, source: &dyn RowSource, given: Option<&[usize]>) -> Result<Landmarks, Error> {
+    if let (Some(given), Some(path)) = (given, &arguments.given) {
+        let rows = source::among(source, path, given)?;
+        let refines = arguments.method_options.options(&[]).refinement.is_some();
+        return Ok(if refines { Landmarks::Count(rows.len()) } else { Landmarks::Rows(rows) });
+    }
+    Ok(match arguments.tolerance.wanted(arguments.landmarks, source.len(), arguments.ridge) {
+        Landmarks::Count(count) if arguments.free_landmarks => Landmarks::Free(count),
+        wanted => wanted,
+    })
+}
+
+/// Return the number of landmarks by which it is decided whether kernels are compared without a request. They are not where integers
+/// may be wanted, and for classes, whose log-losses have not shown that it pays.
+fn compared_at(arguments: &Fit, source: &dyn RowSource, landmarks: &Landmarks) -> usize {
+    match landmarks {
+        _ if arguments.flash.is_some() || source.columns().classes.is_some() => 0,
+        Landmarks::Count(count) | Landmarks::Free(count) => *count,
+        Landmarks::Rows(rows) => rows.len(),
+        _ => 0,
+    }
+}
+
+/// Tell what a user may not expect of a fit.
+fn tell(outcome: &Outcome<'_>, checkpoint: Option<&Checkpoint>) {
+    source::tell(&outcome.selected);
+    if let Some(resumed) = checkpoint.map(Checkpoint::resumed).filter(|&rows| rows > 0) {
+        note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
+    }
+    let fitted = &outcome.fitted;
+    if fitted.dependent > 0 {
+        note(&format!(
+            "{} of {} landmarks depend on others under this kernel, and were left out",
+            fitted.dependent,
+            fitted.dependent + fitted.model.landmarks()
+        ));
+    }
+}
+
+fn report_of<'a>(
+    arguments: &'a Fit,
+    outcome: &'a Outcome<'_>,
+    selector: &'a str,
+    flash: Option<FlashReport>,
+    dropped: Option<Dropped>,
+) -> Result<Report<'a>, Error> {
+    let (selected, fitted) = (&outcome.selected, &outcome.fitted);
+    let free = arguments.free_landmarks || flash.as_ref().is_some_and(FlashReport::is_free);
     let classes = fitted.model.classifier.is_some();
-    let report = Report {
+    Ok(Report {
         model: &arguments.model,
         report: arguments.report.as_deref(),
         method: match &flash {
-            Some(flash) if flash.chosen.line => "line",
+            Some(flash) if flash.is_line() => "line",
             _ if free => "free",
-            _ => selector.name(),
+            _ => selector,
         },
         plan: selected.selection.plan.clone().map(PlanReport::from),
-        curve: arguments.tolerance.curve(selected, selector.name())?,
+        curve: arguments.tolerance.curve(selected, selector)?,
         landmarks: &fitted.model.landmark_rows,
         count: fitted.model.landmarks(),
         sigma: selected.kernel.sigma,
@@ -423,85 +294,30 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         metric_seconds: (selected.metric_seconds > 0.0).then_some(selected.metric_seconds),
         select_seconds: selected.selection.seconds,
         fit_seconds: outcome.fit_seconds,
-        seed,
-    };
-    if let Some(path) = &arguments.report {
-        let classes = report.classes.as_ref();
-        let choices = choices(&report, arguments, &model);
-        let (data, source) = (&arguments.source.data, &*source);
-        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes, seed })?;
-    }
-    print_report(arguments.json, &report, text)
+        seed: arguments.source.seed,
+    })
 }
 
-/// Return what was fitted and how, for the page.
-fn choices(report: &Report<'_>, arguments: &Fit, model: &Model) -> Vec<Vec<String>> {
-    let targets: Vec<String> = match &model.classifier {
-        Some(classifier) => {
-            vec![format!("{}, {} classes", classifier.classes.column, classifier.classes.labels.len())]
+/// Tell how to learn classes from a target that has but a few different numbers.
+fn tell_few_values(source: &dyn RowSource) {
+    const FEW: usize = 3;
+    let Some(rows) = source.as_prepared().filter(|rows| rows.classes.is_none() && rows.further.is_empty())
+    else {
+        return;
+    };
+    let mut seen: Vec<f64> = Vec::new();
+    for value in rows.target.iter().flat_map(|target| &target.values) {
+        if !seen.contains(value) {
+            seen.push(*value);
         }
-        None => model.targets().map(|target| target.name).collect(),
-    };
-    let mut rows = vec![row("data", arguments.source.data.display()), row("target", targets.join(", "))];
-    if report.kernel.is_none() {
-        rows.push(row("kernel", name_of_kernel(model.kernel.kind)));
+        if seen.len() > FEW {
+            return;
+        }
     }
-    rows.extend(lines(report));
-    rows.extend(report.dropped.as_ref().map(|dropped| row("left out", dropped.columns())));
-    rows.extend([row("seed", report.seed), row("model", report.model.display())]);
-    rows.into_iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect()
-}
-
-fn name_of_kernel(kind: KernelKind) -> String {
-    format!("{kind:?}").to_lowercase()
-}
-
-fn text(report: &Report<'_>) -> String {
-    let rows = lines(report);
-    let model = report.model.display().to_string();
-    let held_out = report.metric.as_ref().map_or(&[][..], |metric| &metric.held_out);
-    let dropped = report.dropped.as_ref().map_or_else(String::new, |dropped| dropped.text(held_out));
-    let curve = report.curve.as_ref().map_or_else(String::new, Curve::text);
-    let flash = report.flash.as_ref().map_or_else(String::new, FlashReport::text);
-    let classes = report.classes.as_ref().map_or_else(String::new, ClassReport::text);
-    listed(&["model", &model], &rows)
-        + "\nErrors are in standard deviations of the target.\n"
-        + &classes
-        + &dropped
-        + &curve
-        + &flash
-}
-
-/// Return names and values of what was chosen and measured.
-fn lines(report: &Report<'_>) -> Vec<Vec<String>> {
-    let chosen = match &report.plan {
-        Some(plan) => format!("{}: {}", report.method, plan.words()),
-        None => report.method.to_owned(),
-    };
-    let mut rows = vec![
-        row("rows x features", format!("{} x {}", report.rows, report.dim)),
-        row("landmarks", format!("{} ({})", report.count, chosen)),
-        row("bandwidth", short_or_dash(report.bandwidth)),
-        row("ridge", short(report.ridge)),
-        row("training error", short(report.train_nrmse)),
-        row(
-            if report.leaves_one_out { "leave-one-out error" } else { "10-fold error" },
-            short_or_dash(report.cv_nrmse),
-        ),
-        row("seconds to select", short(report.select_seconds)),
-        row("seconds to fit", short(report.fit_seconds)),
-    ];
-    if let Some(seconds) = report.metric_seconds {
-        rows.insert(rows.len() - 2, row("seconds to learn the metric", short(seconds)));
+    if let 2.. = seen.len() {
+        note(&format!(
+            "the target has {} different values, learned as numbers; --classes learns them as classes",
+            seen.len()
+        ));
     }
-    if let Some(weight) = report.weight {
-        rows.insert(1, row("weights", format!("{weight}; errors are means over them")));
-    }
-    if let Some(metric) = &report.metric {
-        rows.insert(if report.weight.is_some() { 4 } else { 3 }, row("metric", metric.words()));
-    }
-    if let Some(kernel) = &report.kernel {
-        rows.insert(if report.weight.is_some() { 3 } else { 2 }, row("kernel", kernel.words()));
-    }
-    rows
 }

@@ -16,6 +16,7 @@ mod evaluate;
 mod experiment;
 mod export;
 mod fit;
+mod fit_report;
 mod fleet;
 mod held_out;
 mod info;

@@ -82,18 +82,19 @@ fn predicted(
     let line = |((row, outputs), others): ((usize, &[f64]), &str)| {
         let Some(classifier) = &model.classifier else {
             let own = outputs.iter().zip(targets()).zip(model.targets());
-            for (((output, target), column), squares) in own.zip(&mut errors.squares) {
+            let known = own.zip(&mut errors.squares).filter(|(((_, target), _), _)| !target[row].is_nan());
+            for (((output, target), column), (squares, count)) in known {
                 *squares += ((output - target[row]) / column.deviation).powi(2);
+                *count += 1;
             }
-            errors.targets += u64::from(block.target.is_some());
             let numbers: Vec<String> = outputs.iter().map(f64::to_string).collect();
             return Ok(numbers.join(",") + others);
         };
         let Classified { index, probability, margin } = classifier.classify(outputs)?;
         // The class of a row that the model does not know is past the last.
-        if let Some(own) = block.target.as_ref().map(|target| target[row] as usize)
-            && own < outputs.len()
-        {
+        let own = block.target.as_ref().map(|target| target[row]).filter(|target| !target.is_nan());
+        if let Some(own) = own.map(|own| own as usize).filter(|&own| own < outputs.len()) {
+            errors.labelled += 1;
             errors.classes.add(own, index, -classifier.log_probability(outputs, own)?);
         }
         let mut line =
@@ -186,32 +187,42 @@ fn check(
 
 /// The errors of the rows that have targets.
 struct Errors {
-    /// The sum of squares for each target, in standard deviations of the training target, and the number of rows.
-    squares: Vec<f64>,
-    targets: u64,
+    /// The sum of squares for each target, in standard deviations of the training target, and the number of rows that have it.
+    squares: Vec<(f64, u64)>,
     classes: ClassTally,
+    /// The number of rows of a known class, and of all rows.
+    labelled: u64,
+    rows: u64,
 }
 
 impl Errors {
     fn of(model: &Model) -> Self {
         let outputs = model.outputs();
-        Self { squares: vec![0.0; outputs], targets: 0, classes: ClassTally::new(outputs) }
+        Self { squares: vec![(0.0, 0); outputs], classes: ClassTally::new(outputs), labelled: 0, rows: 0 }
     }
 
     /// Tell them, if there are any.
     fn tell(self, model: &Model) {
         let errors = self.classes.errors();
+        let rows = self.rows;
+        let among = |known: u64| match known < rows {
+            true => format!(" over the {known} of {rows} rows whose target is known"),
+            false => String::new(),
+        };
         if let Some(report) = ClassReport::of(model, errors.as_ref()) {
-            note(&report.line());
+            note(&(report.line() + &among(self.labelled)));
         }
         let several = if model.outputs() > 1 { Some(()) } else { None };
-        for (target, squares) in model.targets().zip(self.squares).filter(|_| self.targets > 0) {
-            let error = (squares / self.targets as f64).sqrt();
+        for (target, (squares, known)) in
+            model.targets().zip(self.squares).filter(|(_, (_, known))| *known > 0)
+        {
+            let error = (squares / known as f64).sqrt();
             let name = several.map_or_else(String::new, |()| format!("{}: ", target.name));
             note(&format!(
-                "{name}root mean square error {}, {} of the training target's standard deviation",
+                "{name}root mean square error {}, {} of the training target's standard deviation{}",
                 short(error * target.deviation),
-                short(error)
+                short(error),
+                among(known)
             ));
         }
     }
@@ -254,6 +265,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 other => other,
             })?;
             before += lines.len();
+            errors.rows += lines.len() as u64;
             Bar.advance(lines.len() as u64);
             let mut lines = lines.iter().enumerate();
             lines.try_for_each(|(row, line)| put(&with_ids(row, id_names, ids, line)))
@@ -269,7 +281,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 take(block, &[], &[], &[])
             })?;
         } else {
-            arguments.columns.options().read_blocks_for(&recipe, &arguments.data, |block| {
+            let options = Options { partly_labelled: true, ..arguments.columns.options() };
+            options.read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
                 take(block.table, &block.further, &block.id_names, &block.ids)
             })?;
@@ -293,10 +306,11 @@ fn classes_of(store: &Store, model: &Model) -> Vec<usize> {
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
-    let options = Options { by_position: true, ..arguments.columns.options() };
-    let Reading { table: rows, id_names, ids, .. } =
+    let options = Options { by_position: true, partly_labelled: true, ..arguments.columns.options() };
+    let Reading { table: rows, id_names, ids, remarks, recipe, .. } =
         options.read_for(&Recipe::of_names(&names, None), &arguments.data)?;
     note("exported bytes hold no names of features: the first columns are taken in their order");
+    tell(&remarks, &recipe);
     let assessed = model.assess(&rows)?;
     let limits = model.limits()?;
     let variances = assessed.iter().all(|assessment| assessment.variance.is_some());
@@ -312,8 +326,15 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
             put(&with_ids(row, &id_names, &ids, &format!("{value}{others}")))
         })
     })?;
-    if rows.target.is_some() {
-        note(&format!("root mean square error {}", short(rows.root_mean_square(&predictions))));
+    if let Some(target) = &rows.target {
+        let known = target.iter().zip(&predictions).filter(|(target, _)| !target.is_nan());
+        let (known, predictions): (Vec<f64>, Vec<f64>) = known.unzip();
+        let among = match known.len() < rows.rows() {
+            true => format!(" over the {} of {} rows whose target is known", known.len(), rows.rows()),
+            false => String::new(),
+        };
+        let error = Table { target: Some(known), ..rows }.root_mean_square(&predictions);
+        note(&format!("root mean square error {}{among}", short(error)));
     }
     Ok(())
 }

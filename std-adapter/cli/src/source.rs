@@ -122,7 +122,7 @@ pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>, Vec<usize>), 
 fn read_table(source: &Source) -> Result<Reading, Error> {
     let reading = source.table.options().read(&source.data)?;
     tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
-    tell_words(&reading.recipe);
+    tell_words(&reading.recipe, reading.table.rows());
     columns::tell(&reading.remarks, &reading.recipe);
     if let Some(column) = &reading.recipe.weight {
         note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));

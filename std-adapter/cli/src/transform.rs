@@ -8,7 +8,7 @@ use crate::precomputed;
 use crate::predict::with_ids;
 use crate::source;
 use clap::Args;
-use dpp_nystrom::data::table::{Reading, Remarks, Table};
+use dpp_nystrom::data::table::{Options, Reading, Remarks, Table};
 use dpp_nystrom::{Nystroem, atomic_file::write_whole, data::store::Store, model::Model, observer::Observer};
 use npyz::WriterBuilder;
 use std::io;
@@ -132,7 +132,8 @@ fn text(arguments: &Transform, model: &Model, map: &Nystroem) -> Result<(), Erro
             store.has_features(&model.feature_names)?;
             store.read_blocks(|block| take(&block, &[], &[]))?;
         } else {
-            arguments.columns.options().read_blocks_for(&recipe, &arguments.data, |block| {
+            let options = Options { partly_labelled: true, ..arguments.columns.options() };
+            options.read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
                 take(&block.table, &block.id_names, &block.ids)
             })?;
@@ -153,8 +154,8 @@ fn array(arguments: &Transform, model: &Model, map: &Nystroem, path: &Path) -> R
         store.verify()?;
         store.table_of(&(0..store.len()).collect::<Vec<_>>())?.features
     } else {
-        let Reading { table, remarks, .. } =
-            arguments.columns.options().read_for(&recipe, &arguments.data)?;
+        let options = Options { partly_labelled: true, ..arguments.columns.options() };
+        let Reading { table, remarks, .. } = options.read_for(&recipe, &arguments.data)?;
         tell(&remarks, &recipe);
         table.features
     };

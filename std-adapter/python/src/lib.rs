@@ -19,4 +19,6 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::sums::Sums;
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -103,6 +103,15 @@ pub enum TableProblem {
         /// Fields in this row.
         found: usize,
     },
+    /// A first line of one field before lines of several.
+    #[error(
+        "one field, and the next line has {found}: delete the line or begin it with # if it is a title, else check the delimiter and \
+         the quotes"
+    )]
+    Title {
+        /// Fields of the next line.
+        found: usize,
+    },
     /// Bytes that are not UTF-8.
     #[error("the text is not UTF-8; save the file with UTF-8 encoding")]
     NotUtf8,
@@ -182,6 +191,17 @@ pub enum TableProblem {
          a decimal comma"
     )]
     Point(String),
+    /// A column that begins with a word, while most of its values are numbers.
+    #[error(
+        "the column {column:?} begins with the word {word:?}, and most of its values are numbers: correct that value or leave it empty, or say \
+         that the column holds words"
+    )]
+    NumbersAsWords {
+        /// The column.
+        column: String,
+        /// The word.
+        word: Box<str>,
+    },
     /// A column in two roles.
     #[error("the column {column:?} is named twice, as {one} and as {other}; name it once")]
     TwoRoles {

@@ -133,7 +133,7 @@ const READ: [(&str, File, Rows); 36] = [
 ];
 
 /// Files that are refused, and what the message names.
-const REFUSED: [(&str, File, &[&str]); 27] = [
+const REFUSED: [(&str, File, &[&str]); 30] = [
     (
         "a point beside decimal commas",
         ("a.csv", "a;y\n950;0,5\n1.050;0,7\n", "--decimal ,"),
@@ -232,6 +232,21 @@ const REFUSED: [(&str, File, &[&str]); 27] = [
         &["line 3, column 2 (\"y\")", "is not a number"],
     ),
     ("an unclosed quote", ("a.csv", "a,y\n1,\"2\n3,4\n", ""), &["line 2, column 2 (\"y\")"]),
+    (
+        "a word above numbers",
+        ("a.csv", "a,b,y\nERR,2,3\n1,3,4\n2,4,5\n3,5,6\n", ""),
+        &["\"a\" begins with the word \"ERR\"", "--words"],
+    ),
+    (
+        "a word above the numbers of the target",
+        ("a.csv", "a,b,y\n1,2,ERR\n1,3,4\n2,4,5\n3,5,6\n", ""),
+        &["\"y\" begins with the word \"ERR\"", "--classes"],
+    ),
+    (
+        "a title",
+        ("a.csv", "My houses\na,b,y\n1,2,3\n", ""),
+        &["line 1", "the next line has 3", "title", "--separator"],
+    ),
     ("one column", ("a.csv", "a\n1\n2\n", ""), &["no feature column is left", "--target"]),
 ];
 
@@ -333,6 +348,78 @@ fn files_that_are_refused_name_the_option_that_reads_them() {
             .refused(&[&[name], parts].concat());
         folder.run(&format!("convert {name} --out a.rows {arguments}")).refused(&[&[name], parts].concat());
     }
+}
+
+#[test]
+fn what_is_meant_to_be_words_may_look_like_numbers() {
+    let folder = Folder::with("a.csv", "a,b,y\nM1,2,no\n1,3,4\n2,4,5\n3,5,6\n");
+    folder.run("convert a.csv --out a.rows --words a --classes").good();
+    // Numbers with a sign are told, and mixed words are words.
+    let rows: String = (0..40).map(|i| format!("${i}.5,k{},{}\n", i % 3, i * i % 7)).collect();
+    folder.write("b.csv", format!("a,b,y\n{rows}"));
+    let run = folder.run("select b.csv --landmarks 2 --sigma 1").good();
+    assert!(run.err.contains("the column \"a\" has 40 different words in 40 rows"), "{}", run.err);
+    assert!(!run.err.contains("the column \"b\""), "{}", run.err);
+}
+
+/// A file's own name of the target is believed, wherever it is.
+#[test]
+fn the_target_is_found_among_columns_in_order() {
+    let sample = Sample::new(80, 2);
+    let rows = sample.features.iter().zip(&sample.target);
+    let text: String = rows.clone().map(|(row, y)| format!("{},{y},{}\n", row[0], row[1])).collect();
+    let bare: String = rows.map(|(row, _)| format!("{},{}\n", row[0], row[1])).collect();
+    let folder = Folder::with("a.csv", format!("p,y,q\n{text}"));
+    folder.run("fit a.csv --metric one --target y --landmarks 10 --model m").good();
+    let expected = folder.run("predict m a.csv").good();
+    folder.write("bare.csv", bare);
+    for (data, options) in [("a.csv", ""), ("bare.csv", "--header no"), ("a.csv", "--ignore y")] {
+        let found = folder.run(&format!("predict m {data} --by-position {options}")).good();
+        assert_eq!(found.out, expected.out, "{data} {options}");
+        assert!(!found.err.contains("is taken for the target"), "{}", found.err);
+    }
+    // Without its name the last column is the target, and that is said.
+    folder.write("b.csv", format!("r,s,t\n{text}"));
+    let run = folder.run("predict m b.csv --by-position").good();
+    assert!(run.err.contains("\"t\" is taken for the target"), "{}", run.err);
+    folder.run("export m --to bytes --out m.bin").good();
+    let run = folder.run("predict m.bin b.csv").good();
+    assert!(run.err.contains("\"t\" is taken for the target"), "{}", run.err);
+}
+
+/// Rows without a target are predicted, and no part of the error.
+#[test]
+fn some_rows_may_have_a_target() {
+    let sample = Sample::new(90, 2);
+    let (mut all, mut some, mut known) = ("a,b,y\n".to_owned(), "a,b,y\n".to_owned(), "a,b,y\n".to_owned());
+    for (at, (row, y)) in sample.features.iter().zip(&sample.target).enumerate() {
+        let line = format!("{},{},{y}\n", row[0], row[1]);
+        all += &line;
+        if at % 3 == 1 {
+            some += &format!("{},{},\n", row[0], row[1]);
+        } else {
+            some += &line;
+            known += &line;
+        }
+    }
+    let folder = Folder::with("all.csv", all);
+    folder.write("some.csv", some);
+    folder.write("known.csv", known);
+    folder.run("fit all.csv --metric one --landmarks 12 --model m").good();
+    folder.run("export m --to bytes --out m.bin").good();
+    for model in ["m", "m.bin"] {
+        let (all, some, known) = (
+            folder.run(&format!("predict {model} all.csv")).good(),
+            folder.run(&format!("predict {model} some.csv")).good(),
+            folder.run(&format!("predict {model} known.csv")).good(),
+        );
+        assert_eq!(some.out, all.out);
+        let error = |text: &str| text.split("root mean square error ").nth(1).unwrap().trim_end().to_owned();
+        assert_eq!(error(&some.err), error(&known.err) + " over the 60 of 90 rows whose target is known");
+    }
+    assert_eq!(folder.run("transform m some.csv").good().out, folder.run("transform m all.csv").good().out);
+    // What learns needs a target in each row.
+    folder.run("learn m some.csv --out s").refused(&["line 3, column 3 (\"y\"): the value is missing"]);
 }
 
 /// Rows with a column of words, gaps, ids and row numbers.

@@ -10,8 +10,9 @@ True
 """
 
 from ._classifier import LandmarkClassifier
+from ._native import VERSION as __version__
 from ._nystroem import Nystroem
 from ._ridge import LandmarkRidge
 from ._sampling import sample_cdpp, select
 
-__all__ = ["LandmarkClassifier", "LandmarkRidge", "Nystroem", "sample_cdpp", "select"]
+__all__ = ["LandmarkClassifier", "LandmarkRidge", "Nystroem", "__version__", "sample_cdpp", "select"]

@@ -4,6 +4,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+VERSION: str
+
 class Map:
     rows: list[int] | None
     metric: str | None

@@ -93,6 +93,10 @@ pub(crate) struct Plan {
     pub(crate) targets: Vec<String>,
     /// How the first of them is parsed.
     pub(crate) labels: Cell,
+    /// The columns that are declared to hold words or labels.
+    pub(crate) declared: Vec<usize>,
+    /// The column that is taken for the target by its position alone.
+    pub(crate) target_by_position: Option<String>,
     /// Whether a target column without any value counts as absent.
     pub(crate) target_optional: bool,
     /// Whether the first column is the first feature, and may be row numbers by its name.
@@ -331,6 +335,8 @@ impl Columns {
             let problem = TableProblem::TooManyClasses { column, example: last(values).into(), limit };
             return Err(problem.at_line(self.list[i].line));
         }
+        let mut declared = words;
+        declared.extend(targets.first().filter(|_| labels == Labels::All));
         let labels = match (labels, targets.first().map(|&i| self.list[i].cell())) {
             (Labels::None, _) | (_, None) => Cell::Number,
             (Labels::All, Some(Cell::Open | Cell::Number)) => Cell::words(&[], true),
@@ -349,6 +355,8 @@ impl Columns {
             labels,
             recipe,
             learns: true,
+            declared,
+            target_by_position: None,
             target_optional: false,
             suspect,
         })
@@ -367,10 +375,11 @@ impl Columns {
             return Err(TableProblem::NoFeatures.into());
         }
         let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
+        let by_position = !target && (options.by_position || (!self.named && !recipe.named));
         let names = if target {
             // The same file as before, whose columns have the same names.
             self.names()
-        } else if options.by_position || (!self.named && !recipe.named) {
+        } else if by_position {
             // Of a model without a target, one more column than features is taken for it.
             recipe.target.get_or_insert_with(|| "\0target".to_owned());
             self.by_position(&recipe, &ignored, &own_ids)?
@@ -454,7 +463,13 @@ impl Columns {
                 .filter(|role| matches!(role, Role::Target(_)))
                 .for_each(|role| *role = Role::Unused);
         }
+        // A model that was fitted to columns without names knows the place of the target.
+        let guessed = targets.first().filter(|&&i| by_position && position(&names[i]).is_none());
+        let target_by_position =
+            guessed.map(|&i| self.list[i].name.clone()).filter(|name| recipe.target.as_ref() != Some(name));
         Ok(Plan {
+            declared: Vec::new(),
+            target_by_position,
             cells: cells.collect(),
             targets: match absent {
                 Some(_) => Vec::new(),
@@ -522,7 +537,21 @@ impl Columns {
         let free: Vec<usize> =
             (0..self.list.len()).filter(|i| !ignored.contains(i) && !ids.contains(i)).collect();
         let targets = recipe.targets().count();
-        if targets > 0 && free.len() + targets == order.len() {
+        // The file may name the target, wherever it is.
+        let own: Vec<usize> = match self.named && recipe.named {
+            true => {
+                recipe.targets().filter_map(|target| self.find(target)).filter(|i| free.contains(i)).collect()
+            }
+            false => Vec::new(),
+        };
+        if targets > 0 && own.len() == targets && free.len() == order.len() {
+            let mut rest = features.clone();
+            let at = |i: &usize| match own.iter().position(|own| own == i) {
+                Some(t) => recipe.targets().nth(t),
+                None => rest.next(),
+            };
+            order = free.iter().filter_map(at).collect();
+        } else if targets > 0 && free.len() + targets == order.len() {
             order.retain(|name| recipe.targets().all(|target| target != *name));
         } else if free.len() == recipe.columns.len() {
             order = features.collect();

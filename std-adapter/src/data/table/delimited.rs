@@ -13,7 +13,7 @@
 //! | words over words, and numbers over numbers | an error |
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
-use crate::data::table::input::{BUFFER, Input, Limited, Origin, Passed, Plainer, line_limit};
+use crate::data::table::input::{BUFFER, Comments, Input, Limited, Origin, Passed, Plainer, line_limit};
 use crate::data::table::rows::{Rows, is_missing};
 use crate::error::table::{TableError, TableProblem};
 use csv::{ByteRecord, ErrorKind, Terminator};
@@ -31,12 +31,18 @@ pub(crate) fn read<'a>(
     let options = origin.options;
     let delimiter = options.separator.unwrap_or_else(|| start.delimiter(preferred, options.decimal_comma));
     start.uncomment(delimiter);
-    let mut records = Records::new(start.text.as_slice().chain(input), delimiter, origin);
+    let before = start.comments();
+    let comments = Rc::new(Cell::new(0));
+    let mut records = Records::new(start.text.as_slice().chain(input), delimiter, origin, comments.clone());
     if !records.advance()? {
         return Err(TableProblem::Empty.into());
     }
     let (first, line) = (records.record.clone(), records.line);
     let second = records.advance()?;
+    // A header of R is one field short.
+    if let (1, true, found @ 3..) = (fields(&first), second, fields(&records.record)) {
+        return Err(TableProblem::Title { found }.at_line(line));
+    }
     let columns = records.columns(&first, line, second.then_some(&records.record))?;
     let named = columns.named;
     let mut rows = Rows::new(origin, columns.plan(want, options)?);
@@ -48,6 +54,7 @@ pub(crate) fn read<'a>(
         records.put(&records.record, records.line, &mut rows)?;
         more = records.advance()?;
     }
+    rows.tell_comments(comments.get().saturating_sub(before));
     Ok(rows)
 }
 
@@ -78,6 +85,12 @@ impl Start {
             }
         }
         Ok(start)
+    }
+
+    /// Return the number of comments before the first line.
+    fn comments(&self) -> u64 {
+        let end = self.lines.first().map_or(self.text.len(), |line| line.0);
+        self.text[..end].split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"#")).count() as u64
     }
 
     fn line(&self, at: usize) -> Vec<u8> {
@@ -158,9 +171,12 @@ fn look_like_names(fields: &[Option<f64>]) -> bool {
     numbers.len() == fields.len() && numbers.len() > 1 && (counts || (rises && numbers.iter().all(year)))
 }
 
+/// Text with a limit on its lines, whose comments are counted.
+type Plain<R> = Limited<Comments<Plainer<R>>>;
+
 /// Non-blank records and the lines on which they begin.
 struct Records<'a, R> {
-    reader: csv::Reader<io::Chain<Limited<Plainer<R>>, &'static [u8]>>,
+    reader: csv::Reader<io::Chain<Plain<R>, &'static [u8]>>,
     record: ByteRecord,
     line: u64,
     origin: Origin<'a>,
@@ -169,10 +185,10 @@ struct Records<'a, R> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    fn new(input: R, delimiter: u8, origin: Origin<'a>) -> Self {
+    fn new(input: R, delimiter: u8, origin: Origin<'a>, comments: Rc<Cell<u64>>) -> Self {
         let count = Rc::new(Cell::new(0));
         let limit = Passed("line", origin.options.limits.line.saturating_add(2 * BUFFER as u64));
-        let input = Plainer::new(input, false, delimiter == b' ');
+        let input = Comments::new(Plainer::new(input, false, delimiter == b' '), comments);
         let input = Limited { inner: input, count: count.clone(), limit };
         // Terminating records at '\n' alone, and every file with one, makes the parser's line count exact: by default
         // it ends a line between '\r' and '\n'. The '\r' left in the last field is trimmed with the white space.
@@ -315,7 +331,8 @@ fn fields(record: &ByteRecord) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{message, table};
+    use super::super::tests::{message, reading, table};
+    use crate::data::table::options::Options;
 
     fn rows(name: &str, text: &str) -> (Vec<String>, usize, Vec<f64>) {
         let table = table(name, text, "none").expect(text);
@@ -375,6 +392,17 @@ mod tests {
             let wrong = text(&["a,b", "1,2", "3,\"4", "5,6", "7,8"]);
             assert!(wrong.starts_with("a.csv, line 3, column 2 (\"b\"): \"4\\"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn comments_between_rows_are_counted() {
+        let count = |text: &str| reading("a.csv", text, &Options::default()).expect(text).remarks.comments;
+        assert_eq!(count("# by hand\n#a,b\n1,2\n3,4\n"), 0);
+        assert_eq!(count("# by hand\na,b\n1,2\n#3,4\n#5,6\n7,8\n"), 2);
+        assert_eq!(count("a b c\n  # x y\n 1 2 3\n#\n4 5 6"), 2);
+        assert_eq!(count("a,b\n# units\n1,2\n"), 1);
+        let rows: String = (0..60_000).map(|i| format!("{i},1\n#{i}\n")).collect();
+        assert_eq!(count(&format!("a,b\n{rows}")), 60_000);
     }
 
     #[test]

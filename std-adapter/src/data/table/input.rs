@@ -106,6 +106,10 @@ pub struct Remarks {
     pub unknown: u64,
     /// The first column, if it is a feature that counts the rows and its name says no more.
     pub row_numbers: Option<String>,
+    /// The column that is taken for the target by its position alone.
+    pub target_by_position: Option<String>,
+    /// The number of lines after the first that begin with `#` and were skipped.
+    pub comments: u64,
 }
 
 impl Remarks {
@@ -116,6 +120,8 @@ impl Remarks {
         self.weightless += later.weightless;
         self.unknown += later.unknown;
         self.row_numbers = later.row_numbers;
+        self.target_by_position = later.target_by_position;
+        self.comments += later.comments;
     }
 }
 
@@ -227,5 +233,34 @@ impl<R: Read> Read for Plainer<R> {
                 return Ok(kept);
             }
         }
+    }
+}
+
+/// Passes text on, and counts the lines that begin with `#`.
+pub(crate) struct Comments<R> {
+    inner: R,
+    count: Rc<Cell<u64>>,
+    /// The last byte passed on.
+    last: u8,
+}
+
+impl<R> Comments<R> {
+    pub(crate) fn new(inner: R, count: Rc<Cell<u64>>) -> Self {
+        Self { inner, count, last: b'\n' }
+    }
+}
+
+impl<R: Read> Read for Comments<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        let bytes = &buffer[..read];
+        // Few files have any: looking for the one byte is the fast way.
+        if bytes.contains(&b'#') {
+            let begins = bytes.starts_with(b"#") && self.last == b'\n';
+            let inside = bytes.windows(2).filter(|pair| pair == b"\n#").count();
+            self.count.set(self.count.get() + inside as u64 + u64::from(begins));
+        }
+        self.last = bytes.last().copied().unwrap_or(self.last);
+        Ok(read)
     }
 }

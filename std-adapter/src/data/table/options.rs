@@ -48,6 +48,8 @@ pub struct Options {
     pub unknown: Unknown,
     /// Take a model's columns in their order, whether or not the file or the model names them.
     pub by_position: bool,
+    /// Whether rows to which a model is applied may lack their target, which is NaN then. Otherwise all have one, or none.
+    pub partly_labelled: bool,
     /// Whether the first row has the names of the columns; none: detected.
     pub header: Option<bool>,
     /// What separates fields, a space for any run of white space; none: detected.

@@ -88,6 +88,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Tell how many comments stand between the rows.
+    pub(crate) fn tell_comments(&mut self, count: u64) {
+        self.remarks.comments = count;
+    }
+
     /// Return the number of fields per row.
     pub(crate) fn fields(&self) -> usize {
         self.plan.roles.len()
@@ -215,6 +220,11 @@ impl<'a> Rows<'a> {
         match error.problem {
             TableProblem::Missing(marker) if self.plan.target_optional => {
                 self.no_target_here = Some((line, column, marker));
+                if self.origin.options.partly_labelled
+                    && let Role::Target(t) = self.plan.roles[column]
+                {
+                    self.targets[t].push(f64::NAN);
+                }
             }
             _ if is_gap(&error.problem) && !self.plan.target_optional && self.missing() != Missing::Error => {
                 self.dropped = true;
@@ -299,6 +309,7 @@ impl<'a> Rows<'a> {
         if fills || self.origin.scan {
             self.tally();
         }
+        self.refuse_numbers_as_words()?;
         self.learn_classes();
         let Plan { cells, recipe, .. } = &mut self.plan;
         let width = cells.len();
@@ -348,6 +359,28 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    /// Refuse a column that was taken for words by its first value, and of which most are numbers.
+    fn refuse_numbers_as_words(&self) -> Result<(), TableError> {
+        let guessed =
+            self.plan.roles.iter().enumerate().filter(|(column, _)| !self.plan.declared.contains(column));
+        for (column, role) in guessed {
+            let cell = match role {
+                Role::Feature(feature) => &self.plan.cells[*feature],
+                Role::Target(0) => &self.plan.labels,
+                _ => continue,
+            };
+            let Cell::Words { codes, grows: true } = cell else { continue };
+            let is_number = |word: &str| self.number(column, word.as_bytes(), 0).is_ok();
+            let first = codes.iter().find(|(_, code)| **code == 0).map(|(word, _)| word);
+            let Some(first) = first else { continue };
+            if 2 * codes.keys().filter(|word| is_number(word)).count() > codes.len() {
+                let name = self.plan.names[column].clone();
+                return Err(TableProblem::NumbersAsWords { column: name, word: cut(first).into() }.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Complete the labels of the classes. Numbers are in their order; else labels that were not declared are sorted.
     fn learn_classes(&mut self) {
         let Cell::Words { codes, grows } = &mut self.plan.labels else { return };
@@ -389,7 +422,8 @@ impl<'a> Rows<'a> {
 
     /// Take the rows out.
     fn block(&mut self, name: String) -> Result<Reading, TableError> {
-        if let Some((line, column, marker)) = &self.no_target
+        let partly = self.origin.options.partly_labelled;
+        if let Some((line, column, marker)) = self.no_target.as_ref().filter(|_| !partly)
             && (self.had_target || !self.targets[0].is_empty())
         {
             return Err(self.refused(*column, marker, *line, TableProblem::Missing));
@@ -397,10 +431,12 @@ impl<'a> Rows<'a> {
         if self.plan.learns {
             self.learn()?;
         }
-        let has_target = !self.plan.targets.is_empty() && self.no_target.is_none();
+        let some = || self.targets.iter().flatten().any(|target| !target.is_nan());
+        let has_target = !self.plan.targets.is_empty() && (self.no_target.is_none() || (partly && some()));
         let mut targets = self.targets.iter_mut().map(mem::take);
         let recipe = &self.plan.recipe;
         let mut remarks = mem::take(&mut self.remarks);
+        remarks.target_by_position.clone_from(&self.plan.target_by_position);
         remarks.row_numbers = (self.counting.is_some() && self.count > 2).then(|| self.plan.names[0].clone());
         Ok(Reading {
             table: Table {
@@ -573,7 +609,7 @@ fn text(field: &[u8], line: u64) -> Result<&str, TableError> {
 
 /// Whether a field is a usual marker of a missing value.
 pub(crate) fn is_missing(text: &str) -> bool {
-    const MARKERS: [&str; 10] = ["?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", ".", "-"];
+    const MARKERS: [&str; 11] = ["?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "\\N", ".", "-"];
     text.is_empty() || MARKERS.iter().any(|marker| text.eq_ignore_ascii_case(marker))
 }
 
