@@ -89,6 +89,9 @@ pub(crate) enum Error {
     /// Something that is not in the model.
     #[error("{}: {what} not in this model; {advice}", path.display())]
     NotInModel { path: PathBuf, what: &'static str, advice: &'static str },
+    /// Rows that a device's state cannot be learned from.
+    #[error("{}: {problem}", path.display())]
+    NotLearned { path: PathBuf, problem: &'static str },
     /// Rows that belong together where single rows are held out, or are stored without their groups.
     #[error("{0} does not keep rows together; omit --group and --time")]
     Apart(&'static str),

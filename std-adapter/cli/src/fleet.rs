@@ -10,6 +10,7 @@ use crate::output::{
 use clap::Args;
 use dpp_nystrom::atomic_file::{check_writable, write_whole};
 use dpp_nystrom::core::{Origin, StateHeader, sign_state, verify_state};
+use dpp_nystrom::data::store::Store;
 use dpp_nystrom::regression::{Accumulator, Examined, Fleet, Ridge};
 use dpp_nystrom::{Error as LibraryError, error::TableError, error::TableProblem, model::Model};
 use serde::Serialize;
@@ -172,9 +173,16 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let inputs = [&arguments.model, &arguments.data].into_iter().chain(&arguments.key);
     keep_inputs(Some(&arguments.out), &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let model = Model::load(&arguments.model)?;
+    let refused = |problem| Error::NotLearned { path: arguments.data.clone(), problem };
+    if Store::is_store(&arguments.data) {
+        return Err(refused("learn takes no row stores; give the table that it was made of"));
+    }
     let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
     tell(&reading.remarks, &reading.recipe);
     let key = arguments.key.as_deref().map(|path| key_in(path, None)).transpose()?;
+    if reading.table.target.is_none() {
+        return Err(refused("rows without the model's target teach nothing; add its column"));
+    }
     let fleet = Fleet::of(&model)?;
     let accumulated = fleet.accumulate(&reading.table)?;
     let origin = arguments.device.zip(arguments.counter);

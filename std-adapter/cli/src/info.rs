@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::data::Map;
+use dpp_nystrom::data::{Map, table::Missing};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
 use serde::Serialize;
@@ -60,6 +60,9 @@ struct Report<'a> {
     /// The column that weighted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<&'a str>,
+    /// What is done with gaps, unless they are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Missing>,
     train_nrmse: f64,
     predict_bytes: usize,
 }
@@ -110,6 +113,7 @@ fn report(model: &Model) -> Report<'_> {
         trained_on: &model.trained_on,
         trained_rows: model.trained_rows,
         weight: model.weight(),
+        missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
         train_nrmse: model.train_nrmse,
         predict_bytes: bytes.predict,
     }
@@ -144,6 +148,12 @@ fn text(report: &Report<'_>) -> String {
     if let Some(weight) = report.weight {
         rows.push(row("weights", weight));
     }
+    let gaps = report.missing.map(|missing| match missing {
+        Missing::Drop => "rows with one are left out",
+        Missing::Indicator => "filled with means of training, and a feature tells them",
+        _ => "filled with means of training",
+    });
+    rows.extend(gaps.map(|gaps| row("missing values", gaps)));
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }

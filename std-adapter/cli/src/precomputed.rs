@@ -33,7 +33,7 @@ pub(crate) fn read_matrix(path: &Path) -> Result<(Vec<f64>, usize), Error> {
     let refused = |problem| Error::KernelMatrix { path: path.to_owned(), problem };
     if rows != columns {
         return Err(refused(format!(
-            "{rows} x {columns} numbers: a kernel matrix has as many rows as columns;"
+            "{rows} x {columns} numbers: a kernel matrix has as many rows as columns; for rows of features name another --kernel"
         )));
     }
     let entry = |i: usize, j: usize| matrix[i * rows + j];

@@ -119,7 +119,7 @@ fn states_of_other_landmarks_are_rejected() {
         .run("learn first.dpp 0.csv --device 1 --counter 1 --key key --out key")
         .refused(&["would overwrite an input"]);
     folder.write("untargeted.csv", "a,b,c\n1,2,3\n");
-    folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["no target: regression needs one"]);
+    folder.run("learn first.dpp untargeted.csv --out u.state").refused(&["untargeted.csv", "add its column"]);
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
 }
 

@@ -454,6 +454,13 @@ fn a_model_remembers_its_columns() {
     assert_eq!((rows[0], rows.len()), ("id,y", 121));
     assert!(rows[4].starts_with("\"row \"\"3\"\", or so\","), "{}", rows[4]);
 
+    // A device and a reader of the model are told of gaps.
+    folder.run("export m --to c --out m.h").good();
+    let header = folder.text("m.h");
+    assert!(header.contains("    4  a missing, 1 where the value is missing"), "{header}");
+    assert!(header.contains("    2  tree=oak, 0.33333334 where the value is missing"), "{header}");
+    assert!(folder.run("info m").good().out.contains("filled with means of training"));
+
     // Another order of columns, and no target, give the same bits; ids may be absent.
     let fields = |line: &str| {
         let record =
@@ -595,7 +602,7 @@ fn what_a_file_expands_to_is_limited() {
         .misused(&["line=N, columns=N, levels=N, classes=N or decompressed=N"]);
 }
 
-/// Comments of exported files name which input is which level.
+/// Comments of exported files name which input is which level, and what it is where the value is missing.
 #[test]
 fn exports_name_levels() {
     let folder = Folder::with("a.csv", everyday().replace("elm", "elm */ \\ \u{202e}"));
@@ -603,8 +610,9 @@ fn exports_name_levels() {
     for form in ["c", "rust"] {
         folder.run(&format!("export m --to {form} --out m.txt")).good();
         let text = folder.text("m.txt");
+        assert_eq!(text.matches(" where the value is missing\n").count(), 5, "{form}: {text}");
         for (at, name) in ["tree=elm _/ _ _", "tree=fir", "tree=oak", "a", "b"].iter().enumerate() {
-            assert!(text.contains(&format!("{at:>5}  {name}\n")), "{form} {name}: {text}");
+            assert!(text.contains(&format!("{at:>5}  {name}, ")), "{form} {name}: {text}");
         }
     }
 }

@@ -108,6 +108,21 @@ impl Recipe {
         self.columns.iter().flat_map(Column::feature_names).collect()
     }
 
+    /// Return what each feature is in rows where its column is missing, if something is to take its place.
+    pub(crate) fn gaps(&self) -> Vec<Option<f64>> {
+        let of_column = |column: &Column| {
+            let mut gaps: Vec<Option<f64>> = column.fill.iter().copied().map(Some).collect();
+            gaps.resize(column.width(), None);
+            if column.indicator
+                && let Some(last) = gaps.last_mut()
+            {
+                *last = Some(1.0);
+            }
+            gaps
+        };
+        self.columns.iter().flat_map(of_column).collect()
+    }
+
     /// Return the number of features.
     pub(crate) fn width(&self) -> usize {
         self.columns.iter().map(Column::width).sum()

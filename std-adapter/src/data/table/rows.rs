@@ -218,7 +218,9 @@ impl<'a> Rows<'a> {
     /// Note a row without a target.
     fn no_target(&mut self, column: usize, error: TableError, line: u64) -> Result<(), TableError> {
         match error.problem {
-            TableProblem::Missing(marker) if self.plan.target_optional => {
+            TableProblem::Missing(marker) | TableProblem::NotFinite(marker)
+                if self.plan.target_optional && is_missing(&marker) =>
+            {
                 self.no_target_here = Some((line, column, marker));
                 if self.origin.options.partly_labelled
                     && let Role::Target(t) = self.plan.roles[column]
@@ -251,6 +253,12 @@ impl<'a> Rows<'a> {
             Role::Id(id) => {
                 let at = self.ids.len() - self.plan.ids.len() + id;
                 self.ids[at] = value.to_string();
+            }
+            Role::Target(t)
+                if value.is_nan() && self.plan.target_optional && self.origin.options.partly_labelled =>
+            {
+                self.no_target_here = Some((row, column, value.to_string()));
+                self.targets[t].push(value);
             }
             _ if !value.is_finite() => {
                 let place = Place::Entry(row, column as u64 + 1);

@@ -342,6 +342,28 @@ fn a_target_to_be_predicted_may_be_missing() {
 }
 
 #[test]
+fn some_rows_may_lack_their_target_if_that_is_asked_for() {
+    let options = Options { partly_labelled: true, ..Options::default() };
+    let targets = |name: &str, bytes: &[u8], recipe: &Recipe| {
+        let read = applied(name, bytes, recipe, &options).expect(name);
+        read.table.target.map(|target| target.iter().map(f64::to_string).collect::<Vec<_>>().join(" "))
+    };
+    let recipe = Recipe::of_names(&["a".into()], Some("y"));
+    assert_eq!(
+        targets("a.csv", b"a,y\n1,2\n2,NA\n3,\n4,NaN\n5,6\n", &recipe).as_deref(),
+        Some("2 NaN NaN NaN 6")
+    );
+    assert_eq!(targets("a.csv", b"a,y\n1,?\n2,\n", &recipe), None);
+    let data: Vec<u8> =
+        [1.0, f64::NAN, 3.0, 4.0].iter().flat_map(|value: &f64| value.to_le_bytes()).collect();
+    let dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n";
+    let unnamed = Recipe::of_names(&["x0".into()], Some("x1"));
+    assert_eq!(targets("a.npy", &array(dictionary, &data), &unnamed).as_deref(), Some("NaN 4"));
+    let classes = Recipe { classes: Some(vec!["p".into(), "q".into()]), ..recipe };
+    assert_eq!(targets("a.csv", b"a,y\n1,q\n2,?\n3,p\n", &classes).as_deref(), Some("1 NaN 0"));
+}
+
+#[test]
 fn a_model_is_matched_to_nominal_attributes() {
     let wanted = ["kind=M", "kind=F x", "kind=Q", "size"];
     let found = features("a.arff", ARFF, &wanted, Some("y")).expect("a value the file lacks");

@@ -64,7 +64,12 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         "Features, in order:".to_owned(),
     ];
     let numbered = |(i, name): (usize, &str)| format!("{i:>5}  {}", remark(name));
-    lines.extend(model.feature_names.iter().map(String::as_str).enumerate().map(numbered));
+    let gaps = model.recipe().gaps();
+    let with_gap = |(i, name): (usize, &String)| match gaps.get(i).copied().flatten() {
+        Some(value) => format!("{}, {} where the value is missing", numbered((i, name)), value as f32),
+        None => numbered((i, name)),
+    };
+    lines.extend(model.feature_names.iter().enumerate().map(with_gap));
     if bundle.targets.len() > 1 {
         lines.extend([String::new(), "Outputs, in order:".to_owned()]);
         lines.extend(bundle.targets.iter().copied().enumerate().map(numbered));
