@@ -268,8 +268,8 @@ pub(crate) fn tell_words(recipe: &Recipe, rows: usize) {
     let classes = recipe.target.as_deref().zip(recipe.classes.as_ref());
     for (name, levels) in columns.chain(classes).filter(|(_, levels)| are_many(levels.len())) {
         note(&format!(
-            "warning: the column {name:?} has {} different words in {rows} rows, such as {:?}: write numbers without signs and units, \
-             or leave it out with --ignore",
+            "warning: the column {name:?} has {} different words in {rows} rows, such as {:?}: if they are numbers, write them without \
+             signs and units; else leave it out with --ignore",
             levels.len(),
             levels[0].chars().take(40).collect::<String>()
         ));

@@ -127,6 +127,8 @@ impl Measured {
             (None, Some(share)) => share > ((WORSE * WORSE - 1.0).sqrt() * model.train_nrmse).max(FINE),
             (None, None) => false,
         };
+        // Of classes an output is an indicator.
+        let size = if classes { Some(cost.rms) } else { share };
         Self {
             target: model.target_name.clone(),
             largest_difference: cost.largest,
@@ -134,8 +136,7 @@ impl Measured {
             rms_difference_share: share,
             rmse_of_model: cost.errors.map(|[own, _]| own),
             rmse_of_export: cost.errors.map(|[_, exported]| exported),
-            // Of classes an output is an indicator.
-            is_worse: is_worse || share.unwrap_or(cost.rms) > COARSE && (classes || share.is_some()),
+            is_worse: is_worse || size.is_some_and(|size| size > COARSE),
         }
     }
 
@@ -169,7 +170,8 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         }
         None => (landmark_rows(&model)?, Vec::new()),
     };
-    let costs = bundle.costs(&outputs, &rows, &further)?;
+    let count = rows.rows();
+    let costs = bundle.costs(&outputs, rows, further)?;
     let content = bundle.write(arguments.to, &name)?;
     write_whole(&arguments.out, |file| file.write_all(&content))?;
     if exported.landmarks() < model.landmarks() {
@@ -213,7 +215,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         ram_bytes: bundle.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
-        rows: rows.rows(),
+        rows: count,
         largest_difference: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
         rms_difference: (costs.iter().map(|cost| cost.rms * cost.rms).sum::<f64>() / costs.len() as f64)
             .sqrt(),

@@ -191,10 +191,10 @@ pub enum TableProblem {
          a decimal comma"
     )]
     Point(String),
-    /// A column that begins with a word, while most of its values are numbers.
+    /// A column that begins with a word, while most of its different values are numbers.
     #[error(
-        "the column {column:?} begins with the word {word:?}, and most of its values are numbers: correct that value or leave it empty, or say \
-         that the column holds words"
+        "the column {column:?} begins with the word {word:?}, and most of its different values are numbers: correct that value or leave it empty, \
+         or say that the column holds words"
     )]
     NumbersAsWords {
         /// The column.

@@ -224,7 +224,8 @@ pub(crate) fn learn_metric(
     let scales = metric != Metric::One;
     let mut begun = search.begin(&split, kernel.kind, None, scales);
     // A rougher kernel leaves more independent rows.
-    for kind in KINDS.into_iter().filter(|_| any_kind) {
+    let asked_for = kernel.kind;
+    for kind in KINDS.into_iter().filter(|&kind| any_kind && kind != asked_for) {
         if !matches!(begun, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })) {
             break;
         }

@@ -236,7 +236,7 @@ impl<R: Read> Read for Plainer<R> {
     }
 }
 
-/// Passes text on, and counts the lines that begin with `#`.
+/// Passes text on, and counts the lines that begin with `#`, those within quotes too.
 pub(crate) struct Comments<R> {
     inner: R,
     count: Rc<Cell<u64>>,

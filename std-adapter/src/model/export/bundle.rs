@@ -94,12 +94,17 @@ impl<'m> Bundle<'m> {
     ///
     /// # Errors
     /// Those of the predictions.
-    pub fn costs(&self, models: &[Model], table: &Table, further: &[Vec<f64>]) -> Result<Vec<Cost>, Error> {
-        let mut table = table.clone();
+    pub fn costs(
+        &self,
+        models: &[Model],
+        mut table: Table,
+        further: Vec<Vec<f64>>,
+    ) -> Result<Vec<Cost>, Error> {
+        let mut further = further.into_iter();
         let outputs = std::iter::once(&self.first).chain(&self.further).zip(models);
         let cost = |(at, (output, model)): (usize, (&Exported, &Model))| {
-            if at > 0 || (models.len() > 1 && further.is_empty()) {
-                table.target = at.checked_sub(1).and_then(|at| further.get(at).cloned());
+            if at > 0 || (models.len() > 1 && further.len() == 0) {
+                table.target = further.next();
             }
             output.cost(model, &table)
         };
