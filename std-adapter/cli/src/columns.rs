@@ -95,7 +95,7 @@ pub(crate) struct ColumnArguments {
     /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
-    /// Columns that are not used
+    /// Columns that are not used: names, indices from 0, or ranges
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Columns that identify a row: no features, and predict writes them beside the predictions

@@ -1,6 +1,9 @@
 //! The engine's fit against a loop by hand over the same Parquet files: one run, minima of several rounds in turn.
 //!
-//! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop] [--cv]]`
+//! ```sh
+//! cargo bench --profile cluster --config 'profile.cluster.package.dpp-nystrom-cluster.opt-level=3' -p dpp-nystrom-cluster \
+//!     --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop] [--cv]]
+//! ```
 //!
 //! The loop reads row groups on all threads and accumulates each batch by the same specification, on given landmarks: the
 //! engine's pass adds planning, its operators and its queues. A fit adds a survey before it, uniform landmarks and the

@@ -78,9 +78,9 @@ pub enum Error {
         /// The bandwidth.
         sigma: f64,
     },
-    /// The median distance is zero, or there is only one row.
+    /// All rows compared are equal, or there is only one.
     #[error(
-        "the median distance between rows is zero: more than half of them are equal, or there is only one; \
+        "the median distance between rows is zero: all rows compared are equal, or there is only one; \
          give the bandwidth as a number"
     )]
     MedianZero,

@@ -58,10 +58,11 @@ impl fmt::Display for Sigma {
     }
 }
 
-/// Return the median pairwise distance of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the kernel's distance.
+/// Return the median pairwise distance of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the kernel's distance. Where it is zero, as with a
+/// few columns of words, pairs of equal rows do not count.
 ///
 /// # Errors
-/// [`Error::MedianZero`] if more than half of the pairs are equal.
+/// [`Error::MedianZero`] if all of these rows are equal.
 pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
     let count = rows.len().checked_div(dim).unwrap_or(0);
     let mut random = stream(seed, RngStream::Bandwidth);
@@ -73,12 +74,17 @@ pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) 
             distances.push(distance(kernel, row(one), row(other)));
         }
     }
-    let middle = distances.len() / 2;
-    if distances.is_empty() {
-        return Err(Error::MedianZero);
+    if let Some(median) = middle(&mut distances).filter(|&median| median > 0.0) {
+        return Ok(median);
     }
-    let (_, median, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
-    if *median > 0.0 { Ok(*median) } else { Err(Error::MedianZero) }
+    distances.retain(|&distance| distance > 0.0);
+    middle(&mut distances).ok_or(Error::MedianZero)
+}
+
+/// Return the upper median.
+fn middle(values: &mut [f64]) -> Option<f64> {
+    let at = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(at, f64::total_cmp).1)
 }
 
 /// Return the distance of two rows of which the kernel is a function.
@@ -104,6 +110,15 @@ mod tests {
         for text in ["cv", "median", "median*4", "0.25"] {
             assert_eq!(text.parse::<Sigma>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn equal_rows_count_where_they_are_few() {
+        let median = |rows: &[f64]| median_distance(rows, 1, KernelKind::Gaussian, 0).ok();
+        assert_eq!(median(&[0.0, 0.0, 1.0, 3.0]), Some(2.0));
+        // Of 15 pairs ten are of equal rows, and five have the distance 7.
+        assert_eq!(median(&[0.0, 0.0, 0.0, 0.0, 0.0, 7.0]), Some(7.0));
+        assert_eq!(median(&[4.0]), None);
     }
 
     #[test]

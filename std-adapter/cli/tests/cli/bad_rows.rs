@@ -159,6 +159,9 @@ fn equal_rows_count_once() {
             .run(command)
             .refused(&["the median distance between rows is zero", "give the bandwidth as a number"]);
     }
+    folder.write("two.csv", format!("a,y\n{}{}", "1,3\n".repeat(20), "2,4\n".repeat(3)));
+    let two = folder.run("select two.csv --landmarks 2 --json").good().json();
+    assert_eq!(number(&two, "trace_error"), 0.0);
     let one = folder.run("select same.csv --landmarks 1 --sigma 1 --json").good().json();
     assert_eq!(number(&one, "trace_error"), 0.0);
     for options in [
