@@ -79,6 +79,16 @@ fn the_examples_are_read() {
     assert!(SAVED.iter().all(|bytes| use_saved(bytes)));
 }
 
+/// A pivot that is off by all that is taken for rounding is read, and drifts beyond it.
+#[test]
+fn a_factor_at_the_limit() {
+    let mut bytes = SAVED[1].to_vec();
+    // The low word of the first pivot, which is 1.
+    bytes[200..204].copy_from_slice(&32_u32.to_le_bytes());
+    uses::seal(&mut bytes, false);
+    assert!(use_saved(&bytes));
+}
+
 /// As many cases as `PROPTEST_CASES` says.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);

@@ -76,20 +76,22 @@ struct Tried {
     /// Ridge regression on the features themselves.
     line: bool,
     bytes: usize,
-    /// On rows held out, as a device computes it.
+    /// On rows held out, as a device computes it: the root mean square over so many parts of the rows.
     nrmse: f64,
+    parts: usize,
 }
 
 impl From<&Candidate> for Tried {
     fn from(candidate: &Candidate) -> Self {
-        let &Candidate { metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, .. } =
-            candidate;
+        let &Candidate {
+            metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, parts, ..
+        } = candidate;
         let numbers = match quantise {
             None => "f32",
             Some(Bits::Sixteen) => "i16",
             Some(Bits::Eight) => "i8",
         };
-        Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse }
+        Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse, parts }
     }
 }
 
@@ -109,19 +111,19 @@ impl FlashReport {
         self.chosen.line
     }
 
-    const COLUMNS: [Column<Tried>; 6] = [
+    const COLUMNS: [Column<Tried>; 7] = [
         ("metric", |tried| if tried.line { "line".to_owned() } else { tried.metric.to_string() }),
         ("numbers", |tried| tried.numbers.to_owned()),
         ("landmarks", |tried| tried.landmarks.to_string()),
         ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
         ("bytes", |tried| tried.bytes.to_string()),
         ("error on rows held out", |tried| short(tried.nrmse)),
+        ("parts held out", |tried| tried.parts.to_string()),
     ];
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash, the best first: errors of the first four are means over three parts of the rows, of the others over \
-             one. Write it with: dpp-nystrom export MODEL --to c\n{}",
+            "\nModels tried for {} bytes of flash, the best first. Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             table(&Self::COLUMNS, &self.candidates)
         )

@@ -61,8 +61,10 @@ pub struct Candidate {
     pub line: bool,
     /// Bytes of flash.
     pub bytes: usize,
-    /// Root mean squared error on rows held out, in standard deviations of the target: of the best four, on three fifths of the rows.
+    /// Root mean squared error on rows held out, in standard deviations of the target.
     pub nrmse: f64,
+    /// The fifths of the rows that were held out in turn: three for those with the least error on the first.
+    pub parts: usize,
 }
 
 /// The model that fits, and how to export it.
@@ -165,6 +167,7 @@ pub fn fit_in_flash<'s>(
         line: true,
         bytes: least,
         nrmse: f64::NAN,
+        parts: 1,
     };
     candidates.extend(search.first(&splits[0], Some(line).filter(|_| least <= params.bytes))?);
     candidates.sort_by(Candidate::by_error);
@@ -175,6 +178,7 @@ pub fn fit_in_flash<'s>(
             squares += search.error(split, *candidate)?.unwrap_or(f64::INFINITY).powi(2);
         }
         candidate.nrmse = (squares / SPLITS as f64).sqrt();
+        candidate.parts = SPLITS;
     }
     let finalists = candidates.len().min(FINALISTS);
     candidates[..finalists].sort_by(Candidate::by_error);
@@ -244,7 +248,7 @@ impl Search<'_> {
         // The bytes of a landmark are rounded up to words.
         let landmarks = (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes)?;
         let bytes = bytes(landmarks);
-        Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN })
+        Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN, parts: 1 })
     }
 
     /// Return a candidate with its error on the rows held out of a split, if there is one that can be fitted.

@@ -138,17 +138,25 @@ pub(crate) fn use_saved(bytes: &[u8]) -> bool {
     let mut chain = StreamChain::new(kernel, 3, 4, &mut rows, memory.lend(), Acceptance::Barker).unwrap();
     if let Ok(random) = chain.read_state(bytes) {
         taken = true;
+        // What is written is read, and is the same.
+        let mut first = [0; stream_state_bytes::<f64>(3, 4)];
+        let length = chain.write_state(random, &mut first).unwrap();
+        assert_eq!(chain.read_state(&first[..length]), Ok(random));
         let mut random = Random::resume(random);
         for at in 0..4 {
             let _ = chain.offer(&[f64::from(at); 4], &mut random);
         }
-        // What is written is read, and is the same.
-        let mut first = [0; stream_state_bytes::<f64>(3, 4)];
         let length = chain.write_state(random.state(), &mut first).unwrap();
-        assert_eq!(chain.read_state(&first[..length]), Ok(random.state()));
-        let mut again = [0; stream_state_bytes::<f64>(3, 4)];
-        assert_eq!(chain.write_state(random.state(), &mut again), Ok(length));
-        assert_eq!(again, first);
+        match chain.read_state(&first[..length]) {
+            Ok(generator) => {
+                assert_eq!(generator, random.state());
+                let mut again = [0; stream_state_bytes::<f64>(3, 4)];
+                assert_eq!(chain.write_state(random.state(), &mut again), Ok(length));
+                assert_eq!(again, first);
+            }
+            // A forged factor may be as far off as the rounding of the longest chain, and another step is beyond that.
+            Err(error) => assert!(error == Error::ForeignState && !SAVED.contains(&bytes), "{error:?}"),
+        }
     }
     taken
 }
