@@ -47,7 +47,7 @@ const MANY: usize = 100;
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
     /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best (fit); precomputed: DATA is a
-    /// kernel matrix (select) [default: gaussian; fit for 100 landmarks and more in a learned metric: auto]
+    /// kernel matrix (select) [default: gaussian; of fit for 100 landmarks and more, without --metric and --sigma and not for classes: auto]
     #[arg(long, value_parser = one_of(&KERNELS))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel

@@ -47,6 +47,13 @@ pub(crate) enum Error {
         .0.display()
     )]
     StoredColumns(PathBuf),
+    /// Options of rows for a row store.
+    #[error(
+        "{}: the rows of a row store are scaled, and keep no groups and no order; without --group, --time and --scale, or give the file \
+         that it was made from",
+        .0.display()
+    )]
+    StoredRows(PathBuf),
     /// A comparison of methods under another scale.
     #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
     Scale,
@@ -123,7 +130,7 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
     let options = match problem {
         TableProblem::NotANumber(text) if text.contains(',') => "(--decimal , or --words, --ignore)",
         TableProblem::NotANumber(text) if text.contains(':') => "(--libsvm, --words, --ignore)",
-        TableProblem::NotANumber(_) => "(--words, --ignore)",
+        TableProblem::NotANumber(_) => "(--words, --ignore; of a target --classes)",
         TableProblem::Point(_) => "(--decimal)",
         TableProblem::NumbersAsWords { .. } => "(--missing, --ignore, --words, --classes)",
         TableProblem::TwoRoles { .. } => "(--target, --ids, --group, --weight)",

@@ -272,7 +272,7 @@ impl Report<'_> {
         let name = if self.leaves_one_out { "leave-one-out error" } else { "10-fold error" };
         let learned = self.metric.as_ref().is_some_and(|metric| metric.metric != Metric::One);
         let of = match learned && self.cv_nrmse.is_some() {
-            true => " (of the ridge: the metric was learned on all rows)",
+            true => " (too low: the metric was learned on these rows)",
             false => "",
         };
         row(name, short_or_dash(self.cv_nrmse) + of)

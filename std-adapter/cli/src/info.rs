@@ -171,6 +171,7 @@ fn text(report: &Report<'_>) -> String {
     if report.map.is_some() {
         text.push('\n');
     }
+    text.push_str("\nA share is how much of the learned distance a feature makes up: one with a linear effect may matter and have a small share.\n");
     text
 }
 

@@ -14,12 +14,15 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Opens a row store, and refuses another target than its own.
+/// Open a row store, and refuse another target than its own. The values of a small one are verified: nobody waits for that.
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     source.table.refuse_weights("a row store")?;
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
-    if source.table.is_given() || source.scale != Scale::Standard {
+    if source.table.keeps_together() || source.scale != Scale::Standard {
+        return Err(Error::StoredRows(source.data.clone()));
+    }
+    if source.table.is_given() {
         return Err(Error::StoredColumns(source.data.clone()));
     }
     let wrong = match &source.table.columns.target {
@@ -30,6 +33,9 @@ pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     if wrong {
         let own = own.map_or("none".to_owned(), |name| format!("{name:?}"));
         return Err(Error::StoredTarget { path: source.data.clone(), own });
+    }
+    if store.fits_in_memory() {
+        store.verify()?;
     }
     Ok(store)
 }

@@ -66,7 +66,10 @@ pub(crate) fn drop_weak(
         return Ok(None);
     }
     let held_out_before = HeldOut::of(&learned, rows.classes.is_some()).collect();
-    Ok(Some((rows.into_owned().without(&places)?, Dropped { dropped, held_out_before })))
+    let dropped = Dropped { dropped, held_out_before };
+    // The fit without them may fail.
+    note(&format!("columns left out: {}", dropped.columns()));
+    Ok(Some((rows.into_owned().without(&places)?, dropped)))
 }
 
 impl Dropped {

@@ -221,6 +221,6 @@ impl<'a> Gram<'a> {
 fn no_coordinates() -> Error {
     Error::BuiltInKernel {
         problem: "a custom kernel or a kernel matrix gives no coordinates of rows".to_owned(),
-        instead: "set a selector that moves no points: any but Kmeans and KmeansSnapped",
+        instead: "choose another method than kmeans and kmeans-snapped, which move points",
     }
 }

@@ -18,7 +18,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     """Kernel ridge regression on landmarks among the rows, in a metric that may be learned from the target.
 
     With `Φ` the features of :class:`Nystroem` and the target standardised, `min ‖Φβ - y‖² + alpha ‖β‖²`. The defaults are those of
-    `dpp-nystrom fit`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
+    `dpp-nystrom fit --kernel gaussian`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
     what selection and metric cost; a prediction `c` kernel values, on all cores.
 
     C-contiguous arrays of float64 and float32 are read where they are by `predict`, and by `fit` with `scale=None`, `metric="one"` and a

@@ -100,8 +100,8 @@ impl Store {
         Ok(read)
     }
 
-    /// Whether there are few enough rows to read all of them into memory.
-    pub(crate) fn fits_in_memory(&self) -> bool {
+    /// Whether there are few enough rows to read all of them into memory, up to 2²⁴ numbers.
+    pub fn fits_in_memory(&self) -> bool {
         self.len().saturating_mul(self.features()) <= IN_MEMORY
     }
 
