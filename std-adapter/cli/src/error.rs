@@ -49,8 +49,8 @@ pub(crate) enum Error {
     StoredColumns(PathBuf),
     /// Options of rows for a row store.
     #[error(
-        "{}: the rows of a row store are scaled, and keep no groups and no order; without --group, --time and --scale, or give the file \
-         that it was made from",
+        "{}: the rows of a row store are scaled, and have no groups and no order in time; omit --group, --time and --scale, or give the \
+         file that it was made from",
         .0.display()
     )]
     StoredRows(PathBuf),
