@@ -124,6 +124,19 @@ fn damaged_values_are_rejected_when_read_in_place() {
         let parts = ["b.rows: corrupt", "the checksum of the values"];
         fit("b.rows", "n.dpp").refused(&parts);
         folder.run("predict m.dpp b.rows --out p.csv").refused(&parts);
+        // These read some of the rows, and verify a small store all the same.
+        for command in [
+            "select b.rows --landmarks 5 --method uniform --sigma 2",
+            "select b.rows --landmarks 5 --method kdpp --rows 50",
+            "evaluate b.rows --methods uniform --landmarks 5",
+            "diagnose b.rows --landmarks 5",
+        ] {
+            folder.run(command).refused(&parts);
+        }
     }
     assert_eq!(folder.names(), ["a.csv", "a.rows", "b.rows", "m.dpp"]);
+    for option in ["--group x0", "--time", "--scale robust"] {
+        let select = format!("select a.rows --landmarks 5 {option}");
+        folder.run(&select).refused(&["a.rows", "omit --group, --time and --scale"]);
+    }
 }
