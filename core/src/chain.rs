@@ -11,6 +11,7 @@
 
 use crate::error::Error;
 use crate::ground_set::TryGroundSet;
+use crate::krr::MOST_ROWS;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
 use crate::random::below;
@@ -70,6 +71,19 @@ pub struct Progress {
     pub openings: u64,
 }
 
+impl Progress {
+    /// Whether a chain can have these counters. They are far from overflow then, and stay so.
+    pub(crate) fn is_possible(self) -> bool {
+        let Self { steps, proposed, accepted, openings } = self;
+        accepted <= proposed && proposed <= steps && steps <= MOST_ROWS && openings <= MOST_ROWS
+    }
+
+    /// Refuse counters that no chain can have.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        if self.is_possible() { Ok(()) } else { Err(Error::ForeignState) }
+    }
+}
+
 /// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`] dereference to it.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -89,6 +103,7 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> ChainState<'a, T, G> {
         memory: Memory<'a, T>,
         progress: Progress,
     ) -> Result<Self, Error> {
+        progress.check()?;
         Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, progress })
     }
 
@@ -148,7 +163,7 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// Continue the chain of `count` landmarks whose state `memory` still holds.
     ///
     /// # Errors
-    /// Those of [`Landmarks::resume`].
+    /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
     pub fn resume(
         ground: &'a G,
         count: usize,

@@ -86,7 +86,7 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> SlotChain<'a, T, G> {
     /// defaults and must be set again.
     ///
     /// # Errors
-    /// Those of [`Landmarks::resume`].
+    /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
     pub fn resume(
         ground: &'a G,
         count: usize,

@@ -89,6 +89,34 @@ fn a_factor_at_the_limit() {
     assert!(use_saved(&bytes));
 }
 
+/// Return where the content of a section begins.
+fn section(bytes: &[u8], wanted: u32) -> usize {
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let count = word(20) as usize;
+    let mut begin = 24 + 8 * count;
+    for entry in (24..begin).step_by(8) {
+        if word(entry) == wanted {
+            return begin;
+        }
+        begin += word(entry + 4) as usize;
+    }
+    panic!("no section {wanted}");
+}
+
+/// Counters that another step would overflow.
+#[test]
+fn counters_at_their_end() {
+    for (saved, progress) in [(SAVED[0], 6), (SAVED[1], 5)] {
+        let begin = section(saved, progress);
+        for counter in 0..4 {
+            let mut bytes = saved.to_vec();
+            bytes[begin + 8 * counter..][..8].copy_from_slice(&u64::MAX.to_le_bytes());
+            uses::seal(&mut bytes, false);
+            assert!(!use_saved(&bytes), "{progress} {counter}");
+        }
+    }
+}
+
 /// As many cases as `PROPTEST_CASES` says.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);

@@ -623,3 +623,22 @@ fn a_glitch_that_is_learned_is_kept_over_a_reset() {
         assert_eq!(Device::new().read_state(kernel(), &bytes[..length]), Ok([0; 16]));
     }
 }
+
+/// Where all that was learned is forgotten, an exchange has no solution without a ridge: it stands, and the phase says so.
+#[test]
+fn an_exchange_without_a_solution_stands() {
+    let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    let (mut learner, mut random) = (Learner::<1, 1>::new(), Random::seeded(7));
+    learner.start_scaled(kernel(), &standard).unwrap();
+    learner.select(&[[0.0]], &mut random).unwrap();
+    learner.learn(&[0.0], 1.0).unwrap();
+    learner.solve(0.0).unwrap();
+    (0..4).for_each(|_| learner.forget(1e-38).unwrap());
+    assert_eq!(learner.phase(), Phase::Predicting);
+    assert_eq!(learner.exchange(&[0.5], &mut random), Ok(Offer::Replaced { place: 0 }));
+    assert_eq!(learner.phase(), Phase::Learning);
+    assert!(matches!(learner.predict(&[0.5]), Err(Error::Phase { .. })));
+    assert!(matches!(learner.solve(0.0), Err(Error::NotPositive { .. })));
+    learner.learn(&[0.5], 1.0).unwrap();
+    assert!(learner.solve(1e-3).is_ok() && learner.predict(&[0.5]).is_ok());
+}

@@ -3,7 +3,7 @@
 
 use dpp_nystrom_core::{Acceptance, GroundSet, Matrix};
 use dpp_nystrom_core::{
-    Chain, Error, Landmarks, Points, Progress, Random, Rule, Scalar, kernel::Gaussian, start,
+    Chain, Error, Landmarks, Points, Progress, Random, Rule, Scalar, SlotChain, kernel::Gaussian, start,
 };
 use dpp_nystrom_tests::ground::{Gram, normal_points};
 use dpp_nystrom_tests::room::Room;
@@ -104,6 +104,28 @@ fn memory_of_rows_past_the_end_is_refused_without_asking_for_them() {
             room.landmarks[at] = past;
             assert_eq!(Landmarks::resume(&ground, 3, room.lend()).unwrap_err(), Error::ForeignState);
         }
+    }
+}
+
+#[test]
+fn counters_that_no_chain_can_have_are_refused() {
+    let entries: Vec<f64> = Gram::well_conditioned(6).to();
+    let ground = Matrix::new(&entries).unwrap();
+    let sound = Progress { steps: 9, proposed: 8, accepted: 7, openings: 0 };
+    let resumed = |progress| {
+        let mut room = filled(&entries);
+        let slots = SlotChain::resume(&ground, 3, room.lend(), Acceptance::Barker, progress).map(drop);
+        assert_eq!(Chain::resume(&ground, 3, room.lend(), Rule::METROPOLIS, progress).map(drop), slots);
+        slots
+    };
+    assert_eq!(resumed(sound), Ok(()));
+    for progress in [
+        Progress { steps: u64::MAX, ..sound },
+        Progress { openings: u64::MAX, ..sound },
+        Progress { proposed: 10, ..sound },
+        Progress { accepted: 9, ..sound },
+    ] {
+        assert_eq!(resumed(progress), Err(Error::ForeignState), "{progress:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{
-    Acceptance, BytesProblem, Error, Random, Scalar, StreamChain, Workspace, stream_state_bytes,
+    Acceptance, BytesProblem, Error, Progress, Random, Scalar, StreamChain, Workspace, stream_state_bytes,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::snapshot::{FactorSnapshot, bits};
@@ -122,6 +122,9 @@ fn damaged_and_foreign_states_are_refused() {
     assert!(other.is_empty());
     // The memory of another kernel.
     let resumed = StreamChain::resume(Linear, C, D, &mut rows, memory.lend(), rule, C, progress);
+    assert_eq!(resumed.err(), Some(Error::ForeignState));
+    let endless = Progress { steps: u64::MAX, ..progress };
+    let resumed = StreamChain::resume(kernel(), C, D, &mut rows, memory.lend(), rule, 0, endless);
     assert_eq!(resumed.err(), Some(Error::ForeignState));
     let (mut rows, mut memory) = ([0.0_f64; C * D], Workspace::<f64, C>::new());
     let mut wide = StreamChain::new(kernel::<f64>(), C, D, &mut rows, memory.lend(), rule).unwrap();

@@ -506,7 +506,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 }
 
 /// The maximum number of rows: as a number in `f64`, γ times which is the penalty, it is exact.
-const MOST_ROWS: u64 = 1 << 53;
+pub(crate) const MOST_ROWS: u64 = 1 << 53;
 
 /// Return the sum of two numbers of rows; none for more than [`MOST_ROWS`].
 fn sum_of_rows(one: u64, other: u64) -> Option<u64> {

@@ -34,13 +34,13 @@ use rand_core::Rng;
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
     /// Offer a raw row in exchange for a landmark, while learning: a step of the stream's chain, with the same law. What was
     /// learned is expressed in the new features, as far as the old ones determine it. After an exchange the weights are
-    /// computed again with the γ of the last solution. Return whether the row has replaced a landmark.
+    /// computed again with the γ of the last solution; if there are none with it, the phase is [`Phase::Learning`], and
+    /// [`solve`](Self::solve) says why. Return whether the row has replaced a landmark.
     ///
     /// `c²` multiply-adds for a row that is declined, and `3c³` for an exchange. The number of landmarks does not grow.
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature: nothing has changed. If
-    /// the weights cannot be computed, the phase is [`Phase::Learning`] afterwards.
+    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature: nothing has changed.
     pub fn exchange<R: Rng + ?Sized>(&mut self, row: &[T; D], random: &mut R) -> Result<Offer, Error> {
         self.check_learning()?;
         let row = self.standardise(row, self.status.progress.steps)?;
@@ -109,7 +109,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
                 super::copy(&mut self.weights, &self.prior);
                 self.status.phase = Phase::Predicting;
             } else {
-                self.solve(self.status.gamma)?;
+                // Without a solution the exchange stands all the same, and the phase is that of learning.
+                let _ = self.solve(self.status.gamma);
             }
         }
         Ok(Offer::Replaced { place })

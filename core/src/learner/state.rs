@@ -215,10 +215,19 @@ impl<'b, T: Scalar> Saved<'b, T> {
             bytes.as_chunks().0.get(at).map(|long| u64::from_le_bytes(*long)).ok_or(Malformed)
         };
         let progress = sections.of_length(PROGRESS, 32)?;
+        let progress = Progress {
+            steps: long(progress, 0)?,
+            proposed: long(progress, 1)?,
+            accepted: long(progress, 2)?,
+            openings: long(progress, 3)?,
+        };
         let counts = sections.of_length(COUNTS, 16 + size)?;
         let (rows_learned, before) = (long(counts, 0)?, long(counts, 1)?);
         let discounted: T = counts.get(16..).map(from_bytes).ok_or(Malformed)?;
-        if before > rows_learned || !(discounted >= T::ZERO && discounted.is_finite()) {
+        if !progress.is_possible()
+            || before > rows_learned
+            || !(discounted >= T::ZERO && discounted.is_finite())
+        {
             return Err(Malformed);
         }
         let last = |bytes, from_end: usize, len: usize| {
@@ -236,12 +245,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
                 has_prior: prior == 1,
                 scaled,
                 count,
-                progress: Progress {
-                    steps: long(progress, 0)?,
-                    proposed: long(progress, 1)?,
-                    accepted: long(progress, 2)?,
-                    openings: long(progress, 3)?,
-                },
+                progress,
                 tally,
                 target_mean: last(scaling, 3, 2 * D + 3)?,
                 target_scale: last(scaling, 2, 2 * D + 3)?,

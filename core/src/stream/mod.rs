@@ -145,7 +145,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     ///
     /// # Errors
     /// Those of [`new`](Self::new), and [`Error::ForeignState`] when the memory does not hold the factor of `count` of
-    /// these rows under this kernel.
+    /// these rows under this kernel, or for counters that no chain can have.
     #[expect(
         clippy::too_many_arguments,
         reason = "those of `new`, and the two numbers that the memory does not hold"
@@ -162,6 +162,7 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     ) -> Result<Self, Error> {
         let mut chain = Self::new(kernel, c, dim, rows, memory, acceptance)?;
         check_capacity(count, c)?;
+        progress.check()?;
         chain.factor.extend(count);
         chain.progress = progress;
         if chain.holds_its_factor() { Ok(chain) } else { Err(Error::ForeignState) }

@@ -126,6 +126,11 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         let (rows, factor) = (section(ROWS, count * dim)?, section(FACTOR, count * (count + 1) / 2)?);
         let members = sections.of_length(MEMBERS, 4 * count)?;
         let progress = sections.of_length(PROGRESS, 32)?.as_chunks().0.first_chunk::<4>().ok_or(Malformed)?;
+        let [steps, proposed, accepted, openings] = progress.map(u64::from_le_bytes);
+        let progress = Progress { steps, proposed, accepted, openings };
+        if !progress.is_possible() {
+            return Err(Malformed);
+        }
         sections.of_length(GENERATOR, 16)?;
 
         self.rows.iter_mut().zip(numbers_of(rows)).for_each(|(slot, number)| *slot = number);
@@ -135,8 +140,7 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         self.factor.truncate(0);
         self.factor.extend(count);
         self.factor.entries_mut().zip(numbers_of(factor)).for_each(|(slot, number)| *slot = number);
-        let [steps, proposed, accepted, openings] = progress.map(u64::from_le_bytes);
-        self.progress = Progress { steps, proposed, accepted, openings };
+        self.progress = progress;
         Ok(())
     }
 }
