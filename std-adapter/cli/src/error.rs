@@ -58,7 +58,7 @@ pub(crate) enum Error {
     #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
     Scale,
     /// An invalid accumulator state.
-    #[error("{0}; give states that devices with this model wrote")]
+    #[error("{0}; give states of devices with one model, and that model with --of")]
     State(CoreError),
     /// Two states of one device, or one state twice.
     #[error("the same state as {}, or an older one of its device, is given twice; give the last of each device once", other.display())]

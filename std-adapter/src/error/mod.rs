@@ -197,6 +197,12 @@ pub enum Error {
         /// What takes one target.
         what: &'static str,
     },
+    /// Exported bytes of several outputs.
+    #[error("{}: bytes of a model with several targets or classes; predict with the model that they were exported from", path.display())]
+    DeviceOutputs {
+        /// The file.
+        path: PathBuf,
+    },
     /// Several targets of a row store.
     #[error("a row store has one target, a number or classes; choose one column, or make a store for each")]
     StoredTargets,

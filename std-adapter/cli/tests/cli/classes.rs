@@ -265,7 +265,7 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     refused("predict m.dpp words.csv --with novelty", &["assessment", one]);
     refused("predict m.dpp words.csv --clamp", &["assessment", one]);
     folder.run("export m.dpp --to bytes --out m.bin").good();
-    refused("predict m.bin words.csv", &["exported bytes", one]);
+    refused("predict m.bin words.csv", &["m.bin: bytes of a model with several", "predict with the model"]);
     refused("learn m.dpp words.csv --out s", &["learning on devices", one]);
     classes.write("other.csv", |_| "new".to_owned());
     refused("predict m.dpp other.csv", &["line 2", "\"new\"", "--unknown zero"]);

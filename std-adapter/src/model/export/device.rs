@@ -31,7 +31,7 @@ impl DeviceModel {
     /// Read a file.
     ///
     /// # Errors
-    /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid.
+    /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid, [`Error::DeviceOutputs`] for several outputs.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
         // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
@@ -40,7 +40,7 @@ impl DeviceModel {
         match model.lend() {
             Ok(_) => Ok(model),
             Err(CoreError::ModelBytes(BytesProblem::Outputs)) => {
-                Err(Error::SeveralTargets { what: "a prediction from exported bytes" })
+                Err(Error::DeviceOutputs { path: path.to_owned() })
             }
             Err(problem) => Err(Error::DeviceModel { path: path.to_owned(), problem }),
         }
