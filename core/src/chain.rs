@@ -11,9 +11,8 @@
 
 use crate::error::Error;
 use crate::ground_set::TryGroundSet;
-use crate::krr::MOST_ROWS;
 use crate::landmarks::Landmarks;
-use crate::memory::Memory;
+use crate::memory::{MOST_ROWS, Memory};
 use crate::random::below;
 use crate::scalar::Scalar;
 use crate::swap::Acceptance;

@@ -7,6 +7,9 @@
 use crate::error::Error;
 use crate::scalar::Scalar;
 
+/// The maximum number of rows and of steps: as a number in `f64`, γ times which is the penalty, it is exact.
+pub(crate) const MOST_ROWS: u64 = 1 << 53;
+
 /// Memory of a [`crate::Cholesky`] factor of up to `c` members.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

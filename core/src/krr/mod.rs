@@ -44,7 +44,9 @@ pub use state::{Origin, StateHeader, state_bytes, state_bytes_forgotten, state_b
 pub use tag::{sign_state, verify_state};
 
 use crate::error::{Error, Known, row_number};
-use crate::memory::{RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take};
+use crate::memory::{
+    MOST_ROWS, RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take,
+};
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 
 /// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target `c`
@@ -504,9 +506,6 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Some(())
     }
 }
-
-/// The maximum number of rows: as a number in `f64`, γ times which is the penalty, it is exact.
-pub(crate) const MOST_ROWS: u64 = 1 << 53;
 
 /// Return the sum of two numbers of rows; none for more than [`MOST_ROWS`].
 fn sum_of_rows(one: u64, other: u64) -> Option<u64> {

@@ -40,10 +40,10 @@
 //! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
 //! ([`crate::digest`]), and a reader refuses another one. It also refuses numbers that no rows can have left.
 
-use super::{Counts, MOST_ROWS, RidgeRegression};
+use super::{Counts, RidgeRegression};
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
-use crate::memory::check_length;
+use crate::memory::{MOST_ROWS, check_length};
 use crate::scalar::{Scalar, bytes_of, from_bytes, numbers_of};
 use crate::sections::{self, ENTRY};
 
