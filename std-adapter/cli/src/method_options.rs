@@ -49,7 +49,7 @@ pub(crate) struct MethodArguments {
     #[arg(long, value_parser = one_of(&OBJECTIVES))]
     objective: Option<Objective>,
     /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
-    /// on any machine [default: ten times that of a pass over the rows, 200ms to 1s]
+    /// on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }

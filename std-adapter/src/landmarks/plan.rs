@@ -44,7 +44,7 @@ const NOTHING: f64 = 1e-12;
 const SWEEPS: u64 = 10;
 
 /// The minimum number of sweeps: if fewer fit, the error is measured on fewer rows.
-const FEW: u64 = 3;
+const FEW: u64 = 2;
 
 /// The number of candidates if the budget allows all sweeps with this many.
 const MANY: usize = 1_000;
@@ -55,7 +55,7 @@ const LEAST: usize = 20;
 /// The budget if none is given: this multiple of the cost of residuals on all rows, which is about that of a regression, within
 /// [`USUAL`], in seconds.
 const PASSES: f64 = 10.0;
-const USUAL: (f64, f64) = (0.2, 1.0);
+const USUAL: (f64, f64) = (0.1, 1.0);
 
 /// Plan within a budget: draw the pilot sample if the budget allows it, and plan with the rest.
 pub(crate) fn plan_for(task: &Task<'_>, time: Option<Duration>) -> Result<Plan, Error> {
@@ -313,7 +313,7 @@ mod tests {
     fn the_usual_budget_is_in_proportion_to_a_pass() {
         let usual = |rows, c| problem(rows, c, 8, 0.0).usual();
         assert_eq!(usual(15_000, 100), Duration::from_millis(255));
-        assert_eq!(usual(3_000, 50), Duration::from_millis(200));
+        assert_eq!(usual(3_000, 50), Duration::from_millis(100));
         assert_eq!(usual(1_000_000, 500), Duration::from_secs(1));
     }
 
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(chosen(4_000, 10.0, FLAT), PlannedMethod::KmeansSnapped);
         assert_eq!(chosen(1_000_000, 1.0, FLAT), PlannedMethod::Refined);
         assert_eq!(chosen(4_000, 1.0, Some((1e-14, 0.0))), PlannedMethod::RpCholesky);
-        assert_eq!(chosen(4_000, 0.03, DECAYS), PlannedMethod::RpCholesky);
+        assert_eq!(chosen(4_000, 0.02, DECAYS), PlannedMethod::RpCholesky);
         assert_eq!(chosen(4_000, 0.0, None), PlannedMethod::Uniform);
         for pilot in [DECAYS, FLAT] {
             let plan = planned(4_000, 50, 8, 10.0, pilot);

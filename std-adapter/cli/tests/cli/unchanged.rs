@@ -180,7 +180,8 @@ fn results_are_those_recorded() {
         // The metric was always one.
         let metric = if command.starts_with("fit ") { " --metric one" } else { "" };
         // The budget of auto was always a second.
-        let budget = if !metric.is_empty() && command.ends_with("auto.dpp") { " --budget 1s" } else { "" };
+        let auto = command.ends_with("--method auto") || !metric.is_empty() && command.ends_with("auto.dpp");
+        let budget = if auto { " --budget 1s" } else { "" };
         let run = folder.run(&format!("{command}{metric}{budget}"));
         let found: Value = run
             .out

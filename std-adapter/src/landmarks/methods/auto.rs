@@ -39,7 +39,7 @@ impl Default for Auto {
 
 impl Auto {
     /// Spend this much time on a core with AVX-512; slower cores take longer. Default: ten times that of `c` kernel values and features of
-    /// all rows, which a regression on them takes too, but at least 200 ms and at most 1 s.
+    /// all rows, which a regression on them takes too, but at least 100 ms and at most 1 s.
     pub fn budget(self, budget: impl Into<Option<Duration>>) -> Self {
         Self { budget: budget.into(), ..self }
     }
