@@ -177,6 +177,10 @@ fn check(path: &Path, options: &Options) {
             Ok(rows(&whole).0)
         );
     }
+    // Text is read without the white space around a name.
+    if whole.table.feature_names.iter().any(|name| name.trim() != name) {
+        return;
+    }
     let copy = written("rewritten.csv", &rewritten(&whole));
     let options = Options { header: Some(true), separator: Some(b','), ..Options::default() };
     let again =

@@ -270,8 +270,13 @@ impl Columns {
         let set_aside = [&ignored, &ids, &group, &weight];
         let unused = |i| !set_aside.iter().any(|columns| columns.contains(&i));
         let targets = self.targets(&options.target, unused)?;
+        // A column that identifies rows may be that of the groups as well.
+        if let Some(&i) = targets.iter().find(|i| ids.contains(i)) {
+            let column = self.list[i].name.as_str().into();
+            return Err(TableProblem::TwoRoles { column, one: "the target", other: "an id" }.into());
+        }
         let roles: [(&'static str, &[usize]); 3] =
-            [("the target", &targets), ("the group", group.as_slice()), ("the weight", weight.as_slice())];
+            [("the target", &targets), ("the group", &group), ("the weight", &weight)];
         for (at, (one, columns)) in roles.iter().enumerate() {
             let again = roles[at + 1..].iter().find_map(|(other, others)| {
                 Some((other, columns.iter().find(|column| others.contains(column))?))
@@ -371,7 +376,7 @@ impl Columns {
             .map(|wanted| self.resolve_one(wanted.as_deref().filter(|_| target)));
         let (group, weight) = (group?, weight?);
         let mut recipe = self.grouped(recipe);
-        if recipe.columns.is_empty() {
+        if recipe.width() == 0 {
             return Err(TableProblem::NoFeatures.into());
         }
         let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());

@@ -165,7 +165,8 @@ fn look_like_names(fields: &[Option<f64>]) -> bool {
     let fields = &fields[usize::from(nameless)..];
     let numbers: Vec<f64> = fields.iter().flatten().copied().collect();
     let counts = numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
-    let counts = counts && (numbers.len() > 2 || nameless) && (numbers[0] == 0.0 || numbers[0] == 1.0);
+    let begins = numbers.first().is_some_and(|first| [0.0, 1.0].contains(first));
+    let counts = counts && begins && (numbers.len() > 2 || nameless);
     let year = |number: &f64| number.fract() == 0.0 && (1800.0..2200.0).contains(number);
     let rises = numbers.windows(2).all(|pair| pair[1] > pair[0]);
     numbers.len() == fields.len() && numbers.len() > 1 && (counts || (rises && numbers.iter().all(year)))
@@ -341,6 +342,12 @@ mod tests {
 
     fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
         names.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn a_gap_above_words_does_not_count() {
+        let refused = table("a.csv", ",0,1\n,a,b\n", "none").map(|table| table.features);
+        assert!(refused.is_err(), "{refused:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::data::table::columns::Want;
 use crate::data::table::input::{Origin, Reading, Table};
 use crate::data::table::options::{Missing, Options};
 use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
-use crate::data::table::recipe::Recipe;
+use crate::data::table::recipe::{Column, Recipe};
 use crate::data::table::target::Target;
 use crate::error::table::{TableError, TableProblem};
 use flate2::Compression;
@@ -316,6 +316,27 @@ fn without_names_columns_are_matched_by_position() {
     }
     let result = features("a.csv", b"1\n", &[], None);
     assert!(matches!(result, Err(TableError { problem: TableProblem::NoFeatures, .. })));
+}
+
+#[test]
+fn columns_without_levels_are_no_features() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "a\n1\n").expect("a file");
+    let column = Column { name: "a".into(), levels: Some(Vec::new()), ..Column::default() };
+    let recipe = Recipe { named: true, columns: vec![column], ..Recipe::default() };
+    let result = Options::default().read_for(&recipe, &path);
+    assert!(matches!(result, Err(TableError { problem: TableProblem::NoFeatures, .. })), "{result:?}");
+}
+
+#[test]
+fn a_target_is_no_id() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "1,2\n3,4\n").expect("a file");
+    let options = Options { target: Target::Index(0), ids: vec!["0".into()], ..Options::default() };
+    let result = options.read(&path);
+    assert!(matches!(result, Err(TableError { problem: TableProblem::TwoRoles { .. }, .. })), "{result:?}");
 }
 
 #[test]
