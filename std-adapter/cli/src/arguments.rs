@@ -43,6 +43,10 @@ const SCALES: [Choice<Scale>; 3] =
 /// The number of landmarks from which `fit` takes any kernel.
 const MANY: usize = 100;
 
+/// The usual polynomial kernel.
+const DEGREE: u32 = 3;
+const OFFSET: f64 = 1.0;
+
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
@@ -51,10 +55,10 @@ pub(crate) struct KindArguments {
     #[arg(long, value_parser = one_of(&KERNELS))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = DEGREE)]
     degree: u32,
     /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = OFFSET)]
     offset: f64,
 }
 
@@ -71,7 +75,7 @@ const KERNELS: [Choice<Chosen>; 8] = [
     ("laplace", "", Chosen::Kind(KernelKind::Laplace)),
     ("matern32", "", Chosen::Kind(KernelKind::Matern32)),
     ("matern52", "", Chosen::Kind(KernelKind::Matern52)),
-    ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: 3, offset: 1.0 })),
+    ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: DEGREE, offset: OFFSET })),
     ("linear", "", Chosen::Kind(KernelKind::Linear)),
     ("auto", "", Chosen::Auto),
     ("precomputed", "", Chosen::Precomputed),
@@ -118,9 +122,18 @@ impl KernelArguments {
         self.sigma != Sigma::Median(1.0)
     }
 
+    fn tell_unused(&self) {
+        let KindArguments { kernel, degree, offset } = &self.kind;
+        let is_polynomial = matches!(kernel, Some(Chosen::Kind(KernelKind::Polynomial { .. })));
+        if !is_polynomial && (*degree, *offset) != (DEGREE, OFFSET) {
+            note("warning: --degree and --offset are those of --kernel polynomial alone");
+        }
+    }
+
     /// The kernel, and how its bandwidth is chosen.
     pub(crate) fn params(&self) -> Result<KernelParams, Error> {
         let kind = self.kind.kind()?;
+        self.tell_unused();
         if !kind.has_bandwidth() && self.has_sigma() {
             note(
                 "warning: --sigma is not used by the kernels linear and polynomial, which have no bandwidth",
@@ -136,6 +149,9 @@ impl KernelArguments {
             None => metric == Metric::Auto && landmarks >= MANY && !self.has_sigma(),
             Some(chosen) => matches!(chosen, Chosen::Auto),
         };
+        if any {
+            self.tell_unused();
+        }
         let start =
             if any { KernelParams { sigma: self.sigma, ..KernelParams::default() } } else { self.params()? };
         let params = start.with_metric(metric);

@@ -80,6 +80,14 @@ const NUMBERS: [Choice<Numbers>; 3] = [
     ("i8", "8-bit landmarks", Some(Bits::Eight)),
 ];
 
+pub(crate) fn name_of_numbers(numbers: Numbers) -> &'static str {
+    match numbers {
+        None => "f32",
+        Some(Bits::Sixteen) => "i16",
+        Some(Bits::Eight) => "i8",
+    }
+}
+
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(serialize_with = "shown")]
@@ -91,6 +99,9 @@ struct Report<'a> {
     outputs: Option<usize>,
     numbers: &'static str,
     flash_bytes: usize,
+    /// Of bytes, which are used in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_bytes: Option<usize>,
     ram_bytes: usize,
     compiled: Option<Compiled>,
     measured_on: &'static str,
@@ -194,10 +205,15 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     if !worse.is_empty() {
         let of =
             if classes || measured.len() == 1 { String::new() } else { format!(" ({})", worse.join(", ")) };
-        note(&format!(
-            "warning: the export predicts clearly worse than the model{of}: other --quantise numbers may do better, or a model with a \
-             larger --ridge, fewer landmarks, or fit --precision f32"
-        ));
+        let advice = match model.quantise {
+            Some(_) if arguments.quantise.is_none() => {
+                "fit --flash chose these numbers by the export's error on rows held out; with more bytes it has finer ones"
+            }
+            _ => {
+                "other --quantise numbers may do better, or a model with a larger --ridge, fewer landmarks, or fit --precision f32"
+            }
+        };
+        note(&format!("warning: the export predicts clearly worse than the model{of}: {advice}"));
     }
     let only = measured.first().filter(|_| measured.len() == 1);
     let report = Report {
@@ -206,12 +222,13 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         features: exported.features(),
         landmarks: exported.landmarks(),
         outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
-        numbers: match exported {
-            Exported::Single(_) => "f32",
-            Exported::Bits16(_) => "i16",
-            Exported::Bits8(_) => "i8",
-        },
+        numbers: name_of_numbers(match exported {
+            Exported::Single(_) => None,
+            Exported::Bits16(_) => Some(Bits::Sixteen),
+            Exported::Bits8(_) => Some(Bits::Eight),
+        }),
         flash_bytes: bundle.flash_bytes(),
+        file_bytes: (arguments.to == Form::Bytes).then_some(content.len()),
         ram_bytes: bundle.ram_bytes(),
         compiled: (arguments.to == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
@@ -253,6 +270,9 @@ fn text(report: &Report<'_>) -> String {
     if report.targets.is_empty() {
         rows.push(row("largest difference", short(report.largest_difference)));
         rows.push(row("rms difference", short(report.rms_difference)));
+    }
+    if let Some(bytes) = report.file_bytes {
+        rows[4] = row("bytes of the file, used in place", bytes);
     }
     if let Some(outputs) = report.outputs {
         rows.insert(3, row("outputs", outputs));

@@ -6,7 +6,7 @@ use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::fit_report::{FlashReport, KernelReport, MetricReport, Report};
 use crate::method_options::{MethodArguments, methods};
-use crate::output::{keep_apart, keep_inputs, note, print_report};
+use crate::output::{keep_apart, keep_inputs, note, print_report, short};
 use crate::report;
 use crate::source::{self, PlanReport};
 use crate::tolerance::ToleranceArguments;
@@ -43,8 +43,8 @@ pub(crate) struct Fit {
     /// target; auto: whichever predicts rows held out best
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
-    /// Leave out columns whose share of the learned metric is below SHARE, such as 1%, and learn a metric of the others: the report
-    /// has the errors with them and without
+    /// Leave out columns whose share of the learned metric is below SHARE, such as 1%, and learn a metric of the others; prints
+    /// the errors with them and without
     #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "checkpoint")]
     pub(crate) drop_below: Option<f64>,
     /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At most 100; --method is
@@ -245,6 +245,15 @@ fn tell(outcome: &Outcome<'_>, checkpoint: Option<&Checkpoint>) {
         note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
     }
     let fitted = &outcome.fitted;
+    if let Some(error) =
+        fitted.validation_nrmse.filter(|&error| error >= 1.0 && fitted.model.classifier.is_none())
+    {
+        note(&format!(
+            "warning: the cross-validated error is {}, in standard deviations of the target: the model predicts no better than the \
+             target's mean",
+            short(error)
+        ));
+    }
     if fitted.dependent > 0 {
         note(&format!(
             "{} of {} landmarks depend on others under this kernel, and were left out",

@@ -1,13 +1,14 @@
 //! What `fit` reports.
 
 use crate::class_report::ClassReport;
+use crate::export::name_of_numbers;
 use crate::held_out::{ByTarget, HeldOut};
 use crate::output::{Column, listed, plain_line, row, short, short_or_dash, shown, shown_if_any, table};
 use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::model::{Model, export::Bits};
+use dpp_nystrom::model::Model;
 use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric};
 use serde::Serialize;
 use std::path::Path;
@@ -86,11 +87,7 @@ impl From<&Candidate> for Tried {
         let &Candidate {
             metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, parts, ..
         } = candidate;
-        let numbers = match quantise {
-            None => "f32",
-            Some(Bits::Sixteen) => "i16",
-            Some(Bits::Eight) => "i8",
-        };
+        let numbers = name_of_numbers(quantise);
         Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse, parts }
     }
 }
@@ -123,7 +120,8 @@ impl FlashReport {
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash, the best first. Write it with: dpp-nystrom export MODEL --to c\n{}",
+            "\nModels tried for {} bytes of flash. Of those on most parts held out the best is taken; errors on different parts do not compare. \
+             Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             table(&Self::COLUMNS, &self.candidates)
         )

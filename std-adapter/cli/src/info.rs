@@ -2,6 +2,7 @@
 
 use crate::chart::draw_bars;
 use crate::error::Error;
+use crate::export::name_of_numbers;
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
@@ -64,6 +65,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
     train_nrmse: f64,
+    /// The integers in which it is exported, if they were chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    export_numbers: Option<&'static str>,
     predict_bytes: usize,
 }
 
@@ -115,6 +119,7 @@ fn report(model: &Model) -> Report<'_> {
         weight: model.weight(),
         missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
         train_nrmse: model.train_nrmse,
+        export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
         predict_bytes: bytes.predict,
     }
 }
@@ -141,6 +146,9 @@ fn text(report: &Report<'_>) -> String {
         row("training error", short(report.train_nrmse)),
         row("bytes to predict", report.predict_bytes),
     ];
+    if let Some(numbers) = report.export_numbers {
+        rows.push(row("numbers of an export", format!("{numbers}, as fit --flash chose")));
+    }
     if let Some(classes) = report.classes {
         rows.insert(1, row("classes", classes.join(", ")));
         rows.insert(2, row("temperature", short_or_dash(report.temperature)));

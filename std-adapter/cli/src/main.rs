@@ -60,7 +60,7 @@ Examples:
   dpp-nystrom evaluate houses.csv --methods kdpp,uniform --landmarks 20,50 --seeds 3
 
 Files are CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or row stores; - is standard input. Rows count from 0.
-Exit status: 0 done, 1 error, 2 wrong usage.";
+Exit status: 0 done, 1 error, 2 wrong usage, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -63,7 +63,9 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
 /// Scale standardised rows as is asked for, and warn of columns that a single row flattens.
 fn scaled(rows: Prepared, source: &Source) -> Result<Prepared, Error> {
     for (name, row, share) in rows.dominated() {
+        let is_target = rows.target.iter().chain(&rows.further).any(|target| target.name == name);
         let advice = match source.scale {
+            _ if is_target => "; correct or leave out that row: --scale does not change a target",
             Scale::Standard => "; correct it, or use --scale robust",
             _ => "",
         };

@@ -17,7 +17,8 @@ const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
 /// Keys that are not compared: times, text for the user, what depends on the compilers that are installed, and what `merge` did not
 /// report.
-const IGNORED: [&str; 8] = [
+const IGNORED: [&str; 9] = [
+    "file_bytes",
     "devices",
     "refused",
     "seconds",
