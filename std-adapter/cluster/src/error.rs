@@ -37,6 +37,9 @@ pub enum Error {
     /// No query, and this number of tables instead of one.
     #[error("{0} tables and no query; name the rows with --sql, as 'select * from t'")]
     Query(usize),
+    /// SQL that would do more than read.
+    #[error("--sql only reads tables: {0}; give one query, as 'select * from t'")]
+    ReadOnly(String),
     /// A missing column.
     #[error("there is no column {name:?}; there are {}", there.join(", "))]
     Column {

@@ -18,7 +18,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use dpp_nystrom::model::Model;
 use dpp_nystrom::regression::{FitSpec, Folds};
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl Session {
     /// last; all others are features.
     ///
     /// # Errors
-    /// [`Error::Query`], [`Error::Column`], [`Error::Twice`], [`Error::Kind`], [`Error::NoFeatures`], the engine's.
+    /// [`Error::Query`], [`Error::ReadOnly`] for SQL other than a query, [`Error::Column`], [`Error::Twice`], [`Error::Kind`], [`Error::NoFeatures`], the engine's.
     pub async fn rows(&self, sql: Option<&str>, target: Option<&str>) -> Result<Rows<'_>, Error> {
         let frame = self.query(sql).await?;
         let names = numeric(&frame)?;
@@ -137,7 +137,15 @@ impl Session {
 
     async fn query(&self, sql: Option<&str>) -> Result<DataFrame, Error> {
         match (sql, self.tables.as_slice()) {
-            (Some(sql), _) => Ok(self.context.sql(sql).await?),
+            (Some(sql), _) => {
+                let plan = self.context.state().create_logical_plan(sql).await?;
+                let reading = SQLOptions::new()
+                    .with_allow_ddl(false)
+                    .with_allow_dml(false)
+                    .with_allow_statements(false);
+                reading.verify_plan(&plan).map_err(|error| Error::ReadOnly(error.strip_backtrace()))?;
+                Ok(self.context.execute_logical_plan(plan).await?)
+            }
             (None, [table]) => Ok(self.context.table(table.as_str()).await?),
             (None, tables) => Err(Error::Query(tables.len())),
         }

@@ -1,7 +1,8 @@
 //! Errors name the column that cannot be fitted, and what is expected instead.
 
 use crate::engines::table;
-use crate::rows::{parquet, parquet_of, path};
+use crate::nodes::Nodes;
+use crate::rows::{csv, parquet, parquet_of, path};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, StringArray};
 use dpp_nystrom_cluster::{Error, Session};
 use std::sync::Arc;
@@ -77,4 +78,54 @@ async fn a_missing_scheduler_is_an_error() {
     let error = Session::on_cluster(&format!("df://{address}"), None).await.err().unwrap();
     assert!(matches!(&error, Error::Scheduler { address: told, .. } if *told == address), "{error}");
     assert!(error.to_string().contains("cannot be reached"), "{error}");
+}
+
+/// Each statement that is not a query is refused by its name, and has done nothing.
+async fn only_queries_are_taken(mut session: Session) {
+    let folder = tempfile::tempdir().unwrap();
+    let (known, secret) = (path(&folder, "rows.parquet"), path(&folder, "secret.csv"));
+    parquet(&known, 0..100);
+    csv(&secret, 0..10);
+    session.add(&table(known.display())).await.unwrap();
+    let out = path(&folder, "out.csv");
+    let statements = [
+        (
+            format!("create external table u stored as csv location '{}'", secret.display()),
+            "CreateExternalTable",
+        ),
+        ("create table u as select * from t".into(), "CreateMemoryTable"),
+        ("create view u as select * from t".into(), "CreateView"),
+        ("drop table t".into(), "DropTable"),
+        (format!("copy t to '{}'", out.display()), "COPY"),
+        ("insert into t select * from t".into(), "Insert"),
+        ("set datafusion.execution.batch_size = 1".into(), "SetVariable"),
+        ("explain analyze insert into t select * from t".into(), "Insert"),
+        ("prepare p as select * from t".into(), "Prepare"),
+    ];
+    for (sql, name) in statements {
+        let error = session.rows(Some(&sql), None).await.err().unwrap();
+        assert!(matches!(error, Error::ReadOnly(_)), "{sql}: {error}");
+        assert!(error.to_string().to_lowercase().contains(&name.to_lowercase()), "{sql}: {error}");
+    }
+    let several = session.rows(Some("select * from t; drop table t"), None).await.err().unwrap();
+    assert!(several.to_string().contains("single SQL statement"), "{several}");
+    let file =
+        session.rows(Some(&format!("select * from '{}'", secret.display())), None).await.err().unwrap();
+    assert!(file.to_string().contains("not found"), "{file}");
+    assert!(!out.exists());
+    assert!(session.rows(Some("select * from u"), None).await.is_err());
+    let rows =
+        session.rows(Some("with u as (select * from t) select * from u union all select * from t"), None);
+    assert_eq!(rows.await.unwrap().survey(10, 0).await.unwrap().rows, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sql_reads_only_in_one_process() {
+    only_queries_are_taken(Session::in_process(Some(2)).unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sql_reads_only_on_a_cluster() {
+    let nodes = Nodes::start(1);
+    only_queries_are_taken(nodes.session().await).await;
 }
