@@ -1,12 +1,12 @@
 //! What can be asked for, and its defaults.
 
-use crate::choice::{Choice, one_of};
 use crate::columns::TableArguments;
 use crate::error::Error;
 use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
+use dpp_nystrom_options::{Choice, one_of};
 use std::path::PathBuf;
 
 /// A positive number.

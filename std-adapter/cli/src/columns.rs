@@ -1,11 +1,11 @@
 //! Options for how a table is read.
 
-use crate::choice::{Choice, one_of};
 use crate::error::Error;
 use crate::output::note;
 use clap::{ArgAction, Args};
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
+use dpp_nystrom_options::{Choice, one_of};
 
 /// Where `--help` lists these. (A heading for the whole struct would also be that of what follows it.)
 const FORMAT: &str = "Format of the table";

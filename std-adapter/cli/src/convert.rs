@@ -2,13 +2,13 @@
 
 use crate::arguments::PRECISIONS;
 use crate::bar::Bar;
-use crate::choice::one_of;
 use crate::columns::{TableArguments, tell, tell_words};
 use crate::error::Error;
 use crate::output::{keep_inputs, listed, print_report, row, shown};
 use crate::source::tell_target;
 use clap::Args;
 use dpp_nystrom::{data::store, kernel::Precision};
+use dpp_nystrom_options::one_of;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -2,9 +2,7 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
-use crate::choice::{Choice, one_of};
 use crate::error::Error;
-use crate::method_options::{MethodArguments, methods};
 use crate::output::{Column, note, print, print_json, short_or_dash, table};
 use crate::source;
 use crate::statistics::{distinct, mean};
@@ -14,6 +12,8 @@ use dpp_nystrom::benchmark::{Comparison, Trial, evaluate_classes};
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::{kernel::KernelParams, regression::Ridge};
+use dpp_nystrom_options::{Choice, one_of};
+use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::PathBuf;
 
 const APPROXIMATIONS: [Choice<Approximation>; 3] = [
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     if arguments.source.scale != Scale::Standard {
         return Err(Error::Scale);
     }
-    arguments.method_options.tell_unused(&arguments.methods);
+    arguments.method_options.unused(&arguments.methods).iter().for_each(|warning| note(warning));
     // Rows that a user chose are counted in the whole.
     let (table, labels, given) = match &arguments.given {
         Some(path) => {

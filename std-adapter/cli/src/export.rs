@@ -1,6 +1,5 @@
 //! `dpp-nystrom export`.
 
-use crate::choice::{Choice, one_of};
 use crate::columns::{MatchArguments, tell};
 use crate::compiled::{Compiled, compiled};
 use crate::error::Error;
@@ -11,6 +10,7 @@ use clap::Args;
 use dpp_nystrom::data::table::Reading;
 use dpp_nystrom::model::export::{Bits, Bundle, Cost, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{atomic_file::write_whole, model::Model};
+use dpp_nystrom_options::{Choice, one_of};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

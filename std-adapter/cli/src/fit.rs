@@ -5,7 +5,6 @@ use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::fit_report::{FlashReport, KernelReport, MetricReport, Report};
-use crate::method_options::{MethodArguments, methods};
 use crate::output::{keep_apart, keep_inputs, note, print_report, short};
 use crate::report;
 use crate::source::{self, PlanReport};
@@ -20,6 +19,7 @@ use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{
     Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
 };
+use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -204,7 +204,7 @@ fn keep_files(arguments: &Fit) -> Result<(), Error> {
 fn selector(arguments: &Fit, given: Option<&[usize]>) -> Box<dyn Selector> {
     let options = arguments.method_options.options(&[]);
     let Some(rows) = given else {
-        arguments.method_options.tell_unused(&[arguments.method]);
+        arguments.method_options.unused(&[arguments.method]).iter().for_each(|warning| note(warning));
         return arguments.method.selector(&options);
     };
     let rows = Given::new(rows.to_vec());

@@ -3,7 +3,6 @@
 mod arguments;
 mod bar;
 mod chart;
-mod choice;
 mod class_report;
 mod columns;
 mod compiled;
@@ -20,7 +19,6 @@ mod fit_report;
 mod fleet;
 mod held_out;
 mod info;
-mod method_options;
 mod output;
 mod precomputed;
 mod predict;

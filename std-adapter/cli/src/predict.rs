@@ -1,7 +1,6 @@
 //! `dpp-nystrom predict`.
 
 use crate::bar::Bar;
-use crate::choice::{Choice, one_of};
 use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
@@ -13,6 +12,7 @@ use dpp_nystrom::{
     data::table::Recipe, data::table::Remarks, data::table::Table, model::Classified, model::Confidence,
     model::Model, model::export::DeviceModel, observer::Observer, regression::ClassTally,
 };
+use dpp_nystrom_options::{Choice, one_of};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

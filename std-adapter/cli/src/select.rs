@@ -3,9 +3,8 @@
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::method_options::{MethodArguments, methods};
 use crate::output::{
-    keep_apart, keep_inputs, listed, print_report, row, short, short_or_dash, write_column, write_csv,
+    keep_apart, keep_inputs, listed, note, print_report, row, short, short_or_dash, write_column, write_csv,
 };
 use crate::precomputed;
 use crate::source::{self, PlanReport};
@@ -18,6 +17,7 @@ use dpp_nystrom::{
     Dataset, Error as LibraryError, approximation::LandmarkSet, atomic_file::check_writable,
     landmarks::methods::Method, regression::Ridge,
 };
+use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         keep_inputs(Some(output), &[&arguments.source.data])?;
         check_writable(output)?;
     }
-    arguments.method_options.tell_unused(&[arguments.method]);
+    arguments.method_options.unused(&[arguments.method]).iter().for_each(|warning| note(warning));
     let selector = arguments.method.selector(&arguments.method_options.options(&[]));
     if arguments.kernel.is_precomputed() {
         return of_matrix(arguments, &*selector);

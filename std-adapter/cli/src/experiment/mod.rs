@@ -6,7 +6,6 @@
 
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::method_options::methods;
 use crate::output::{Column, cells, note, print_line, write_csv};
 use clap::{Args, ValueEnum};
 use dpp_nystrom::data::Prepared;
@@ -14,6 +13,7 @@ use dpp_nystrom::data::table::{self, Table, Target};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
 use dpp_nystrom::landmarks::methods::{Method, find};
 use dpp_nystrom::regression::choose_bandwidth;
+use dpp_nystrom_options::methods;
 use page::Section;
 use parts::Parts;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

@@ -1,6 +1,6 @@
 //! The arguments of the commands.
 
-use super::method_options::{MethodArguments, methods};
+use super::output::note;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::landmarks::Selector;
@@ -8,6 +8,7 @@ use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
+use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::PathBuf;
 
 /// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
@@ -120,7 +121,7 @@ pub(crate) struct Selection {
 impl Selection {
     /// Return the method with its options, and warn of options that it does not use.
     pub(crate) fn selector(&self) -> Box<dyn Selector> {
-        self.method_options.tell_unused(&[self.method]);
+        self.method_options.unused(&[self.method]).iter().for_each(|warning| note(warning));
         self.method.selector(&self.method_options.options(&[]))
     }
 

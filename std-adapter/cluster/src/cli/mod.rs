@@ -1,9 +1,7 @@
 //! The command line: one file a command, and what they share.
 
 mod arguments;
-mod choice;
 mod fit;
-mod method_options;
 mod output;
 mod predict;
 mod select;

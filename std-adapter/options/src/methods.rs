@@ -1,8 +1,6 @@
-//! The options of the methods, and warnings of those that a method does not use. `dpp-nystrom-cluster` has them too: there
-//! this file is a link.
+//! The options of the methods, and warnings of those that a method does not use.
 
-use super::choice::{Choice, one_of};
-use super::output::note;
+use crate::choice::{Choice, one_of};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::core::Rule;
@@ -12,7 +10,7 @@ use std::time::Duration;
 
 /// Options of the methods.
 #[derive(Debug, Args)]
-pub(crate) struct MethodArguments {
+pub struct MethodArguments {
     /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default: auto]
     #[arg(long, value_name = "N|auto")]
     steps: Option<Steps>,
@@ -86,15 +84,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// The values of an argument that names a method, from the registry; `given` among them or not.
-pub(crate) fn methods(given: bool) -> impl TypedValueParser<Value = &'static Method> {
+pub fn methods(given: bool) -> impl TypedValueParser<Value = &'static Method> {
     let known = METHODS.iter().filter(move |method| given || !method.uses(SelectorOption::Given));
     PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name).help(method.help)))
         .try_map(|name| find(&name).ok_or("no method"))
 }
 
 impl MethodArguments {
-    /// How rows are to be refined, if anything was said of it.
-    pub(crate) fn refinement(&self) -> Option<Refinement> {
+    /// Return how rows are to be refined, if an option says so.
+    pub fn refinement(&self) -> Option<Refinement> {
         let Self { refine, refine_sample, refine_rows, refine_budget, .. } = *self;
         let Refinement { sweeps, sample, rows, .. } = Refinement::default();
         let asked = refine.is_some() || refine_budget.is_some();
@@ -108,7 +106,7 @@ impl MethodArguments {
     }
 
     /// Return the options, with the rows of the method `given`.
-    pub(crate) fn options(&self, given: &[usize]) -> SelectorOptions {
+    pub fn options(&self, given: &[usize]) -> SelectorOptions {
         let Self { start, chain, steps, pivot_rows, rank, score_columns: columns, objective, budget, .. } =
             *self;
         SelectorOptions {
@@ -128,8 +126,8 @@ impl MethodArguments {
         }
     }
 
-    /// Warn of options that none of these methods uses.
-    pub(crate) fn tell_unused(&self, methods: &[&Method]) {
+    /// Return a warning for each option given that none of these methods uses.
+    pub fn unused(&self, methods: &[&Method]) -> Vec<String> {
         let options = [
             ("--steps", self.steps.is_some(), SelectorOption::Steps),
             ("--start", self.start.is_some(), SelectorOption::Start),
@@ -142,21 +140,23 @@ impl MethodArguments {
         ];
         // A chain whose start is pivoted Cholesky passes the rows on to it.
         let pivots = matches!(self.start, Some(Start::Pivoted { .. }));
-        for (name, _, option) in options.into_iter().filter(|(_, is_given, _)| *is_given) {
-            let uses = |method: &&Method| {
-                let by_start = pivots && option == SelectorOption::PivotRows;
-                method.uses(option) || by_start && method.uses(SelectorOption::Start)
-            };
-            if !methods.iter().any(&uses) {
+        let uses = |method: &Method, option| {
+            let by_start = pivots && option == SelectorOption::PivotRows;
+            method.uses(option) || by_start && method.uses(SelectorOption::Start)
+        };
+        let given = options.into_iter().filter(|(_, is_given, _)| *is_given);
+        given
+            .filter(|&(_, _, option)| !methods.iter().any(|method| uses(method, option)))
+            .map(|(name, _, option)| {
                 let names = |methods: &mut dyn Iterator<Item = &Method>| {
                     methods.map(|method| method.name).collect::<Vec<_>>().join(", ")
                 };
-                note(&format!(
-                    "warning: {name} is not used by {}; it is an option of {}",
+                let (these, others) = (
                     names(&mut methods.iter().copied()),
-                    names(&mut METHODS.iter().filter(uses))
-                ));
-            }
-        }
+                    names(&mut METHODS.iter().filter(|method| uses(method, option))),
+                );
+                format!("warning: {name} is not used by {these}; it is an option of {others}")
+            })
+            .collect()
     }
 }

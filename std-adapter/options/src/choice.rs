@@ -3,10 +3,10 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// A value that an option may take: its name, a line for the help or nothing, and what it means.
-pub(crate) type Choice<T> = (&'static str, &'static str, T);
+pub type Choice<T> = (&'static str, &'static str, T);
 
 /// Parse the name of one of these choices.
-pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+pub fn one_of<T: Clone + Send + Sync + 'static>(
     choices: &'static [Choice<T>],
 ) -> impl TypedValueParser<Value = T> {
     let names = choices.iter().map(|&(name, help, _)| {

@@ -1,1 +1,0 @@
-../../../cli/src/choice.rs

@@ -1,1 +1,0 @@
-../../../cli/src/method_options.rs

@@ -1,0 +1,7 @@
+//! Options that several programs of dpp-nystrom take: `dpp-nystrom` and `dpp-nystrom-cluster`.
+
+mod choice;
+mod methods;
+
+pub use choice::{Choice, one_of};
+pub use methods::{MethodArguments, methods};
