@@ -210,7 +210,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// and in `N`. `c²/2` multiplications.
     ///
     /// A regression that forgets before each row, as recursive least squares with a forgetting factor does (Haykin,
-    /// *Adaptive Filter Theory*, §10), follows a target that drifts: `N` approaches `1/(1 - λ)` rows. Directions in which
+    /// *Adaptive Filter Theory*, §10), tracks drift: `N` approaches `1/(1 - λ)` rows. Directions in which
     /// no rows arrive lose what was learned there, and the regularisation returns them to 0.
     ///
     /// ```

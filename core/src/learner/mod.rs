@@ -487,7 +487,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Discount the rows learned so far, as [`RidgeRegression::forget`] does. To follow a target that drifts, call it with
+    /// Discount the rows learned so far, as [`RidgeRegression::forget`] does. To track drift, call it with
     /// the same λ, such as 0.99, before every [`learn`](Self::learn).
     ///
     /// # Errors

@@ -89,7 +89,7 @@ pub(crate) struct ColumnArguments {
     /// The target column, which is not a feature: a name, an index from 0, last, or none; several numbers: a,b. Words are classes
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
-    /// Take the numbers of the target for classes
+    /// Treat numeric targets as labels
     #[arg(help_heading = COLUMNS, long)]
     pub(crate) classes: bool,
     /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]

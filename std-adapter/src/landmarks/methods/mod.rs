@@ -6,7 +6,7 @@
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
 //! | `auto` | `refined`, `kmeans-snapped`, `rpcholesky` or `uniform`, by budget and spectrum | as the choice | as the choice | |
-//! | `kdpp` | rows of a c-DPP, by a Markov chain | c a try | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
+//! | `kdpp` | rows of a c-DPP, by a Markov chain | c per proposal | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
 //! | `kdpp-exact` | rows of a c-DPP, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
 //! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
 //! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
