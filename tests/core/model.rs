@@ -67,6 +67,7 @@ fn constant_kernels_are_the_same() {
                 Polynomial::constant(kernel.degree(), kernel.offset()).map(ChosenKernel::Polynomial)
             }
             ChosenKernel::Linear(_) => Ok(ChosenKernel::Linear(Linear)),
+            other => panic!("{other:?}"),
         };
         let [one, other] = [kernel, again.unwrap()].map(|kernel| {
             Model::new(kernel, parts()).unwrap().predict(&[11.0, -1.9, 7.0], &mut room).unwrap()

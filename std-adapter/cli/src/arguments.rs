@@ -6,8 +6,9 @@ use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
-use dpp_nystrom_options::{Choice, one_of};
+use dpp_nystrom_options::{Choice, kernels, one_of};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// A positive number.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
@@ -70,16 +71,10 @@ pub(crate) enum Chosen {
     Precomputed,
 }
 
-const KERNELS: [Choice<Chosen>; 8] = [
-    ("gaussian", "", Chosen::Kind(KernelKind::Gaussian)),
-    ("laplace", "", Chosen::Kind(KernelKind::Laplace)),
-    ("matern32", "", Chosen::Kind(KernelKind::Matern32)),
-    ("matern52", "", Chosen::Kind(KernelKind::Matern52)),
-    ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: DEGREE, offset: OFFSET })),
-    ("linear", "", Chosen::Kind(KernelKind::Linear)),
-    ("auto", "", Chosen::Auto),
-    ("precomputed", "", Chosen::Precomputed),
-];
+static KERNELS: LazyLock<Vec<Choice<Chosen>>> = LazyLock::new(|| {
+    let named = kernels().map(|(name, help, kind)| (name, help, Chosen::Kind(kind)));
+    named.chain([("auto", "", Chosen::Auto), ("precomputed", "", Chosen::Precomputed)]).collect()
+});
 
 pub(crate) const PRECISIONS: [Choice<Precision>; 2] =
     [("f64", "", Precision::F64), ("f32", "", Precision::F32)];

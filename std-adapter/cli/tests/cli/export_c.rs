@@ -1,7 +1,7 @@
 //! Exported C headers, compiled by the machine's own C compiler.
 
 use crate::command::{Folder, number};
-use crate::export::{KERNELS, folder, made_up, mapped, single};
+use crate::export::{folder, kernels, made_up, mapped, single};
 use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
@@ -65,8 +65,7 @@ pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
 
 #[test]
 fn headers_predict_the_same_bits() {
-    let models =
-        KERNELS.iter().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
+    let models = kernels().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
     for (kernel, (folder, model, rows)) in models {
         folder.run("export m --to c --out m.h").good();
         let exported = Exported::of(&model, None).unwrap();
@@ -161,7 +160,7 @@ fn headers_with_novelty_have_the_cores_distances() {
 #[test]
 fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
     let rows = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| vec![1.0, bad, 2.0]);
-    let exports = KERNELS.map(|kernel| (kernel, "")).into_iter();
+    let exports = kernels().map(|kernel| (kernel, ""));
     let more = [("gaussian", "--quantise i16"), ("gaussian", "--quantise i8"), ("mapped", "")];
     for (kernel, options) in exports.chain(more) {
         let (folder, ..) = if kernel == "mapped" { mapped("gaussian") } else { folder(kernel, "f32") };
