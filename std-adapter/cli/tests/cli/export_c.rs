@@ -5,8 +5,8 @@ use crate::export::{folder, kernels, made_up, mapped, single};
 use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model::Confidence;
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With};
+use dpp_nystrom::model::{AnyCoefficients, Confidence};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -79,6 +79,31 @@ fn headers_predict_the_same_bits() {
                 expected.to_bits(),
                 "{kernel}: {found} is not {expected} for {row:?}"
             );
+        }
+    }
+}
+
+/// The second of two outputs is that of its own model, for every kernel.
+#[test]
+fn headers_of_several_outputs_predict_the_same_bits() {
+    for kernel in kernels() {
+        let (folder, model, rows) = folder(kernel, "f64");
+        let mut other = model.clone();
+        let AnyCoefficients::F64(numbers) = &mut other.coefficients else { panic!("doubles") };
+        numbers.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight *= 0.5 + at as f64);
+        let models = [model, other];
+        let bundle = Bundle::of(&models, None, With::default()).unwrap();
+        let header = String::from_utf8(bundle.write(Form::C, &Name::new("m")).unwrap()).unwrap();
+        let function = "static inline float m_predict(const float *x)\n{\n    float y[2];\n\n    m_outputs(x, y);\n\
+                        \x20   return y[1];\n}\n#endif\n";
+        let both = header.replace("m_predict", "m_outputs");
+        folder.write("m.h", both.strip_suffix("#endif\n").unwrap().to_owned() + function);
+        let exported = Exported::of(&models[1], None).unwrap();
+        let raw = raw(&rows);
+        let Some(found) = predictions(&folder, "m", &raw) else { return };
+        for (row, found) in raw.iter().zip(found) {
+            let expected = exported.predict_row(row).unwrap();
+            assert_eq!(found.to_bits(), expected.to_bits(), "{kernel}: {found} is not {expected}");
         }
     }
 }

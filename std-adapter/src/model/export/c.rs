@@ -363,15 +363,15 @@ const MAGNITUDES: &str = "        float total = 0.0f;
 ";
 
 /// An inner product in four interleaved sums, and the rest.
-const DOT: &str = "        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+const DOT: &str = "        float parts[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float total;
         for (i = 0; i + 4 <= NAME_WIDTH; i += 4) {
-            sums[0] += landmark[i] * row[i];
-            sums[1] += landmark[i + 1] * row[i + 1];
-            sums[2] += landmark[i + 2] * row[i + 2];
-            sums[3] += landmark[i + 3] * row[i + 3];
+            parts[0] += landmark[i] * row[i];
+            parts[1] += landmark[i + 1] * row[i + 1];
+            parts[2] += landmark[i + 2] * row[i + 2];
+            parts[3] += landmark[i + 3] * row[i + 3];
         }
-        total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        total = (parts[0] + parts[1]) + (parts[2] + parts[3]);
         for (; i < NAME_WIDTH; i++) {
             total += landmark[i] * row[i];
         }
