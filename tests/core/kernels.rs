@@ -1,7 +1,7 @@
 //! What every kernel of the list promises. Tests of the adapter compare its lanes and its gradients, and those of the program its
 //! exported code.
 
-use dpp_nystrom_core::kernel::{About, Argument, ChosenKernel, Formula, Kernel, KernelKind, Visit};
+use dpp_nystrom_core::kernel::{About, Argument, ChosenKernel, Formula, Gaussian, Kernel, KernelKind, Visit};
 use faer::{Mat, Side};
 
 const SIGMA: f64 = 0.8;
@@ -93,5 +93,29 @@ fn values_fall_to_zero() {
             (0.0..1e-30).contains(&single) && (0.0..1e-100).contains(&double),
             "{kind} {single} {double}"
         );
+    }
+}
+
+/// `1/(1 + u) = ∫ exp(-u t) exp(-t) dt`, `u = r²/(2σ²)`: a mixture of Gaussian kernels, by Simpson's rule.
+#[test]
+fn the_rational_quadratic_kernel_is_a_mixture_of_gaussians() {
+    let mixed = KernelKind::RationalQuadratic.build::<f64>(SIGMA).unwrap();
+    for distance in [0.0, 0.1, 0.5, 1.0, 2.0] {
+        let (step, intervals) = (0.005, 8_000);
+        let integrand = |at: usize| {
+            let precision = step * at as f64;
+            let gaussian = match at {
+                0 => 1.0,
+                _ => {
+                    let gaussian = Gaussian::new(SIGMA / precision.sqrt()).unwrap();
+                    gaussian.value(&[distance], &[0.0])
+                }
+            };
+            gaussian * (-precision).exp()
+        };
+        let inner: f64 = (1..intervals).map(|at| [2.0, 4.0][at % 2] * integrand(at)).sum();
+        let integral = step / 3.0 * (integrand(0) + inner + integrand(intervals));
+        let found = mixed.value(&[distance], &[0.0]);
+        assert!((found - integral).abs() < 1e-9, "{distance}: {found} {integral}");
     }
 }

@@ -7,12 +7,13 @@
 //! | [`Laplace`] | `exp(-Σ abs(x_i - y_i) / σ)` | bandwidth σ |
 //! | [`Matern32`] | `(1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖` | bandwidth σ |
 //! | [`Matern52`] | `(1 + √5 r/σ + 5r²/(3σ²)) exp(-√5 r/σ)` | bandwidth σ |
+//! | [`RationalQuadratic`] | `1 / (1 + ‖x - y‖² / (2σ²))` | bandwidth σ |
 //! | [`Polynomial`] | `(xᵀy + offset)^degree` | degree, offset |
 //! | [`Linear`] | `xᵀy` | |
 //!
 //! The bandwidth σ is also called the lengthscale.
 //!
-//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last two. Rows
+//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last three. Rows
 //! of unequal length are compared over the shorter: lengths are checked once, where rows enter
 //! ([`crate::Points::new`], [`crate::Predictor::new`]).
 //!
@@ -27,11 +28,13 @@ mod formula;
 mod gaussian;
 mod laplace;
 mod matern;
+mod rational_quadratic;
 
 pub use dot_product::{Linear, Polynomial};
 pub use gaussian::{Gaussian, GaussianPerFeature};
 pub use laplace::Laplace;
 pub use matern::{Matern32, Matern52};
+pub use rational_quadratic::RationalQuadratic;
 
 // For `dpp-nystrom` alone.
 #[doc(hidden)]
@@ -60,6 +63,8 @@ chosen::kernels! { T:
     } = Polynomial<T>,
     /// `xᵀy`.
     Linear = Linear,
+    /// `1 / (1 + ‖x - y‖² / (2σ²))`.
+    RationalQuadratic = RationalQuadratic<T>,
 }
 
 /// A positive semidefinite function of two rows.
