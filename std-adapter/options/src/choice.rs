@@ -13,13 +13,14 @@ pub fn kernels() -> impl Iterator<Item = Choice<KernelKind>> {
 
 /// Parse the name of one of these choices.
 pub fn one_of<T: Clone + Send + Sync + 'static>(
-    choices: &'static [Choice<T>],
+    choices: impl Into<Vec<Choice<T>>>,
 ) -> impl TypedValueParser<Value = T> {
+    let choices = choices.into();
     let names = choices.iter().map(|&(name, help, _)| {
         let named = PossibleValue::new(name);
         if help.is_empty() { named } else { named.help(help) }
     });
-    PossibleValuesParser::new(names).try_map(|name| {
+    PossibleValuesParser::new(names).try_map(move |name| {
         choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2.clone()).ok_or("no such value")
     })
 }

@@ -8,9 +8,8 @@ use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
-use dpp_nystrom_options::{Choice, MethodArguments, kernels, methods, one_of};
+use dpp_nystrom_options::{MethodArguments, kernels, methods, one_of};
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
 /// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
 #[derive(Debug, Parser)]
@@ -98,7 +97,7 @@ pub(crate) struct Selection {
     #[command(flatten)]
     method_options: MethodArguments,
     /// The kernel
-    #[arg(long, value_parser = one_of(&KERNELS), default_value = "gaussian")]
+    #[arg(long, value_parser = one_of(kernels().collect::<Vec<_>>()), default_value = "gaussian")]
     kernel: KernelKind,
     /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
     #[arg(
@@ -147,8 +146,6 @@ impl Selection {
         }
     }
 }
-
-static KERNELS: LazyLock<Vec<Choice<KernelKind>>> = LazyLock::new(|| kernels().collect());
 
 #[derive(Debug, Args)]
 pub(crate) struct Fit {
