@@ -9,7 +9,7 @@
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
 //! | 28 to 31 | landmarks c |
-//! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
+//! | 32 to 35 | kernel: its `id`, as `docs/formats.md` lists them |
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
 //! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
