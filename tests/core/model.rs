@@ -1,7 +1,9 @@
 //! Models that take raw rows: compared with the predictor on rows that were standardised by hand, and all inputs that
 //! are refused.
 
-use dpp_nystrom_core::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
+use dpp_nystrom_core::kernel::{
+    ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial, RationalQuadratic,
+};
 use dpp_nystrom_core::{
     Acceptance, Error, Landmarks, Learner, Model, Nystrom, Parts, Phase, Points, Predictor, Random,
     RidgeRegression, RidgeWorkspace, Scaling, SlotChain, Workspace, start,
@@ -24,7 +26,7 @@ fn parts() -> Parts<'static, f32> {
     }
 }
 
-fn kernels() -> [ChosenKernel<f32>; 6] {
+fn kernels() -> [ChosenKernel<f32>; 7] {
     [
         ChosenKernel::Gaussian(Gaussian::new(1.3).unwrap()),
         ChosenKernel::Laplace(Laplace::new(1.3).unwrap()),
@@ -32,6 +34,7 @@ fn kernels() -> [ChosenKernel<f32>; 6] {
         ChosenKernel::Matern52(Matern52::new(1.3).unwrap()),
         ChosenKernel::Polynomial(Polynomial::new(3, 0.5).unwrap()),
         ChosenKernel::Linear(Linear),
+        ChosenKernel::RationalQuadratic(RationalQuadratic::new(1.3).unwrap()),
     ]
 }
 
@@ -67,6 +70,10 @@ fn constant_kernels_are_the_same() {
                 Polynomial::constant(kernel.degree(), kernel.offset()).map(ChosenKernel::Polynomial)
             }
             ChosenKernel::Linear(_) => Ok(ChosenKernel::Linear(Linear)),
+            ChosenKernel::RationalQuadratic(kernel) => {
+                RationalQuadratic::from_rate(kernel.rate()).map(ChosenKernel::RationalQuadratic)
+            }
+            other => panic!("{other:?}"),
         };
         let [one, other] = [kernel, again.unwrap()].map(|kernel| {
             Model::new(kernel, parts()).unwrap().predict(&[11.0, -1.9, 7.0], &mut room).unwrap()
@@ -78,6 +85,7 @@ fn constant_kernels_are_the_same() {
         assert_eq!(Laplace::from_rate(bad).unwrap_err(), Error::Bandwidth);
         assert_eq!(Matern32::from_rate(bad).unwrap_err(), Error::Bandwidth);
         assert_eq!(Matern52::from_rate(bad).unwrap_err(), Error::Bandwidth);
+        assert_eq!(RationalQuadratic::from_rate(bad).unwrap_err(), Error::Bandwidth);
     }
     assert_eq!(Gaussian::from_exponent(1.0).unwrap_err(), Error::Bandwidth);
     assert_eq!(Laplace::from_rate(-1.0).unwrap_err(), Error::Bandwidth);

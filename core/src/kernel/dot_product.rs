@@ -1,9 +1,9 @@
 //! Kernels of the inner product. Their matrices have low rank (at most `d` for the linear kernel), which bounds the
 //! number of independent landmarks.
 
-use super::Kernel;
+use super::{About, Argument, ChosenKernel, Formula, Kernel, Parameters, Real};
 use crate::error::Error;
-use crate::scalar::{Scalar, dot};
+use crate::scalar::Scalar;
 
 /// `k(x, y) = xᵀy`.
 ///
@@ -18,7 +18,32 @@ pub struct Linear;
 
 impl<T: Scalar> Kernel<T> for Linear {
     fn value(&self, x: &[T], y: &[T]) -> T {
-        dot(x, y)
+        self.between(x, y)
+    }
+}
+
+impl<T: Scalar> Formula<T> for Linear {
+    const ABOUT: About = About {
+        name: "linear",
+        id: 5,
+        argument: Argument::InnerProduct,
+        c: "        const float value = total;\n",
+        c_bytes: 288,
+        rust: ["Linear", ""],
+        read: |_, _| Ok(ChosenKernel::Linear(Linear)),
+    };
+
+    fn create(_: Parameters<T>) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (T::ZERO, 0)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, product: R) -> R {
+        product
     }
 }
 
@@ -78,14 +103,49 @@ impl Polynomial<f32> {
 
 impl<T: Scalar> Kernel<T> for Polynomial<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
-        let mut base = dot(x, y) + self.offset;
-        let mut power = T::ONE;
+        self.between(x, y)
+    }
+}
+
+impl<T: Scalar> Formula<T> for Polynomial<T> {
+    const ABOUT: About = About {
+        name: "polynomial",
+        id: 4,
+        argument: Argument::InnerProduct,
+        c: "        float base = total + NUMBER;
+        float value = 1.0f;
+        unsigned long left = DEGREEul;
+        while (left > 0) {
+            if (left % 2 == 1) {
+                value *= base;
+            }
+            base *= base;
+            left /= 2;
+        }
+",
+        c_bytes: 304,
+        rust: ["Polynomial<f32>", "Polynomial::constant(DEGREE, NUMBER)"],
+        read: |offset, degree| Polynomial::constant(degree, offset).map(ChosenKernel::Polynomial),
+    };
+
+    fn create(parameters: Parameters<T>) -> Result<Self, Error> {
+        Self::new(parameters.degree, parameters.offset)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (self.offset, self.degree)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, product: R) -> R {
+        let mut base = product.plus(self.offset);
+        let mut power = product.of(T::ONE);
         let mut left = self.degree;
         while left > 0 {
             if left & 1 == 1 {
-                power *= base;
+                power = power * base;
             }
-            base *= base;
+            base = base * base;
             left >>= 1;
         }
         power

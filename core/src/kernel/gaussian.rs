@@ -1,6 +1,6 @@
 //! The Gaussian (radial basis function) kernel, which the paper uses.
 
-use super::{Kernel, inverse_bandwidth, squared_distance};
+use super::{About, Argument, ChosenKernel, Formula, Kernel, Parameters, Real, inverse_bandwidth};
 use crate::error::Error;
 use crate::scalar::Scalar;
 
@@ -50,12 +50,42 @@ impl Gaussian<f32> {
 impl<T: Scalar> Kernel<T> for Gaussian<T> {
     #[inline(always)]
     fn value(&self, x: &[T], y: &[T]) -> T {
-        (squared_distance(x, y) * self.exponent).exp()
+        self.between(x, y)
     }
 
     #[inline]
     fn diagonal(&self, _: &[T]) -> T {
         T::ONE
+    }
+}
+
+impl<T: Scalar> Formula<T> for Gaussian<T> {
+    const ABOUT: About = About {
+        name: "gaussian",
+        id: 0,
+        argument: Argument::SquaredDistance,
+        c: "        const float value = name_exp(total * NUMBER);\n",
+        c_bytes: 488,
+        rust: ["Gaussian<f32>", "Gaussian::from_exponent(NUMBER)"],
+        read: |exponent, _| Gaussian::from_exponent(exponent).map(ChosenKernel::Gaussian),
+    };
+
+    fn create(parameters: Parameters<T>) -> Result<Self, Error> {
+        Self::new(parameters.bandwidth)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (self.exponent, 0)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, square: R) -> R {
+        square.times(self.exponent).exp()
+    }
+
+    #[inline(always)]
+    fn slope_of<R: Real<T>>(self, square: R) -> R {
+        -self.value_of(square)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The Laplace kernel.
 
-use super::{Kernel, inverse_bandwidth};
+use super::{About, Argument, ChosenKernel, Formula, Kernel, Parameters, Real, inverse_bandwidth};
 use crate::error::Error;
 use crate::scalar::Scalar;
 
@@ -47,14 +47,40 @@ impl Laplace<f32> {
 
 impl<T: Scalar> Kernel<T> for Laplace<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
-        let mut sum = T::ZERO;
-        for (&x, &y) in x.iter().zip(y) {
-            sum += (x - y).abs();
-        }
-        (-sum * self.inverse).exp()
+        self.between(x, y)
     }
 
     fn diagonal(&self, _: &[T]) -> T {
         T::ONE
+    }
+}
+
+impl<T: Scalar> Formula<T> for Laplace<T> {
+    const ABOUT: About = About {
+        name: "laplace",
+        id: 1,
+        argument: Argument::L1Distance,
+        c: "        const float value = name_exp(-total * NUMBER);\n",
+        c_bytes: 500,
+        rust: ["Laplace<f32>", "Laplace::from_rate(NUMBER)"],
+        read: |rate, _| Laplace::from_rate(rate).map(ChosenKernel::Laplace),
+    };
+
+    fn create(parameters: Parameters<T>) -> Result<Self, Error> {
+        Self::new(parameters.bandwidth)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (self.inverse, 0)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, distance: R) -> R {
+        distance.times(-self.inverse).exp()
+    }
+
+    #[inline(always)]
+    fn slope_of<R: Real<T>>(self, distance: R) -> R {
+        -self.value_of(distance)
     }
 }

@@ -1,6 +1,6 @@
 //! The Matérn kernels of smoothness 3/2 and 5/2.
 
-use super::{Kernel, inverse_bandwidth, squared_distance};
+use super::{About, Argument, ChosenKernel, Formula, Kernel, Parameters, Real, inverse_bandwidth};
 use crate::error::Error;
 use crate::scalar::Scalar;
 
@@ -48,14 +48,46 @@ impl Matern32<f32> {
 
 impl<T: Scalar> Kernel<T> for Matern32<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
-        let scaled = squared_distance(x, y).sqrt() * self.rate;
-        let decay = (-scaled).exp();
-        // The polynomial of a distant row can overflow, and zero times infinity is NaN.
-        if decay > T::ZERO { (T::ONE + scaled) * decay } else { decay }
+        self.between(x, y)
     }
 
     fn diagonal(&self, _: &[T]) -> T {
         T::ONE
+    }
+}
+
+impl<T: Scalar> Formula<T> for Matern32<T> {
+    const ABOUT: About = About {
+        name: "matern32",
+        id: 2,
+        argument: Argument::SquaredDistance,
+        c: "        const float scaled = sqrtf(total) * NUMBER;
+        const float decay = name_exp(-scaled);
+        /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */
+        const float value = decay > 0.0f ? (1.0f + scaled) * decay : decay;
+",
+        c_bytes: 540,
+        rust: ["Matern32<f32>", "Matern32::from_rate(NUMBER)"],
+        read: |rate, _| Matern32::from_rate(rate).map(ChosenKernel::Matern32),
+    };
+
+    fn create(parameters: Parameters<T>) -> Result<Self, Error> {
+        Self::new(parameters.bandwidth)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (self.rate, 0)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, square: R) -> R {
+        square.sqrt().times(self.rate).times_decay(|scaled| scaled.plus(T::ONE))
+    }
+
+    #[inline(always)]
+    fn slope_of<R: Real<T>>(self, square: R) -> R {
+        let scaled = square.sqrt().times(self.rate);
+        (-scaled).exp().times(-T::from_count(3))
     }
 }
 
@@ -103,13 +135,45 @@ impl Matern52<f32> {
 
 impl<T: Scalar> Kernel<T> for Matern52<T> {
     fn value(&self, x: &[T], y: &[T]) -> T {
-        let scaled = squared_distance(x, y).sqrt() * self.rate;
-        let decay = (-scaled).exp();
-        // The polynomial of a distant row can overflow, and zero times infinity is NaN.
-        if decay > T::ZERO { (T::ONE + scaled + scaled * scaled / T::from_count(3)) * decay } else { decay }
+        self.between(x, y)
     }
 
     fn diagonal(&self, _: &[T]) -> T {
         T::ONE
+    }
+}
+
+impl<T: Scalar> Formula<T> for Matern52<T> {
+    const ABOUT: About = About {
+        name: "matern52",
+        id: 3,
+        argument: Argument::SquaredDistance,
+        c: "        const float scaled = sqrtf(total) * NUMBER;
+        const float decay = name_exp(-scaled);
+        /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */
+        const float value = decay > 0.0f ? (1.0f + scaled + scaled * scaled / 3.0f) * decay : decay;
+",
+        c_bytes: 540,
+        rust: ["Matern52<f32>", "Matern52::from_rate(NUMBER)"],
+        read: |rate, _| Matern52::from_rate(rate).map(ChosenKernel::Matern52),
+    };
+
+    fn create(parameters: Parameters<T>) -> Result<Self, Error> {
+        Self::new(parameters.bandwidth)
+    }
+
+    fn numbers(self) -> (T, u32) {
+        (self.rate, 0)
+    }
+
+    #[inline(always)]
+    fn value_of<R: Real<T>>(self, square: R) -> R {
+        square.sqrt().times(self.rate).times_decay(|scaled| scaled.quadratic(T::from_count(3)))
+    }
+
+    #[inline(always)]
+    fn slope_of<R: Real<T>>(self, square: R) -> R {
+        let scaled = square.sqrt().times(self.rate);
+        scaled.plus(T::ONE).times(-T::from_count(5) / T::from_count(3)) * (-scaled).exp()
     }
 }

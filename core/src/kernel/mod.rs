@@ -7,29 +7,65 @@
 //! | [`Laplace`] | `exp(-Σ abs(x_i - y_i) / σ)` | bandwidth σ |
 //! | [`Matern32`] | `(1 + √3 r/σ) exp(-√3 r/σ)`, `r = ‖x - y‖` | bandwidth σ |
 //! | [`Matern52`] | `(1 + √5 r/σ + 5r²/(3σ²)) exp(-√5 r/σ)` | bandwidth σ |
+//! | [`RationalQuadratic`] | `1 / (1 + ‖x - y‖² / (2σ²))` | bandwidth σ |
 //! | [`Polynomial`] | `(xᵀy + offset)^degree` | degree, offset |
 //! | [`Linear`] | `xᵀy` | |
 //!
 //! The bandwidth σ is also called the lengthscale.
 //!
-//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last two. Rows
+//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last three. Rows
 //! of unequal length are compared over the shorter: lengths are checked once, where rows enter
 //! ([`crate::Points::new`], [`crate::Predictor::new`]).
+//!
+//! # To add a kernel
+//!
+//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, lanes, learned metrics,
+//! files and exported code have it from there. The tests are those of `tests/core/kernels.rs`.
 
 mod chosen;
 mod dot_product;
+mod formula;
 mod gaussian;
 mod laplace;
 mod matern;
+mod rational_quadratic;
 
-pub use chosen::ChosenKernel;
 pub use dot_product::{Linear, Polynomial};
 pub use gaussian::{Gaussian, GaussianPerFeature};
 pub use laplace::Laplace;
 pub use matern::{Matern32, Matern52};
+pub use rational_quadratic::RationalQuadratic;
+
+// For `dpp-nystrom` alone.
+#[doc(hidden)]
+pub use formula::{About, Argument, Formula, Parameters, Real, Visit};
 
 use crate::error::Error;
 use crate::scalar::Scalar;
+
+// Files number the kernels in this order: a new one is the last.
+chosen::kernels! { T:
+    /// `exp(-‖x - y‖² / (2σ²))`.
+    #[default]
+    Gaussian = Gaussian<T>,
+    /// `exp(-Σ abs(x_i - y_i) / σ)`.
+    Laplace = Laplace<T>,
+    /// Matérn of smoothness 3/2.
+    Matern32 = Matern32<T>,
+    /// Matérn of smoothness 5/2.
+    Matern52 = Matern52<T>,
+    /// `(xᵀy + offset)^degree`.
+    Polynomial {
+        /// The degree, at least 1.
+        degree: u32 = 3,
+        /// The offset, at least 0.
+        offset: f64 = 1.0
+    } = Polynomial<T>,
+    /// `xᵀy`.
+    Linear = Linear,
+    /// `1 / (1 + ‖x - y‖² / (2σ²))`.
+    RationalQuadratic = RationalQuadratic<T>,
+}
 
 /// A positive semidefinite function of two rows.
 ///
@@ -121,7 +157,9 @@ fn inverse_bandwidth<T: Scalar>(bandwidth: T) -> Result<T, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gaussian, GaussianPerFeature, Kernel, Laplace, Linear, Matern32, Matern52, Polynomial};
+    use super::{
+        Gaussian, GaussianPerFeature, Kernel, KernelKind, Laplace, Linear, Matern32, Matern52, Polynomial,
+    };
     use crate::error::Error;
     use crate::scalar::Scalar;
 
@@ -165,6 +203,14 @@ mod tests {
         assert_eq!(Laplace::new(0.1).unwrap().diagonal(&x), Laplace::new(0.1).unwrap().value(&x, &x));
         assert_eq!(Matern32::new(0.1).unwrap().diagonal(&x), Matern32::new(0.1).unwrap().value(&x, &x));
         assert_eq!(Matern52::new(0.1).unwrap().diagonal(&x), Matern52::new(0.1).unwrap().value(&x, &x));
+    }
+
+    #[test]
+    fn the_number_in_files_is_the_place_in_the_list() {
+        for (place, kind) in KernelKind::ALL.iter().enumerate() {
+            assert_eq!(kind.about().id as usize, place, "{kind}");
+            assert_eq!(KernelKind::of_name(kind.name()), Some(*kind));
+        }
     }
 
     #[test]

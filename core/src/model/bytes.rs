@@ -9,7 +9,7 @@
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
 //! | 28 to 31 | landmarks c |
-//! | 32 to 35 | kernel: 0 Gaussian, 1 Laplace, 2 Matérn 3/2, 3 Matérn 5/2, 4 polynomial, 5 linear |
+//! | 32 to 35 | kernel: its `id`, as `docs/formats.md` lists them |
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
 //! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
@@ -34,7 +34,7 @@ use super::outputs::{Further, Outputs};
 use super::{Model, Parts, Scaling};
 use crate::error::{BytesProblem, Error};
 use crate::frame;
-use crate::kernel::{ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial};
+use crate::kernel::ChosenKernel;
 use crate::krr::Solved;
 use crate::scalar::Scalar;
 use crate::sections::Sections;
@@ -307,20 +307,12 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
             return Err(Error::ModelBytes(BytesProblem::Malformed));
         }
         let [number, degree, ..] = content.numbers;
-        let number = f32::from_bits(number);
-        let kernel = match content.kernel {
-            0 => Gaussian::from_exponent(number).map(ChosenKernel::Gaussian),
-            1 => Laplace::from_rate(number).map(ChosenKernel::Laplace),
-            2 => Matern32::from_rate(number).map(ChosenKernel::Matern32),
-            3 => Matern52::from_rate(number).map(ChosenKernel::Matern52),
-            4 => Polynomial::constant(degree, number).map(ChosenKernel::Polynomial),
-            5 => Ok(ChosenKernel::Linear(Linear)),
-            _ => return Err(Error::ModelBytes(BytesProblem::Malformed)),
-        };
-        kernel
+        let malformed = Error::ModelBytes(BytesProblem::Malformed);
+        ChosenKernel::of_numbers(content.kernel, f32::from_bits(number), degree)
+            .ok_or(malformed)?
             .and_then(|kernel| Self::new(kernel, parts))
             .map(|model| (model, extras))
-            .map_err(|_| Error::ModelBytes(BytesProblem::Malformed))
+            .map_err(|_| malformed)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
-use dpp_nystrom_options::{Choice, one_of};
+use dpp_nystrom_options::{Choice, kernels, one_of};
 use std::path::PathBuf;
 
 /// A positive number.
@@ -52,7 +52,7 @@ const OFFSET: f64 = 1.0;
 pub(crate) struct KindArguments {
     /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best (fit); precomputed: DATA is a
     /// kernel matrix (select) [default: gaussian; of fit for 100 landmarks and more, without --metric and --sigma and not for classes: auto]
-    #[arg(long, value_parser = one_of(&KERNELS))]
+    #[arg(long, value_parser = one_of(chosen()))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = DEGREE)]
@@ -70,16 +70,10 @@ pub(crate) enum Chosen {
     Precomputed,
 }
 
-const KERNELS: [Choice<Chosen>; 8] = [
-    ("gaussian", "", Chosen::Kind(KernelKind::Gaussian)),
-    ("laplace", "", Chosen::Kind(KernelKind::Laplace)),
-    ("matern32", "", Chosen::Kind(KernelKind::Matern32)),
-    ("matern52", "", Chosen::Kind(KernelKind::Matern52)),
-    ("polynomial", "", Chosen::Kind(KernelKind::Polynomial { degree: DEGREE, offset: OFFSET })),
-    ("linear", "", Chosen::Kind(KernelKind::Linear)),
-    ("auto", "", Chosen::Auto),
-    ("precomputed", "", Chosen::Precomputed),
-];
+fn chosen() -> Vec<Choice<Chosen>> {
+    let named = kernels().map(|(name, help, kind)| (name, help, Chosen::Kind(kind)));
+    named.chain([("auto", "", Chosen::Auto), ("precomputed", "", Chosen::Precomputed)]).collect()
+}
 
 pub(crate) const PRECISIONS: [Choice<Precision>; 2] =
     [("f64", "", Precision::F64), ("f32", "", Precision::F32)];

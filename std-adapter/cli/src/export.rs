@@ -31,7 +31,7 @@ pub(crate) struct Export {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Form of the export
-    #[arg(long, value_parser = one_of(&FORMS))]
+    #[arg(long, value_parser = one_of(Form::ALL.map(|(name, form)| (name, "", form))))]
     to: Form,
     /// Output file
     #[arg(long, value_name = "FILE")]
@@ -54,8 +54,6 @@ pub(crate) struct Export {
     #[arg(long)]
     json: bool,
 }
-
-const FORMS: [Choice<Form>; 3] = [("rust", "", Form::Rust), ("c", "", Form::C), ("bytes", "", Form::Bytes)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Added {

@@ -145,11 +145,11 @@ struct TriedKernel {
 impl KernelReport {
     pub(crate) fn of(learned: &LearnedMetric, classes: bool) -> Option<Self> {
         let tried = |&(kind, error): &(KernelKind, f64)| TriedKernel {
-            kernel: name_of_kernel(kind),
+            kernel: kind.to_string(),
             error: ByTarget::of(error, classes),
         };
         let held_out: Vec<TriedKernel> = learned.kinds.iter().map(tried).collect();
-        (!held_out.is_empty()).then(|| Self { chosen: name_of_kernel(learned.kernel.kind), held_out })
+        (!held_out.is_empty()).then(|| Self { chosen: learned.kernel.kind.to_string(), held_out })
     }
 
     fn words(&self) -> String {
@@ -217,7 +217,7 @@ impl Report<'_> {
         };
         let mut rows = vec![row("data", data.display()), row("target", targets.join(", "))];
         if self.kernel.is_none() {
-            rows.push(row("kernel", name_of_kernel(model.kernel.kind)));
+            rows.push(row("kernel", model.kernel.kind.to_string()));
         }
         rows.extend(self.lines());
         rows.extend(self.dropped.as_ref().map(|dropped| row("left out", dropped.columns())));
@@ -275,8 +275,4 @@ impl Report<'_> {
         };
         row(name, short_or_dash(self.cv_nrmse) + of)
     }
-}
-
-fn name_of_kernel(kind: KernelKind) -> String {
-    format!("{kind:?}").to_lowercase()
 }

@@ -3,5 +3,5 @@
 mod choice;
 mod methods;
 
-pub use choice::{Choice, one_of};
+pub use choice::{Choice, kernels, one_of};
 pub use methods::{MethodArguments, methods};

@@ -119,12 +119,7 @@ impl Model {
         let invalid = |what, value: &str, expected| {
             PyValueError::new_err(format!("invalid {what} {value:?}: expected {expected}"))
         };
-        let form = match form {
-            "c" => Form::C,
-            "rust" => Form::Rust,
-            "bytes" => Form::Bytes,
-            other => return Err(invalid("form", other, "c, rust or bytes")),
-        };
+        let form: Form = form.parse().map_err(PyValueError::new_err)?;
         let quantise = match quantise {
             None => self.model.quantise,
             Some("f32") => None,

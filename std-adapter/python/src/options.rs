@@ -70,18 +70,15 @@ impl Choice {
 
 /// Return the kernel of a name, which is scikit-learn's if there is one.
 pub(crate) fn kernel_kind(name: &str, degree: u32, offset: f64) -> PyResult<KernelKind> {
-    Ok(match name {
-        "rbf" => KernelKind::Gaussian,
-        "laplacian" => KernelKind::Laplace,
-        "matern32" => KernelKind::Matern32,
-        "matern52" => KernelKind::Matern52,
-        "poly" | "polynomial" => KernelKind::Polynomial { degree, offset },
-        "linear" => KernelKind::Linear,
-        other => {
-            let expected = "rbf, laplacian, matern32, matern52, polynomial or linear";
-            return Err(refused(format!("invalid kernel {other:?}: expected {expected}")));
+    let full = if name == "poly" { "polynomial" } else { name };
+    match KernelKind::ALL.iter().find(|&&kind| kernel_name(kind) == full) {
+        Some(KernelKind::Polynomial { .. }) => Ok(KernelKind::Polynomial { degree, offset }),
+        Some(&kind) => Ok(kind),
+        None => {
+            let names: Vec<&str> = KernelKind::ALL.iter().map(|&kind| kernel_name(kind)).collect();
+            Err(refused(format!("invalid kernel {name:?}: expected one of {}", names.join(", "))))
         }
-    })
+    }
 }
 
 /// Return the name of a kernel.
@@ -89,10 +86,7 @@ pub(crate) fn kernel_name(kind: KernelKind) -> &'static str {
     match kind {
         KernelKind::Gaussian => "rbf",
         KernelKind::Laplace => "laplacian",
-        KernelKind::Matern32 => "matern32",
-        KernelKind::Matern52 => "matern52",
-        KernelKind::Polynomial { .. } => "polynomial",
-        KernelKind::Linear => "linear",
+        other => other.name(),
     }
 }
 

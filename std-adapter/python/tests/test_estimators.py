@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem as Reference
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -54,6 +54,7 @@ def test_examples(module):
         ({"kernel": "laplacian", "gamma": 0.2}, lambda x, y: laplacian_kernel(x, y, gamma=0.2)),
         ({"kernel": "poly", "degree": 2, "coef0": 0.5}, lambda x, y: polynomial_kernel(x, y, degree=2, gamma=1, coef0=0.5)),
         ({"kernel": "linear"}, lambda x, y: x @ y.T),
+        ({"kernel": "rational-quadratic", "sigma": 2.0}, lambda x, y: 1 / (1 + euclidean_distances(x, y) ** 2 / 8)),
     ],
 )
 def test_inner_products_are_the_nystrom_approximation(table, parameters, kernel):

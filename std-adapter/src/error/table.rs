@@ -277,9 +277,14 @@ pub enum TableProblem {
     /// No column other than the target.
     #[error("no feature column is left; give a file with more columns, or choose the target `none`")]
     NoFeatures,
-    /// Malformed ARFF: the violated rule, and what to write instead.
-    #[error("malformed ARFF: {0}")]
-    Arff(&'static str),
+    /// A malformed file.
+    #[error("malformed {format}: {problem}")]
+    Malformed {
+        /// The format.
+        format: &'static str,
+        /// The violated rule, and what to write instead.
+        problem: &'static str,
+    },
     /// A sparse ARFF row.
     #[error("sparse ARFF rows ({{index value, ...}}) are not supported; write every value")]
     SparseArff,

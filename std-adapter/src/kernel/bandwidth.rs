@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
 use crate::rng::{RngStream, stream};
+use dpp_nystrom_core::kernel::Argument;
 use rand::seq::index;
 use std::fmt;
 use std::str::FromStr;
@@ -90,8 +91,8 @@ fn middle(values: &mut [f64]) -> Option<f64> {
 /// Return the distance of two rows of which the kernel is a function.
 pub(crate) fn distance(kernel: KernelKind, x: &[f64], y: &[f64]) -> f64 {
     let differences = x.iter().zip(y).map(|(x, y)| x - y);
-    match kernel {
-        KernelKind::Laplace => differences.map(f64::abs).sum(),
+    match kernel.about().argument {
+        Argument::L1Distance => differences.map(f64::abs).sum(),
         _ => differences.map(|difference| difference * difference).sum::<f64>().sqrt(),
     }
 }

@@ -1,15 +1,19 @@
 //! Kernels: type, bandwidth and precision.
 
 pub(crate) mod bandwidth;
-pub(crate) mod kind;
+/// Kernels chosen at run time, by name, as stored in models: the core's.
+pub(crate) mod kind {
+    pub(crate) use dpp_nystrom_core::kernel::KernelKind;
+}
 pub(crate) mod metric;
+pub(crate) mod native;
 pub(crate) mod params;
 pub(crate) mod precision;
 pub(crate) mod spec;
 
 pub use bandwidth::{MEDIAN_SAMPLE, Sigma, median_distance};
-pub use kind::KernelKind;
+pub use dpp_nystrom_core::kernel::KernelKind;
 pub use metric::Metric;
-pub use params::{Gaussian, KernelParams, Laplace, Matern32, Matern52};
+pub use params::{Gaussian, KernelParams};
 pub use precision::Precision;
 pub use spec::KernelSpec;

@@ -16,6 +16,18 @@ pub struct KernelParams {
 }
 
 impl KernelParams {
+    /// Return a kernel with this bandwidth, in one metric.
+    ///
+    /// ```
+    /// use dpp_nystrom::Sigma;
+    /// use dpp_nystrom::kernel::{KernelKind, KernelParams};
+    ///
+    /// let kernel = KernelParams::new(KernelKind::Matern52, Sigma::Median(2.0));
+    /// ```
+    pub fn new(kind: KernelKind, sigma: Sigma) -> Self {
+        Self { kind, sigma, ..Self::default() }
+    }
+
     /// Return the same kernel with this metric.
     ///
     /// ```
@@ -55,40 +67,7 @@ impl Default for KernelParams {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gaussian(Sigma);
 
-/// `exp(-Σ |x_i - y_i| / σ)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Laplace(Sigma);
-
-/// The Matérn kernel of smoothness 3/2.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matern32(Sigma);
-
-/// The Matérn kernel of smoothness 5/2.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matern52(Sigma);
-
 impl Gaussian {
-    /// Return the kernel with this bandwidth.
-    pub fn new(sigma: Sigma) -> Self {
-        Self(sigma)
-    }
-}
-
-impl Laplace {
-    /// Return the kernel with this bandwidth.
-    pub fn new(sigma: Sigma) -> Self {
-        Self(sigma)
-    }
-}
-
-impl Matern32 {
-    /// Return the kernel with this bandwidth.
-    pub fn new(sigma: Sigma) -> Self {
-        Self(sigma)
-    }
-}
-
-impl Matern52 {
     /// Return the kernel with this bandwidth.
     pub fn new(sigma: Sigma) -> Self {
         Self(sigma)
@@ -97,25 +76,7 @@ impl Matern52 {
 
 impl From<Gaussian> for KernelParams {
     fn from(kernel: Gaussian) -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: kernel.0, metric: Metric::One, any_kind: false }
-    }
-}
-
-impl From<Laplace> for KernelParams {
-    fn from(kernel: Laplace) -> Self {
-        Self { kind: KernelKind::Laplace, sigma: kernel.0, metric: Metric::One, any_kind: false }
-    }
-}
-
-impl From<Matern32> for KernelParams {
-    fn from(kernel: Matern32) -> Self {
-        Self { kind: KernelKind::Matern32, sigma: kernel.0, metric: Metric::One, any_kind: false }
-    }
-}
-
-impl From<Matern52> for KernelParams {
-    fn from(kernel: Matern52) -> Self {
-        Self { kind: KernelKind::Matern52, sigma: kernel.0, metric: Metric::One, any_kind: false }
+        Self::new(KernelKind::Gaussian, kernel.0)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
-use dpp_nystrom_core::Scalar;
-use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Error as CoreError, Scalar, kernel::ChosenKernel};
 use serde::{Deserialize, Serialize};
 
 /// A kernel and its bandwidth σ, in units of the scaled features.
@@ -34,6 +33,9 @@ impl KernelSpec {
     /// # Errors
     /// [`Error::Bandwidth`], [`Error::Core`] for other parameters out of range.
     pub fn build<T: Scalar>(self) -> Result<ChosenKernel<T>, Error> {
-        self.kind.build(self.sigma)
+        self.kind.build(self.sigma).map_err(|error| match error {
+            CoreError::Bandwidth => Error::Bandwidth { sigma: self.sigma },
+            other => Error::Core(other),
+        })
     }
 }

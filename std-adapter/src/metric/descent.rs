@@ -280,8 +280,7 @@ mod tests {
             Transform::Map(numbers(2, 4, 7.7)),
             Transform::Map(numbers(4, 4, 8.1)),
         ];
-        for kernel in [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52]
-        {
+        for &kernel in KernelKind::ALL.iter().filter(|kind| kind.has_bandwidth()) {
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             for (transform, moves) in transforms.iter().flat_map(|transform| {
                 [Moves::Transform, Moves::Landmarks, Moves::Both].map(|moves| (transform, moves))

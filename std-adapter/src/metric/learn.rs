@@ -12,7 +12,7 @@ use crate::model::classes::{log_probability, temperature};
 use crate::observer::{Observer, Silent, go_on};
 use crate::regression::{FOLDS, folds::Deal, leave_one_out::Axes, ridge_grid};
 use crate::rng::{RngStream, stream};
-use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_core::{Error as CoreError, kernel::Argument};
 use faer::{Mat, MatRef};
 use rand::seq::index;
 use rayon::prelude::*;
@@ -296,7 +296,7 @@ pub(crate) fn learn_metric(
     };
     let mut transform = last.point.transform;
     // Other distances than these change with a rotation of the mapped rows.
-    if let (Transform::Map(map), true) = (&transform, kernel.kind != KernelKind::Laplace) {
+    if let (Transform::Map(map), true) = (&transform, kernel.kind.about().argument != Argument::L1Distance) {
         transform = transform.of_rank(map.nrows())?;
     }
     if metric != Metric::One && landmarks > MOST_LANDMARKS {

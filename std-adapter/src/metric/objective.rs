@@ -17,8 +17,9 @@
 //! An evaluation costs some `6Nc² + 4Ncd` multiply-adds, three to four times a fit, on one thread.
 
 use crate::data::weights::Weights;
-use crate::kernel::kind::KernelKind;
+use crate::kernel::{kind::KernelKind, native::Native};
 use crate::linalg::triangle::factor;
+use dpp_nystrom_core::kernel::{Argument, Formula, Visit};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place as solve_lower, solve_upper_triangular_in_place as solve_upper,
@@ -272,43 +273,43 @@ fn add(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, factor: f64)
     matmul(to, Accum::Add, a, b, factor, Par::Seq);
 }
 
-/// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared distance, or for the
-/// Laplace kernel by the distance.
+/// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared distance, or for an L1
+/// distance by it.
 fn kernel_values(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
     let mut values = distances(kernel, x, z);
     let mut slopes = Mat::zeros(x.nrows(), z.nrows());
-    let (sqrt3, sqrt5) = (3.0_f64.sqrt(), 5.0_f64.sqrt());
-    for a in 0..z.nrows() {
-        for (value, slope) in values.col_as_slice_mut(a).iter_mut().zip(slopes.col_as_slice_mut(a)) {
-            (*value, *slope) = match kernel {
-                KernelKind::Laplace => {
-                    let decay = (-*value).exp();
-                    (decay, -decay)
-                }
-                KernelKind::Matern32 => {
-                    let t = sqrt3 * value.sqrt();
-                    let decay = (-t).exp();
-                    ((1.0 + t) * decay, -3.0 * decay)
-                }
-                KernelKind::Matern52 => {
-                    let t = sqrt5 * value.sqrt();
-                    let decay = (-t).exp();
-                    ((1.0 + t + t * t / 3.0) * decay, -5.0 / 3.0 * (1.0 + t) * decay)
-                }
-                // Kernels without a bandwidth are refused before.
-                KernelKind::Gaussian | KernelKind::Polynomial { .. } | KernelKind::Linear => {
-                    let decay = (-0.5 * *value).exp();
-                    (decay, -decay)
-                }
-            };
-        }
+    match kernel.build::<f64>(1.0) {
+        Ok(kernel) => kernel.visit(InPlace { values: values.as_mut(), slopes: slopes.as_mut() }),
+        // No error is finite then.
+        Err(_) => values.fill(f64::NAN),
     }
     (values, slopes)
 }
 
-/// Return the squared distances, or for the Laplace kernel the sums of absolute differences.
+/// Arguments of a kernel of bandwidth 1, which become its values, and their slopes.
+struct InPlace<'m> {
+    values: MatMut<'m, f64>,
+    slopes: MatMut<'m, f64>,
+}
+
+impl Visit<f64> for InPlace<'_> {
+    type Output = ();
+
+    fn visit<K: Formula<f64>>(self, kernel: K) {
+        let (values, slopes) = (self.values.col_iter_mut(), self.slopes.col_iter_mut());
+        for (values, slopes) in values.zip(slopes) {
+            for (value, slope) in values.iter_mut().zip(slopes.iter_mut()) {
+                let argument = Native(*value);
+                *value = kernel.value_of(argument).0;
+                *slope = kernel.slope_of(argument).0;
+            }
+        }
+    }
+}
+
+/// Return the kernel's arguments: the squared distances, or the sums of absolute differences.
 fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<f64> {
-    if kernel == KernelKind::Laplace {
+    if kernel.about().argument == Argument::L1Distance {
         let (x, mut distances) = (x.to_owned(), Mat::zeros(x.nrows(), z.nrows()));
         for a in 0..z.nrows() {
             let distances = distances.col_as_slice_mut(a);
@@ -333,7 +334,7 @@ fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<
 }
 
 /// Return `∂J/∂X` and `∂J/∂Z` from those by the kernel's values and from the kernel's `slopes`:
-/// `∂k(x, z)/∂x = slope (x - z)`, or for the Laplace kernel `slope sign(x - z)`.
+/// `∂k(x, z)/∂x = slope (x - z)`, or for an L1 distance `slope sign(x - z)`.
 fn through(
     kernel: KernelKind,
     x: MatRef<'_, f64>,
@@ -346,7 +347,7 @@ fn through(
             *value *= slope;
         }
     }
-    if kernel == KernelKind::Laplace {
+    if kernel.about().argument == Argument::L1Distance {
         let (x, mut rows) = (x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
         let mut landmarks = Mat::zeros(z.nrows(), z.ncols());
         for a in 0..z.nrows() {
@@ -391,8 +392,9 @@ mod tests {
     use dpp_nystrom_core::kernel::Kernel;
     use faer::{Mat, MatRef};
 
-    const KERNELS: [KernelKind; 4] =
-        [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52];
+    fn kernels() -> impl Iterator<Item = KernelKind> {
+        KernelKind::ALL.iter().copied().filter(|kind| kind.has_bandwidth())
+    }
 
     fn numbers(rows: usize, columns: usize, seed: f64) -> Mat<f64> {
         let number =
@@ -407,7 +409,7 @@ mod tests {
     #[test]
     fn values_are_those_of_the_core() {
         let (x, z) = (numbers(9, 3, 0.3), numbers(5, 3, 2.2));
-        for kind in KERNELS {
+        for kind in kernels() {
             let kernel = kind.build::<f64>(1.0).unwrap();
             let (values, _) = kernel_values(kind, x.as_ref(), z.as_ref());
             let row = |rows: &Mat<f64>, i: usize| rows.row(i).iter().copied().collect::<Vec<f64>>();
@@ -445,7 +447,7 @@ mod tests {
     fn the_error_is_that_of_leaving_each_row_out() {
         let (x, y, z) = (numbers(25, 3, 0.3), numbers(25, 2, 5.1), numbers(6, 3, 2.2));
         let weights = weights(25);
-        for kernel in KERNELS {
+        for kernel in kernels() {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let solved = problem.evaluate(x.as_ref(), z.as_ref(), 1e-2).unwrap();
@@ -459,7 +461,7 @@ mod tests {
         let step = 1e-6;
         let (x, y, z) = (numbers(40, 3, 0.3), numbers(40, 2, 5.1), numbers(6, 3, 2.2));
         let weights = weights(40);
-        for kernel in KERNELS {
+        for kernel in kernels() {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let at = |x: &Mat<f64>, z: &Mat<f64>, ridge: f64| -> Solved {

@@ -90,11 +90,7 @@ pub fn flash_bytes(
     let code = match (kernel, quantise) {
         // A line: its loops are gone.
         (KernelKind::Linear, None) if rank == Some(1) => 144,
-        (KernelKind::Linear, None) => 288,
-        (KernelKind::Polynomial { .. }, None) => 304,
-        (KernelKind::Gaussian, None) => 488,
-        (KernelKind::Laplace, None) => 500,
-        (KernelKind::Matern32 | KernelKind::Matern52, None) => 540,
+        (_, None) => kernel.about().c_bytes,
         (_, Some(_)) => {
             if rank.is_some() {
                 608

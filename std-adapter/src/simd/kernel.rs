@@ -3,9 +3,11 @@
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::simd::{exponential::exponential, lane::InLanes, lane::Lane, sample::seeds_of};
-use dpp_nystrom_core::{Points, Random, TRIES, kernel::ChosenKernel};
+use dpp_nystrom_core::kernel::{Argument, ChosenKernel, Formula, Real, Visit};
+use dpp_nystrom_core::{Points, Random, TRIES};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::ops::{Add, Mul, Neg};
 
 /// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
 pub(crate) struct Entries<'e, T, G> {
@@ -121,38 +123,34 @@ pub(crate) fn entries<T: Lane, S: Simd, const R: usize>(
     features: &[T::Vector<S>],
     stride: usize,
 ) -> [T::Vector<S>; R] {
-    match kernel {
-        ChosenKernel::Gaussian(kernel) => {
-            let squares = sums::<T, S, R, SQUARES>(simd, rows, features, stride);
-            decay::<T, S, R>(simd, squares, kernel.exponent())
+    kernel.visit(OfRows { simd, rows, features, stride })
+}
+
+/// The arguments of [`entries`] but the kernel.
+struct OfRows<'r, T: Lane, S: Simd, const R: usize> {
+    simd: S,
+    rows: [&'r [T]; R],
+    features: &'r [T::Vector<S>],
+    stride: usize,
+}
+
+impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
+    type Output = [T::Vector<S>; R];
+
+    #[inline(always)]
+    fn visit<K: Formula<T>>(self, kernel: K) -> Self::Output {
+        let Self { simd, rows, features, stride } = self;
+        let mut values = sums::<T, S, K, R>(simd, rows, features, stride);
+        for value in &mut values {
+            *value = kernel.value_of(Packed { simd, vector: *value }).vector;
         }
-        ChosenKernel::Laplace(kernel) => {
-            let magnitudes = sums::<T, S, R, MAGNITUDES>(simd, rows, features, stride);
-            decay::<T, S, R>(simd, magnitudes, -kernel.rate())
-        }
-        ChosenKernel::Matern32(kernel) => {
-            let squares = sums::<T, S, R, SQUARES>(simd, rows, features, stride);
-            matern::<T, S, R>(simd, squares, kernel.rate(), T::ZERO)
-        }
-        ChosenKernel::Matern52(kernel) => {
-            let squares = sums::<T, S, R, SQUARES>(simd, rows, features, stride);
-            matern::<T, S, R>(simd, squares, kernel.rate(), T::ONE / T::from_count(3))
-        }
-        ChosenKernel::Polynomial(kernel) => {
-            let products = sums::<T, S, R, PRODUCTS>(simd, rows, features, stride);
-            powers::<T, S, R>(simd, products, kernel.degree(), kernel.offset())
-        }
-        ChosenKernel::Linear(_) => sums::<T, S, R, PRODUCTS>(simd, rows, features, stride),
+        values
     }
 }
 
-const SQUARES: u8 = 0;
-const MAGNITUDES: u8 = 1;
-const PRODUCTS: u8 = 2;
-
-/// `Σ (x_i - y_i)²`, `Σ abs(x_i - y_i)` or `Σ x_i y_i`.
+/// Return the kernel's arguments.
 #[inline(always)]
-fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
+fn sums<T: Lane, S: Simd, K: Formula<T>, const R: usize>(
     simd: S,
     rows: [&[T]; R],
     features: &[T::Vector<S>],
@@ -170,70 +168,84 @@ fn sums<T: Lane, S: Simd, const R: usize, const OF: u8>(
         for (sum, row) in sums.iter_mut().zip(&whole) {
             let x = T::splat(simd, row[at]);
             let difference = T::difference(simd, feature, x);
-            *sum = match OF {
-                SQUARES => T::mul_add(simd, difference, difference, *sum),
-                MAGNITUDES => T::sum(simd, *sum, T::magnitude(simd, difference)),
-                _ => T::mul_add(simd, feature, x, *sum),
+            *sum = match K::ABOUT.argument {
+                Argument::SquaredDistance => T::mul_add(simd, difference, difference, *sum),
+                Argument::L1Distance => T::sum(simd, *sum, T::magnitude(simd, difference)),
+                Argument::InnerProduct => T::mul_add(simd, feature, x, *sum),
             };
         }
     }
     sums
 }
 
-/// Return `exp(factor · value)`.
-#[inline(always)]
-fn decay<T: Lane, S: Simd, const R: usize>(
+/// A vector in a kernel's formula.
+#[derive(Clone, Copy)]
+struct Packed<T: Lane, S: Simd> {
     simd: S,
-    mut values: [T::Vector<S>; R],
-    factor: T,
-) -> [T::Vector<S>; R] {
-    for value in &mut values {
-        *value = exponential::<T, S>(simd, T::product(simd, *value, T::splat(simd, factor)));
-    }
-    values
+    vector: T::Vector<S>,
 }
 
-/// Map squared distances to `(1 + t + square · t²) exp(-t)`, `t = rate · r`.
-#[inline(always)]
-fn matern<T: Lane, S: Simd, const R: usize>(
-    simd: S,
-    mut values: [T::Vector<S>; R],
-    rate: T,
-    square: T,
-) -> [T::Vector<S>; R] {
-    let one = T::splat(simd, T::ONE);
-    for value in &mut values {
-        let t = T::product(simd, T::root(simd, *value), T::splat(simd, rate));
+impl<T: Lane, S: Simd> Add for Packed<T, S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self { vector: T::sum(self.simd, self.vector, other.vector), ..self }
+    }
+}
+
+impl<T: Lane, S: Simd> Mul for Packed<T, S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Self { vector: T::product(self.simd, self.vector, other.vector), ..self }
+    }
+}
+
+impl<T: Lane, S: Simd> Neg for Packed<T, S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.times(-T::ONE)
+    }
+}
+
+impl<T: Lane, S: Simd> Real<T> for Packed<T, S> {
+    #[inline(always)]
+    fn of(self, value: T) -> Self {
+        Self { vector: T::splat(self.simd, value), ..self }
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self { vector: T::root(self.simd, self.vector), ..self }
+    }
+
+    #[inline(always)]
+    fn recip(self) -> Self {
+        let one = T::splat(self.simd, T::ONE);
+        Self { vector: T::quotient(self.simd, one, self.vector), ..self }
+    }
+
+    #[inline(always)]
+    fn exp(self) -> Self {
+        Self { vector: exponential::<T, S>(self.simd, self.vector), ..self }
+    }
+
+    #[inline(always)]
+    fn times_decay(self, polynomial: impl FnOnce(Self) -> Self) -> Self {
         // Clamp the polynomial where the exponential is clamped.
-        let negative = T::max(simd, T::product(simd, t, T::splat(simd, -T::ONE)), T::splat(simd, T::LEAST));
-        let t = T::product(simd, negative, T::splat(simd, -T::ONE));
-        let decay = exponential::<T, S>(simd, negative);
-        let polynomial = T::mul_add(simd, T::mul_add(simd, t, T::splat(simd, square), one), t, one);
-        *value = T::product(simd, polynomial, decay);
+        let least = T::splat(self.simd, T::LEAST);
+        let negative = Self { vector: T::max(self.simd, (-self).vector, least), ..self };
+        polynomial(-negative) * negative.exp()
     }
-    values
-}
 
-/// Return `(product + offset)^degree`.
-#[inline(always)]
-fn powers<T: Lane, S: Simd, const R: usize>(
-    simd: S,
-    mut values: [T::Vector<S>; R],
-    degree: u32,
-    offset: T,
-) -> [T::Vector<S>; R] {
-    for value in &mut values {
-        let mut base = T::sum(simd, *value, T::splat(simd, offset));
-        let mut power = T::splat(simd, T::ONE);
-        let mut left = degree;
-        while left > 0 {
-            if left & 1 == 1 {
-                power = T::product(simd, power, base);
-            }
-            base = T::product(simd, base, base);
-            left >>= 1;
-        }
-        *value = power;
+    #[inline(always)]
+    fn quadratic(self, divisor: T) -> Self {
+        let (simd, one) = (self.simd, T::splat(self.simd, T::ONE));
+        let inner = T::mul_add(simd, self.vector, T::splat(simd, T::ONE / divisor), one);
+        Self { vector: T::mul_add(simd, inner, self.vector, one), ..self }
     }
-    values
 }

@@ -72,6 +72,8 @@ pub trait Lane: Scalar + Pod + RealField {
     fn difference<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     /// `a · b`.
     fn product<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a / b`.
+    fn quotient<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     /// `a · b + c`, fused where the machine has an instruction for it.
     fn mul_add<S: Simd>(
         simd: S,
@@ -128,6 +130,11 @@ impl Lane for f32 {
     #[inline(always)]
     fn product<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
         simd.mul_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn quotient<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.div_f32s(a, b)
     }
 
     #[inline(always)]
@@ -212,6 +219,11 @@ impl Lane for f64 {
     #[inline(always)]
     fn product<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
         simd.mul_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn quotient<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.div_f64s(a, b)
     }
 
     #[inline(always)]

@@ -9,15 +9,6 @@ use dpp_nystrom_core::{
 };
 use pulp::WithSimd;
 
-const KERNELS: [KernelKind; 6] = [
-    KernelKind::Gaussian,
-    KernelKind::Laplace,
-    KernelKind::Matern32,
-    KernelKind::Matern52,
-    KernelKind::Polynomial { degree: 3, offset: 1.0 },
-    KernelKind::Linear,
-];
-
 fn rows<T: Lane>(count: usize, dim: usize) -> Vec<T> {
     let mut state = 1_u32;
     (0..count * dim)
@@ -60,14 +51,14 @@ fn agree<T: Lane>(kind: KernelKind, c: usize, dim: usize, tries: usize, steps: u
 
 #[test]
 fn every_kernel_follows_the_core_in_f64() {
-    for kind in KERNELS {
+    for &kind in KernelKind::ALL {
         agree::<f64>(kind, 6, 7, TRIES, 2_000);
     }
 }
 
 #[test]
 fn every_kernel_follows_the_core_in_f32() {
-    for kind in KERNELS {
+    for &kind in KernelKind::ALL {
         agree::<f32>(kind, 4, 7, TRIES, 400);
     }
 }
@@ -86,7 +77,7 @@ fn every_number_of_landmarks_features_and_tries_follows_the_core() {
 /// With nineteen others two tiles are full, and blocks stop early.
 #[test]
 fn every_kernel_follows_the_core_with_early_rejection() {
-    for kind in KERNELS {
+    for &kind in KernelKind::ALL {
         agree::<f64>(kind, 20, 24, TRIES, 10_000);
         agree::<f64>(kind, 20, 24, 1, 2_000);
         agree::<f32>(kind, 20, 24, TRIES, 1_000);
@@ -244,7 +235,7 @@ fn last(members: &[usize], others: &[usize]) -> usize {
 
 #[test]
 fn every_lane_has_the_cores_residual() {
-    for kind in KERNELS {
+    for &kind in KernelKind::ALL {
         // Inner products have rank d: no more landmarks than features.
         let shapes: &[(usize, usize)] = if kind.has_bandwidth() {
             &[(1, 1), (2, 1), (8, 3), (9, 3), (10, 8), (33, 40), (64, 40)]
@@ -352,7 +343,7 @@ fn a_diagonal_that_overflows_is_an_error_with_any_number_of_others() {
 #[test]
 fn rows_far_away_have_kernels_of_zero() {
     fn check<T: Lane>(far: &[f64]) {
-        for kind in KERNELS.into_iter().filter(|kind| kind.has_bandwidth()) {
+        for &kind in KernelKind::ALL.iter().filter(|kind| kind.has_bandwidth()) {
             for &far in far {
                 let mut rows: Vec<T> = (0..11).map(T::from_count).collect();
                 rows[10] = T::from_f64(far);

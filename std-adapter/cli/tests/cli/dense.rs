@@ -12,6 +12,7 @@ pub(crate) enum Formula {
     Matern52,
     Polynomial(i32, f64),
     Linear,
+    RationalQuadratic,
 }
 
 impl Formula {
@@ -32,6 +33,7 @@ impl Formula {
             }
             Self::Polynomial(degree, offset) => (product + offset).powi(degree),
             Self::Linear => product,
+            Self::RationalQuadratic => 1.0 / (1.0 + distance * distance / (2.0 * sigma * sigma)),
         }
     }
 

@@ -12,7 +12,9 @@ use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model as CoreModel, QuantisedModel};
 
-pub(crate) const KERNELS: [&str; 6] = ["gaussian", "laplace", "matern32", "matern52", "polynomial", "linear"];
+pub(crate) fn kernels() -> impl Iterator<Item = &'static str> {
+    KernelKind::ALL.iter().map(|kind| kind.name())
+}
 
 /// Create a folder with the rows `a.csv` and a model `m` fitted on them.
 pub(crate) fn folder(kernel: &str, precision: &str) -> (Folder, Model, Table) {
@@ -104,6 +106,7 @@ mod statics {
     include!("exported/matern52.rs");
     include!("exported/polynomial.rs");
     include!("exported/linear.rs");
+    include!("exported/rational_quadratic.rs");
     include!("exported/mapped.rs");
     include!("exported/bits16.rs");
     include!("exported/bits8.rs");
@@ -114,10 +117,11 @@ mod statics {
 fn statics_are_the_models() {
     use statics::{
         BITS8, BITS16, GAUSSIAN, LAPLACE, LINEAR, MAPPED, MAPPED_WIDTH, MATERN32, MATERN52, POLYNOMIAL,
+        RATIONAL_QUADRATIC,
     };
     type Predict = fn(&[f32]) -> Result<f32, CoreError>;
     let polynomial = KernelKind::Polynomial { degree: 3, offset: 1.5 };
-    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 9] = [
+    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 10] = [
         ("gaussian", include_str!("exported/gaussian.rs"), KernelKind::Gaussian, None, |x| {
             GAUSSIAN.predict(x, &mut [0.0; 2])
         }),
@@ -136,6 +140,13 @@ fn statics_are_the_models() {
         ("linear", include_str!("exported/linear.rs"), KernelKind::Linear, None, |x| {
             LINEAR.predict(x, &mut [0.0; 2])
         }),
+        (
+            "rational_quadratic",
+            include_str!("exported/rational_quadratic.rs"),
+            KernelKind::RationalQuadratic,
+            None,
+            |x| RATIONAL_QUADRATIC.predict(x, &mut [0.0; 2]),
+        ),
         ("mapped", include_str!("exported/mapped.rs"), KernelKind::Gaussian, None, |x| {
             MAPPED.predict(x, &mut [0.0; MAPPED_WIDTH])
         }),
@@ -193,6 +204,8 @@ fn by_hand(model: &Model, raw: &[f64]) -> f64 {
                 }
                 KernelKind::Polynomial { degree, offset } => (product + offset).powi(degree as i32),
                 KernelKind::Linear => product,
+                KernelKind::RationalQuadratic => 1.0 / (1.0 + distance * distance / 2.0),
+                other => panic!("no formula for {other}"),
             }
     });
     model.target_mean + model.target_deviation * terms.sum::<f64>()
@@ -200,10 +213,7 @@ fn by_hand(model: &Model, raw: &[f64]) -> f64 {
 
 #[test]
 fn exported_models_have_the_kernels_formulas() {
-    let polynomial = KernelKind::Polynomial { degree: 3, offset: 1.5 };
-    let kernels = [KernelKind::Gaussian, KernelKind::Laplace, KernelKind::Matern32, KernelKind::Matern52];
-    let kernels = kernels.into_iter().chain([polynomial, KernelKind::Linear]);
-    for model in kernels.flat_map(|kernel| [made_up(kernel), made_up_mapped(kernel)]) {
+    for model in KernelKind::ALL.iter().flat_map(|&kernel| [made_up(kernel), made_up_mapped(kernel)]) {
         let exported = Exported::of(&model, None).unwrap();
         for row in [[20.5_f64, 1013.25], [18.25, 1008.0], [31.25, 1040.5]] {
             let found = f64::from(exported.predict_row(&single(&row)).unwrap());
@@ -227,7 +237,7 @@ fn exported_models_have_the_kernels_formulas() {
 
 #[test]
 fn bytes_are_the_models() {
-    for kernel in KERNELS {
+    for kernel in kernels() {
         for (folder, model, rows) in [folder(kernel, "f32"), folder(kernel, "f64"), mapped(kernel)] {
             folder.run("export m --to bytes --out m.bin").good();
             let exported = Exported::of(&model, None).unwrap();

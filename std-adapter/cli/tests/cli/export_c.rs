@@ -1,12 +1,12 @@
 //! Exported C headers, compiled by the machine's own C compiler.
 
 use crate::command::{Folder, number};
-use crate::export::{KERNELS, folder, made_up, mapped, single};
+use crate::export::{folder, kernels, made_up, mapped, single};
 use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model::Confidence;
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With};
+use dpp_nystrom::model::{AnyCoefficients, Confidence};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -65,8 +65,7 @@ pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
 
 #[test]
 fn headers_predict_the_same_bits() {
-    let models =
-        KERNELS.iter().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
+    let models = kernels().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
     for (kernel, (folder, model, rows)) in models {
         folder.run("export m --to c --out m.h").good();
         let exported = Exported::of(&model, None).unwrap();
@@ -80,6 +79,31 @@ fn headers_predict_the_same_bits() {
                 expected.to_bits(),
                 "{kernel}: {found} is not {expected} for {row:?}"
             );
+        }
+    }
+}
+
+/// The second of two outputs is that of its own model, for every kernel.
+#[test]
+fn headers_of_several_outputs_predict_the_same_bits() {
+    for kernel in kernels() {
+        let (folder, model, rows) = folder(kernel, "f64");
+        let mut other = model.clone();
+        let AnyCoefficients::F64(numbers) = &mut other.coefficients else { panic!("doubles") };
+        numbers.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight *= 0.5 + at as f64);
+        let models = [model, other];
+        let bundle = Bundle::of(&models, None, With::default()).unwrap();
+        let header = String::from_utf8(bundle.write(Form::C, &Name::new("m")).unwrap()).unwrap();
+        let function = "static inline float m_predict(const float *x)\n{\n    float y[2];\n\n    m_outputs(x, y);\n\
+                        \x20   return y[1];\n}\n#endif\n";
+        let both = header.replace("m_predict", "m_outputs");
+        folder.write("m.h", both.strip_suffix("#endif\n").unwrap().to_owned() + function);
+        let exported = Exported::of(&models[1], None).unwrap();
+        let raw = raw(&rows);
+        let Some(found) = predictions(&folder, "m", &raw) else { return };
+        for (row, found) in raw.iter().zip(found) {
+            let expected = exported.predict_row(row).unwrap();
+            assert_eq!(found.to_bits(), expected.to_bits(), "{kernel}: {found} is not {expected}");
         }
     }
 }
@@ -161,7 +185,7 @@ fn headers_with_novelty_have_the_cores_distances() {
 #[test]
 fn a_feature_that_is_not_finite_gives_a_nan_prediction() {
     let rows = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| vec![1.0, bad, 2.0]);
-    let exports = KERNELS.map(|kernel| (kernel, "")).into_iter();
+    let exports = kernels().map(|kernel| (kernel, ""));
     let more = [("gaussian", "--quantise i16"), ("gaussian", "--quantise i8"), ("mapped", "")];
     for (kernel, options) in exports.chain(more) {
         let (folder, ..) = if kernel == "mapped" { mapped("gaussian") } else { folder(kernel, "f32") };

@@ -90,6 +90,7 @@ fn errors_are_correct_for_every_kernel() {
         ("laplace", Formula::Laplace),
         ("matern32", Formula::Matern32),
         ("matern52", Formula::Matern52),
+        ("rational-quadratic", Formula::RationalQuadratic),
         ("polynomial", Formula::Polynomial(3, 1.0)),
         ("polynomial --degree 2 --offset 0.5", Formula::Polynomial(2, 0.5)),
     ];

@@ -1,14 +1,14 @@
 //! The arguments of the commands.
 
 use super::output::note;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
-use dpp_nystrom_options::{MethodArguments, methods};
+use dpp_nystrom_options::{MethodArguments, kernels, methods, one_of};
 use std::path::PathBuf;
 
 /// Landmarks, kernel ridge regression and predictions over Parquet, CSV and SQL, on one machine and on many
@@ -97,8 +97,8 @@ pub(crate) struct Selection {
     #[command(flatten)]
     method_options: MethodArguments,
     /// The kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
-    kernel: KernelName,
+    #[arg(long, value_parser = one_of(kernels().collect::<Vec<_>>()), default_value = "gaussian")]
+    kernel: KernelKind,
     /// Bandwidth on standardised features: a number, median, median*4, or cv (10-fold)
     #[arg(
         long,
@@ -139,24 +139,12 @@ impl Selection {
 
     fn kernel(&self) -> KernelKind {
         match self.kernel {
-            KernelName::Gaussian => KernelKind::Gaussian,
-            KernelName::Laplace => KernelKind::Laplace,
-            KernelName::Matern32 => KernelKind::Matern32,
-            KernelName::Matern52 => KernelKind::Matern52,
-            KernelName::Polynomial => KernelKind::Polynomial { degree: self.degree, offset: self.offset },
-            KernelName::Linear => KernelKind::Linear,
+            KernelKind::Polynomial { .. } => {
+                KernelKind::Polynomial { degree: self.degree, offset: self.offset }
+            }
+            kind => kind,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum KernelName {
-    Gaussian,
-    Laplace,
-    Matern32,
-    Matern52,
-    Polynomial,
-    Linear,
 }
 
 #[derive(Debug, Args)]

@@ -45,7 +45,7 @@ fn put(text: &str, line: u64, rows: &mut Rows<'_>) -> Result<(), TableError> {
 }
 
 fn malformed(line: u64, problem: &'static str) -> TableError {
-    TableProblem::Arff(problem).at_line(line)
+    TableProblem::Malformed { format: "ARFF", problem }.at_line(line)
 }
 
 fn declarations(lines: &mut Lines<'_, '_>) -> Result<Columns, TableError> {

@@ -3,7 +3,6 @@
 use crate::error::{Error, export::ExportProblem};
 use crate::model::export::quantised::{Quantised, Stored};
 use crate::model::export::{device::MAGIC, exported::Exported};
-use dpp_nystrom_core::kernel::ChosenKernel;
 
 /// The tags of sections.
 pub(crate) mod section {
@@ -31,18 +30,11 @@ impl Exported {
     pub(crate) fn to_bytes_with(&self, sections: &[Section]) -> Result<Vec<u8>, Error> {
         match self {
             Self::Single(model) => {
-                let (code, number, degree) = match model.kernel {
-                    ChosenKernel::Gaussian(kernel) => (0, kernel.exponent(), 0),
-                    ChosenKernel::Laplace(kernel) => (1, kernel.rate(), 0),
-                    ChosenKernel::Matern32(kernel) => (2, kernel.rate(), 0),
-                    ChosenKernel::Matern52(kernel) => (3, kernel.rate(), 0),
-                    ChosenKernel::Polynomial(kernel) => (4, kernel.offset(), kernel.degree()),
-                    ChosenKernel::Linear(_) => (5, 0.0, 0),
-                };
+                let (about, number, degree) = model.kernel.stored();
                 let arrays =
                     [&model.means[..], model.scaling.lend().numbers(), &model.landmarks, &model.weights];
                 let arrays = arrays.into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
-                let kernel = [code, number.to_bits(), degree, 0, 0];
+                let kernel = [about.id, number.to_bits(), degree, 0, 0];
                 self.framed(0, kernel, [model.target_mean, model.target_scale], arrays, sections)
             }
             Self::Bits16(model) => self.quantised(1, model, |value| value.to_le_bytes().to_vec(), sections),

@@ -7,16 +7,18 @@
 use crate::model::export::bundle::Bundle;
 use crate::model::export::numbers::{about, lines};
 use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
-use dpp_nystrom_core::{Limits, kernel::ChosenKernel};
+use dpp_nystrom_core::Limits;
+use dpp_nystrom_core::kernel::{Argument, ChosenKernel};
 use std::fmt::{Debug, Write};
 
 /// Return the header's text.
 pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
     let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
-    let includes = match single.kernel {
-        ChosenKernel::Matern32(_) | ChosenKernel::Matern52(_) => "#include <math.h>\n#include <stdint.h>\n\n",
-        _ if bundle.limits.is_some() => "#include <math.h>\n#include <stdint.h>\n\n",
-        _ => "#include <stdint.h>\n\n",
+    let (about, ..) = single.kernel.stored();
+    let includes = if about.c.contains("sqrtf") || bundle.limits.is_some() {
+        "#include <math.h>\n#include <stdint.h>\n\n"
+    } else {
+        "#include <stdint.h>\n\n"
     };
     let mut text = head(bundle, name, includes);
     let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
@@ -41,10 +43,7 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
     let nearest =
         NEAREST.replace("STANDARDISE", &standardise.replace("REFUSE;", refuse)).replace("DISTANCES", unit);
     let nearest = if bundle.limits.is_some() { &nearest } else { "" };
-    let exponential = match single.kernel {
-        ChosenKernel::Polynomial(_) | ChosenKernel::Linear(_) => "",
-        _ => EXPONENTIAL,
-    };
+    let exponential = if about.c.contains("name_exp") { EXPONENTIAL } else { "" };
     let mut functions = [EXACT, FLOATS, exponential, &body, nearest, &after(bundle), END].concat();
     if !mapped {
         functions = functions.replace("NAME_WIDTH", "NAME_FEATURES");
@@ -147,45 +146,15 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
 
 /// Return the body of the loop over the landmarks.
 fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
-    const DIFFERENCE: &str = "            const float difference = landmark[i] - row[i];\n";
-    let total = |declarations: &str, terms: &str| {
-        format!("{declarations}        for (i = 0; i < NAME_WIDTH; i++) {{\n{terms}        }}\n")
+    let (about, number, degree) = kernel.stored();
+    let total = match about.argument {
+        Argument::SquaredDistance => SQUARES,
+        Argument::L1Distance => MAGNITUDES,
+        Argument::InnerProduct => DOT,
     };
-    let zero = "        float total = 0.0f;\n";
-    let squares = format!("{DIFFERENCE}            total += difference * difference;\n");
-    let sum = |value: String| match outputs {
-        1 => format!("        sum += name_weights[a] * {value};\n"),
-        _ => format!("        const float value = {value};\n{TO_EACH}"),
-    };
-    let matern = |rate: f32, polynomial: &str| {
-        let declarations = format!("        float scaled, decay;\n{zero}");
-        let decay = format!(
-            "        scaled = sqrtf(total) * {};\n        decay = name_exp(-scaled);\n\
-             \x20       /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */\n",
-            float(rate)
-        );
-        let value = format!("(decay > 0.0f ? ({polynomial}) * decay : decay)");
-        total(&declarations, &squares) + &decay + &sum(value)
-    };
-    match kernel {
-        ChosenKernel::Gaussian(kernel) => {
-            total(zero, &squares) + &sum(format!("name_exp(total * {})", float(kernel.exponent())))
-        }
-        ChosenKernel::Laplace(kernel) => {
-            let size = "            total += difference < 0.0f ? -difference : difference;\n";
-            let value = format!("name_exp(-total * {})", float(kernel.rate()));
-            total(zero, &format!("{DIFFERENCE}{size}")) + &sum(value)
-        }
-        ChosenKernel::Matern32(kernel) => matern(kernel.rate(), "1.0f + scaled"),
-        ChosenKernel::Matern52(kernel) => matern(kernel.rate(), "1.0f + scaled + scaled * scaled / 3.0f"),
-        ChosenKernel::Polynomial(kernel) => {
-            let left = format!("        unsigned long left = {}ul;\n", kernel.degree());
-            let declarations = format!("        float power = 1.0f;\n{left}");
-            let power = POWER.replace("OFFSET", &float(kernel.offset()));
-            declarations + DOT + &power + &sum("power".to_owned())
-        }
-        ChosenKernel::Linear(_) => DOT.to_owned() + &sum("total".to_owned()),
-    }
+    let value = about.c.replace("NUMBER", &float(number)).replace("DEGREE", &degree.to_string());
+    let sum = if outputs == 1 { "        sum += name_weights[a] * value;\n" } else { TO_EACH };
+    [total, &value, sum].concat()
 }
 
 /// The attribute and the pragma that keep a compiler from fusing multiply-adds: gcc ignores the standard pragma, and
@@ -377,29 +346,34 @@ static inline int name_classify(const float *x, float *y, float *margin)
 }
 ";
 
-/// An inner product in four interleaved sums, and the rest.
-const DOT: &str = "        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        float total;
-        for (i = 0; i + 4 <= NAME_WIDTH; i += 4) {
-            sums[0] += landmark[i] * row[i];
-            sums[1] += landmark[i + 1] * row[i + 1];
-            sums[2] += landmark[i + 2] * row[i + 2];
-            sums[3] += landmark[i + 3] * row[i + 3];
-        }
-        total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        for (; i < NAME_WIDTH; i++) {
-            total += landmark[i] * row[i];
+/// A squared distance.
+const SQUARES: &str = "        float total = 0.0f;
+        for (i = 0; i < NAME_WIDTH; i++) {
+            const float difference = landmark[i] - row[i];
+            total += difference * difference;
         }
 ";
 
-/// A power by repeated squaring.
-const POWER: &str = "        total += OFFSET;
-        while (left > 0) {
-            if (left % 2 == 1) {
-                power *= total;
-            }
-            total *= total;
-            left /= 2;
+/// An L1 distance.
+const MAGNITUDES: &str = "        float total = 0.0f;
+        for (i = 0; i < NAME_WIDTH; i++) {
+            const float difference = landmark[i] - row[i];
+            total += difference < 0.0f ? -difference : difference;
+        }
+";
+
+/// An inner product in four interleaved sums, and the rest.
+const DOT: &str = "        float parts[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        float total;
+        for (i = 0; i + 4 <= NAME_WIDTH; i += 4) {
+            parts[0] += landmark[i] * row[i];
+            parts[1] += landmark[i + 1] * row[i + 1];
+            parts[2] += landmark[i + 2] * row[i + 2];
+            parts[3] += landmark[i + 3] * row[i + 3];
+        }
+        total = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+        for (; i < NAME_WIDTH; i++) {
+            total += landmark[i] * row[i];
         }
 ";
 

@@ -3,8 +3,17 @@
 use crate::error::{Error, export::ExportProblem};
 use crate::model::export::{bundle::Bundle, c, c_quantised, rust};
 use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
+use std::str::FromStr;
 
 /// The form of an exported model.
+///
+/// A new one is a file beside this, its variant here with its name, and an arm of [`Bundle::write`].
+///
+/// ```
+/// use dpp_nystrom::model::export::Form;
+///
+/// assert_eq!("c".parse(), Ok(Form::C));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A Rust file with a static.
@@ -13,6 +22,23 @@ pub enum Form {
     C,
     /// Bytes for a separate part of the flash.
     Bytes,
+}
+
+impl Form {
+    /// All forms by name.
+    pub const ALL: [(&'static str, Self); 3] = [("rust", Self::Rust), ("c", Self::C), ("bytes", Self::Bytes)];
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(name, _)| *name == text);
+        let expected = || Self::ALL.map(|(name, _)| name).join(", ");
+        found
+            .map(|&(_, form)| form)
+            .ok_or_else(|| format!("invalid form {text:?}: expected one of {}", expected()))
+    }
 }
 
 impl Exported {

@@ -56,7 +56,7 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
             "{} landmarks{}, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
             exported.landmarks(),
             exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
-            remark(&format!("{:?}", model.kernel.kind).to_lowercase()),
+            remark(&model.kernel.kind.to_string()),
             bundle.flash_bytes(),
             bundle.ram_bytes()
         ),

@@ -131,7 +131,7 @@ impl<L: Stored> Quantised<L> {
     /// Quantise a model.
     pub(crate) fn of(model: &Model) -> Result<Self, Error> {
         if model.kernel.kind != KernelKind::Gaussian {
-            let kernel = format!("{:?}", model.kernel.kind).to_lowercase();
+            let kernel = model.kernel.kind.to_string();
             return Err(ExportProblem::Kernel { kernel }.into());
         }
         let (dim, width) = (model.feature_names.len(), model.scaler.width());

@@ -4,7 +4,7 @@ use crate::model::export::bundle::{Bundle, Triangles};
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
 use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
-use dpp_nystrom_core::{Limits, kernel::ChosenKernel};
+use dpp_nystrom_core::Limits;
 use std::fmt::{Debug, Write};
 
 /// Return the file's text. Its items do not clash with those of another exported file in the same module.
@@ -148,29 +148,25 @@ fn write_confidence(text: &mut String, bundle: &Bundle<'_>, big: &str, first: &s
 
 /// Write the static `first`. Return the type parameters of the model.
 fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> String {
-    let (kind, constructor) = match model.kernel {
-        ChosenKernel::Gaussian(kernel) => ("Gaussian", format!("from_exponent({:?})", kernel.exponent())),
-        ChosenKernel::Laplace(kernel) => ("Laplace", format!("from_rate({:?})", kernel.rate())),
-        ChosenKernel::Matern32(kernel) => ("Matern32", format!("from_rate({:?})", kernel.rate())),
-        ChosenKernel::Matern52(kernel) => ("Matern52", format!("from_rate({:?})", kernel.rate())),
-        ChosenKernel::Polynomial(kernel) => {
-            ("Polynomial", format!("constant({}, {:?})", kernel.degree(), kernel.offset()))
-        }
-        ChosenKernel::Linear(_) => ("Linear", String::new()),
-    };
-    let kind = format!("::dpp_nystrom_core::kernel::{kind}");
+    let (about, number, degree) = model.kernel.stored();
+    let [kind, constructor] = about.rust.map(|text| match text {
+        "" => String::new(),
+        text => format!("::dpp_nystrom_core::kernel::{text}")
+            .replace("NUMBER", &format!("{number:?}"))
+            .replace("DEGREE", &degree.to_string()),
+    });
     let (scaling, array) = match model.scaling.rank() {
         None => (format!("PerFeature(&{big}_SCALES)"), "SCALES"),
         Some(rank) => (format!("Map {{ rank: {rank}, rows: &{big}_MAP }}"), "MAP"),
     };
-    let (parameter, kernel) = match constructor.as_str() {
-        "" => ("", format!("let kernel = {kind};")),
-        new => ("<f32>", format!("let Ok(kernel) = {kind}::{new} else {{ panic!(\"not a kernel\") }};")),
+    let kernel = match constructor.as_str() {
+        "" => format!("let kernel = {kind};"),
+        new => format!("let Ok(kernel) = {new} else {{ panic!(\"not a kernel\") }};"),
     };
     let _ = write!(
         text,
         "#[allow(clippy::approx_constant)]\n\
-         pub static {first}: ::dpp_nystrom_core::Model<'static, f32, {kind}{parameter}> = {{\n\
+         pub static {first}: ::dpp_nystrom_core::Model<'static, f32, {kind}> = {{\n\
          \x20   {kernel}\n\
          \x20   let parts = ::dpp_nystrom_core::Parts {{\n\
          \x20       means: &{big}_MEANS,\n\
@@ -195,7 +191,7 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
     ] {
         write_array(text, big, array, "f32", values);
     }
-    format!("f32, {kind}{parameter}")
+    format!("f32, {kind}")
 }
 
 fn write_quantised<L: Stored + Debug>(
