@@ -39,16 +39,17 @@
 //! | landmarks of a ground set of one's own | [`landmarks::select`] |
 //! | approximation errors | [`approximation`] |
 //! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
-//! | bandwidth and ridge together | [`regression::tune`] |
 //! | scales or a map of the features, learned from the target | [`kernel::Metric`] |
-//! | exact samples, bounds, mixing, convergence | [`landmarks::ExactKDpp`], [`theory`] |
-//! | methods against each other | [`benchmark`] |
+//! | exact samples, convergence of chains | [`landmarks::ExactKDpp`], [`landmarks::convergence`] |
+//! | a selector of one's own | [`landmarks::Selector`] |
+//!
+//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors of historical interest.
 //!
 //! # Order of modules
 //!
 //! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `atomic_file`, `framed_file`, `linalg`,
-//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`, `theory`,
-//! `benchmark`, `interop`.
+//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`,
+//! `interop`.
 //!
 //! # Features
 //!
@@ -59,7 +60,6 @@
 
 pub mod approximation;
 pub mod atomic_file;
-pub mod benchmark;
 pub mod data;
 pub mod error;
 pub mod estimators;
@@ -77,7 +77,6 @@ pub mod pipeline;
 pub mod regression;
 pub mod rng;
 pub mod simd;
-pub mod theory;
 
 pub use dpp_nystrom_core as core;
 pub use faer;

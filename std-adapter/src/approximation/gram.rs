@@ -1,9 +1,9 @@
 //! Rows under a kernel, with a lazily computed, cached kernel matrix and eigendecomposition.
 
 use crate::approximation::{
-    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of_points,
-    features::kernel_matrix, ground::AnyGround, ground::Ground, landmark_set::LandmarkSet, spectrum::Norms,
-    spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
+    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of,
+    features::features_of_points, features::kernel_matrix, ground::AnyGround, ground::Ground,
+    landmark_set::LandmarkSet, spectrum::Norms, spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
 };
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
@@ -80,7 +80,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Take any ground set, and the rows it is over for their target.
-    pub(crate) fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
+    pub fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
         let ground = AnyGround::Entries(ground);
         Self { data, kernel: None, ground, matrix: Kept::new(), eigen: Kept::new() }
     }
@@ -149,6 +149,17 @@ impl<'a> Gram<'a> {
         }
     }
 
+    /// Return a column of Nyström features for each row: see [`features_of`].
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
+    pub fn features(&self, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
+        match landmarks {
+            LandmarkSet::Indices(rows) => features_of(&self.ground, rows),
+            LandmarkSet::Points(points) => features_of_points(self.rows()?, points),
+        }
+    }
+
     /// Measure the trace error of landmarks, in one pass over the rows.
     ///
     /// # Errors
@@ -170,14 +181,11 @@ impl<'a> Gram<'a> {
         spectrum: &Spectrum,
         landmarks: &LandmarkSet,
     ) -> Result<Option<Norms>, Error> {
-        match landmarks {
-            LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
-            LandmarkSet::Points(points) => {
-                let rows = self.rows()?;
-                let features = || features_of_points(rows, points);
-                spectrum.relative_error_of(landmarks.count(rows.features()), features)
-            }
-        }
+        let count = match landmarks {
+            LandmarkSet::Indices(rows) => rows.len(),
+            LandmarkSet::Points(_) => landmarks.count(self.rows()?.features()),
+        };
+        spectrum.relative_error_of(count, || self.features(landmarks))
     }
 
     /// Return the kernel matrix: `N²` evaluations, `N²` numbers.

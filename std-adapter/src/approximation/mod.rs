@@ -8,13 +8,12 @@ pub(crate) mod gram;
 pub(crate) mod ground;
 pub(crate) mod landmark_set;
 pub(crate) mod spectrum;
-pub(crate) mod variants;
 
 pub use components::Components;
 pub use curve::CurvePoint;
 pub use errors::{TraceError, trace_error, trace_error_of_points};
+pub use features::features_of;
 pub use gram::Gram;
 pub use ground::{AnyGround, Ground};
 pub use landmark_set::LandmarkSet;
 pub use spectrum::{Norms, SPECTRUM_ROWS, Spectrum};
-pub use variants::Approximation;

@@ -3,6 +3,7 @@
 use crate::approximation::features::{features_of, kernel_matrix};
 use crate::error::Error;
 use crate::linalg::eigen::{PARTS, eigenvalues, largest_eigenvalue, rank};
+use crate::linalg::expected_trace_error;
 use dpp_nystrom_core::GroundSet;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -36,6 +37,18 @@ impl Norms {
         }
     }
 
+    /// Compute the norms of `K - ΦᵀΦ`, for features given as one column per row: `n² c` multiply-adds, and `n²` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub fn of_residual(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<Self, Error> {
+        let mut residual = matrix.clone();
+        matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
+        // Rounding can make a zero error slightly negative.
+        let spectral = largest_eigenvalue(&residual)?.max(0.0);
+        Ok(Self { frobenius: residual.norm_l2(), spectral })
+    }
+
     /// Divide each norm by that of `other`.
     pub fn relative_to(self, other: Self) -> Self {
         Self { frobenius: self.frobenius / other.frobenius, spectral: self.spectral / other.spectral }
@@ -60,6 +73,19 @@ impl Spectrum {
         Ok(Self { matrix, eigenvalues })
     }
 
+    /// Check that there are at most [`SPECTRUM_ROWS`] rows.
+    ///
+    /// # Errors
+    /// [`Error::SpectrumRows`].
+    pub fn check_rows(rows: usize) -> Result<(), Error> {
+        if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
+    }
+
+    /// Return the expected trace error of a c-DPP; none if `K` has a lower rank.
+    pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
+        expected_trace_error(&self.eigenvalues, c)
+    }
+
     /// Return the eigenvalues of `K`, in descending order.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
@@ -79,8 +105,12 @@ impl Spectrum {
         self.relative_error_of(landmarks.len(), || features_of(ground, landmarks))
     }
 
-    /// Measure the errors of `ΦᵀΦ` relative to the best rank `c`, for features given as one column per row.
-    pub(crate) fn relative_error_of(
+    /// Measure the errors of `ΦᵀΦ` relative to the best rank `c`, for features given as one column per row; `None` as for
+    /// [`relative_error`](Self::relative_error).
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`], those of `features`.
+    pub fn relative_error_of(
         &self,
         c: usize,
         features: impl FnOnce() -> Result<Mat<f64>, Error>,
@@ -88,24 +118,10 @@ impl Spectrum {
         if rank(&self.eigenvalues) <= c {
             return Ok(None);
         }
-        let norms = residual_norms(&self.matrix, &features()?)?;
+        let norms = Norms::of_residual(&self.matrix, &features()?)?;
         Ok(Some(norms.relative_to(Norms::best(&self.eigenvalues, c))))
     }
 }
 
-/// Compute the norms of `K - ΦᵀΦ`: `n² c` multiply-adds, and `n²` numbers.
-pub(crate) fn residual_norms(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<Norms, Error> {
-    let mut residual = matrix.clone();
-    matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
-    // Rounding can make a zero error slightly negative.
-    let spectral = largest_eigenvalue(&residual)?.max(0.0);
-    Ok(Norms { frobenius: residual.norm_l2(), spectral })
-}
-
 /// The maximum number of training rows for which the kernel matrix and its eigenvalues are computed.
 pub const SPECTRUM_ROWS: usize = 10_000;
-
-/// Return `Error::SpectrumRows` for more than [`SPECTRUM_ROWS`] rows.
-pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
-    if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
-}

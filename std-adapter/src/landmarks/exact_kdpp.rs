@@ -14,7 +14,7 @@
 //! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
-use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
+use crate::approximation::{Spectrum, features::kernel_matrix};
 use crate::error::{Error, landmarks_error};
 use crate::landmarks::selector::check_count;
 use crate::linalg::{
@@ -55,18 +55,15 @@ impl ExactKDpp {
     /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] if the matrix is not finite or the ground set is
     /// empty, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
-        check_rows(ground.len())?;
+        Spectrum::check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
     }
 
-    pub(crate) fn from_eigen(eigen: impl Into<Arc<Eigen>>) -> Self {
+    /// Take a decomposition of the kernel matrix, such as [`Gram::eigen`](crate::approximation::Gram::eigen).
+    pub fn from_eigen(eigen: impl Into<Arc<Eigen>>) -> Self {
         let eigen = eigen.into();
         let rank = rank(&eigen.values);
         Self { eigen, rank }
-    }
-
-    pub(crate) fn eigen(&self) -> &Eigen {
-        &self.eigen
     }
 
     /// Return the eigenvalues of `K` in descending order.
@@ -97,7 +94,7 @@ impl ExactKDpp {
         Ok(SizedKDpp { whole: self, table, c })
     }
 
-    pub(crate) fn check_size(&self, c: usize) -> Result<(), Error> {
+    fn check_size(&self, c: usize) -> Result<(), Error> {
         check_count(c, self.eigen.values.len())?;
         if c > self.rank {
             return Err(landmarks_error(CoreError::RankDeficient { rank: self.rank, landmarks: c }));

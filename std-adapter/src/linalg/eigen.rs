@@ -42,6 +42,21 @@ pub struct Eigen {
     pub vectors: Mat<f64>,
 }
 
+impl Eigen {
+    /// Decompose a positive semidefinite matrix: `O(n³)`.
+    ///
+    /// # Errors
+    /// [`Error::Eigenvalues`].
+    pub fn of(matrix: &Mat<f64>) -> Result<Self, Error> {
+        eigen(matrix)
+    }
+
+    /// Return the numerical rank: how many eigenvalues exceed `n ε λ_1`.
+    pub fn rank(&self) -> usize {
+        rank(&self.values)
+    }
+}
+
 /// Decompose a positive semidefinite matrix: `O(n³)`.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
     let n = matrix.nrows();

@@ -5,7 +5,6 @@ pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
 #[cfg(test)]
 pub(crate) mod elimination;
-pub(crate) mod gram_schmidt;
 pub(crate) mod triangle;
 
 pub use eigen::Eigen;

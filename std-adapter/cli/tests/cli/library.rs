@@ -4,10 +4,8 @@
 use crate::command::{Folder, assert_close, column, number, row_numbers};
 use crate::sample::Sample;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Approximation, Gram, LandmarkSet, Spectrum, trace_error};
+use dpp_nystrom::approximation::{Gram, LandmarkSet, Spectrum, trace_error};
 use dpp_nystrom::atomic_file::write_whole;
-use dpp_nystrom::benchmark::Comparison;
-use dpp_nystrom::benchmark::evaluate;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::data::table::Target;
@@ -20,6 +18,8 @@ use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
 use dpp_nystrom::selectors::{Given, Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Acceptance, Error as CoreError, Matrix, Rule};
+use dpp_nystrom_lab::benchmark::{Comparison, evaluate};
+use dpp_nystrom_lab::variants::Approximation;
 use std::borrow::Cow;
 use std::sync::Arc;
 

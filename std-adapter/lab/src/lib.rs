@@ -1,0 +1,37 @@
+//! What proves and reproduces the methods of [`dpp_nystrom`], and what no model needs.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | methods against each other | [`benchmark`] |
+//! | bandwidth and ridge together | [`tune`] |
+//! | the bounds that the c-DPP paper proves, beside measurements | [`theory`] |
+//! | ensemble and modified Nyström | [`variants`] |
+//! | selectors of historical interest | [`selectors`] |
+//! | the paper's figures on one's own data sets | [`experiment`] |
+//! | charts as SVG, tables as text and CSV | [`chart`], [`curves`], [`text`], [`statistics`] |
+//!
+//! Everything here uses the public API of the library: a selector is one of a user's.
+//!
+//! # Order of modules
+//!
+//! A file imports from modules before its own: `error`, `rng`, `linalg`, `statistics`, `text`, `chart`,
+//! `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`, `surface`, `experiment`.
+
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod benchmark;
+pub mod chart;
+pub mod curves;
+mod error;
+pub mod experiment;
+mod linalg;
+mod rng;
+pub mod selectors;
+pub mod statistics;
+mod surface;
+pub mod text;
+pub mod theory;
+pub mod tune;
+pub mod variants;
+
+pub use error::Error;
