@@ -69,7 +69,7 @@ pub mod heap;
 pub mod interop;
 pub mod kernel;
 pub mod landmarks;
-pub mod linalg;
+mod linalg;
 mod metric;
 pub mod model;
 pub mod observer;

@@ -7,12 +7,11 @@
 use crate::linalg::product;
 use crate::rng::{Stream, stream};
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Gram, Spectrum};
+use dpp_nystrom::approximation::{Eigen, Gram, Spectrum};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::faer::{Mat, MatRef};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
-use dpp_nystrom::linalg::Eigen;
 use dpp_nystrom::observer::{Named, Observer, go_on};
 use dpp_nystrom::regression::{FOLDS, Scan, choose_bandwidth, folds_of, ridge_errors};
 use rand::seq::index;

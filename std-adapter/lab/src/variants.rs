@@ -16,10 +16,9 @@
 use crate::linalg::{Basis, product};
 use crate::rng::{Stream, stream};
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Gram, LandmarkSet, Norms, Spectrum, TraceError};
+use dpp_nystrom::approximation::{Eigen, Gram, LandmarkSet, Norms, Spectrum, TraceError};
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::faer::Mat;
-use dpp_nystrom::linalg::Eigen;
 use rand::seq::SliceRandom;
 use std::fmt;
 

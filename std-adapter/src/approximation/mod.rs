@@ -9,6 +9,7 @@ pub(crate) mod ground;
 pub(crate) mod landmark_set;
 pub(crate) mod spectrum;
 
+pub use crate::linalg::Eigen;
 pub use components::Components;
 pub use curve::CurvePoint;
 pub use errors::{TraceError, trace_error, trace_error_of_points};

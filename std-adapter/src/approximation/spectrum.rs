@@ -81,7 +81,7 @@ impl Spectrum {
         if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
     }
 
-    /// Return the expected trace error of a c-DPP; none if `K` has a lower rank.
+    /// Return the expected trace error of a c-DPP, `(c + 1) e_{c+1} / e_c`; none if `K` has a lower rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigenvalues, c)
     }

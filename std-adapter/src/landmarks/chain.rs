@@ -76,6 +76,23 @@ pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
 /// Return the open-slot chain that [`Kdpp`](crate::selectors::Kdpp) runs, from these landmarks: the core's, with proposals
 /// evaluated in vector lanes.
 ///
+/// ```
+/// use dpp_nystrom::approximation::AnyGround;
+/// use dpp_nystrom::core::{Landmarks, Matrix, Random, start};
+/// use dpp_nystrom::{heap::Heap, landmarks::slot_chain};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let ground = AnyGround::Entries(&matrix);
+/// let (mut memory, mut random) = (Heap::new(2)?, Random::seeded(7));
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::uniform(&mut landmarks, 2, &mut random)?;
+/// let mut chain = slot_chain(landmarks)?;
+/// chain.run(100, &mut random)?;
+/// assert!(chain.progress().accepted > 0);
+/// # Ok(()) }
+/// ```
+///
 /// # Errors
 /// [`Error::Memory`].
 pub fn slot_chain<'a>(

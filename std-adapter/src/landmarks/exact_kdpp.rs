@@ -76,9 +76,8 @@ impl ExactKDpp {
         self.rank
     }
 
-    /// Return the expected trace error of a sample of `c` rows,
-    /// [`crate::linalg::elementary_symmetric::expected_trace_error`] of the nonzero eigenvalues. `None` if `c` exceeds
-    /// the rank.
+    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c` of the nonzero eigenvalues. `None`
+    /// if `c` exceeds the rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigen.values[..self.rank], c)
     }

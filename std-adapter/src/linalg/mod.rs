@@ -8,4 +8,4 @@ pub(crate) mod elimination;
 pub(crate) mod triangle;
 
 pub use eigen::Eigen;
-pub use elementary_symmetric::{expected_trace_error, log_elementary_symmetric};
+pub(crate) use elementary_symmetric::expected_trace_error;

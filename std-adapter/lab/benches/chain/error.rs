@@ -19,7 +19,6 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
-use dpp_nystrom::linalg::expected_trace_error;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::simd::{Lane, Lanes};
@@ -105,7 +104,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             let spectrum = if data.len() <= SPECTRUM_ROWS { Some(Spectrum::of(&double)?) } else { None };
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
-                let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum.eigenvalues(), c));
+                let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum, c));
                 let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
                 let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
                 let seeds = if request.quick { 5 } else { 10 };
@@ -120,8 +119,8 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
 }
 
 /// Return `(c + 1) e_(c+1) / e_c / Σ λ`; none above the rank.
-fn expectation(eigenvalues: &[f64], c: usize) -> Option<f64> {
-    Some(expected_trace_error(eigenvalues, c)? / eigenvalues.iter().sum::<f64>())
+fn expectation(spectrum: &Spectrum, c: usize) -> Option<f64> {
+    Some(spectrum.expected_trace_error(c)? / spectrum.eigenvalues().iter().sum::<f64>())
 }
 
 /// Return the initial landmarks of a seed.

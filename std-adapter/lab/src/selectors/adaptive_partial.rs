@@ -7,10 +7,10 @@
 //! eigenvector. The first rows are drawn uniformly.
 
 use dpp_nystrom::Error;
+use dpp_nystrom::approximation::Eigen;
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::faer::Mat;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
-use dpp_nystrom::linalg::Eigen;
 use rayon::prelude::*;
 
 /// The number of rounds.

@@ -5,7 +5,7 @@
 //! of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
 
 use dpp_nystrom::landmarks::Task;
-use dpp_nystrom::{Error, linalg::Eigen};
+use dpp_nystrom::{Error, approximation::Eigen};
 use rayon::prelude::*;
 
 /// Rows per parallel task.

@@ -9,11 +9,10 @@ use super::{diagonal, scores::within};
 use crate::error::landmarks_error;
 use crate::linalg::product;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::LandmarkSet;
+use dpp_nystrom::approximation::{Eigen, LandmarkSet};
 use dpp_nystrom::core::{Error as CoreError, Landmarks, Random};
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::landmarks::{Task, draw_row};
-use dpp_nystrom::linalg::Eigen;
 use dpp_nystrom::observer::go_on;
 
 /// The default number of columns per landmark.

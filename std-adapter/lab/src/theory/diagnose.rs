@@ -12,7 +12,6 @@ use dpp_nystrom::faer::Mat;
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelSpec, Precision};
 use dpp_nystrom::landmarks::ExactKDpp;
-use dpp_nystrom::linalg::log_elementary_symmetric;
 use dpp_nystrom::observer::{Observer, Silent, go_on};
 use dpp_nystrom::regression::{FitParams, Ridge, fit};
 use rand::seq::index;
@@ -289,12 +288,13 @@ impl<'a> Diagnostics<'a> {
         observer: &dyn Observer,
     ) -> Result<Diagnosis, Error> {
         let measured = self.measure(c, effort.samples.max(2), observer)?;
-        let logs = log_elementary_symmetric(&self.exact.eigenvalues()[..self.exact.rank()], c + 1);
+        let log_e = |c| self.exact.with_size(c).map(|sized| sized.log_normaliser());
+        let log_e_c = log_e(c)?;
         let expected_trace_error = self.exact.expected_trace_error(c).unwrap_or(0.0);
         let trace = self.trace();
         let regression = || self.regression(c, ridge, effort, expected_trace_error, &measured, observer);
         let regression = self.data.target.as_ref().map(|_| regression()).transpose()?;
-        let contraction = self.contraction(c, effort, logs[c], observer)?;
+        let contraction = self.contraction(c, effort, log_e_c, observer)?;
         let meeting = self.meeting(c, effort, observer)?;
         let target_ranks = self.target_ranks(c, effort.delta, &measured);
         observer.begin("chains", 1);
@@ -308,8 +308,8 @@ impl<'a> Diagnostics<'a> {
             sigma: self.kernel.sigma,
             seed,
             rank: self.exact.rank(),
-            log_e_c: logs[c],
-            log_e_next: Some(logs[c + 1]).filter(|log| log.is_finite()),
+            log_e_c,
+            log_e_next: log_e(c + 1).ok(),
             expected_trace_error,
             expected_trace_fraction: expected_trace_error / trace,
             samples: measured.samples.len() as u64,

@@ -15,10 +15,9 @@
 use crate::linalg::product;
 use crate::theory::bounds::deviation;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Gram, features_of};
+use dpp_nystrom::approximation::{Eigen, Gram, features_of};
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::faer::{Mat, MatRef};
-use dpp_nystrom::linalg::Eigen;
 
 /// The two parts of a risk.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -139,7 +139,7 @@ pub static METHODS: &[Method] = {
     &[
         Method::new(
             "auto",
-            "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
+            "As refined, from the start and with the sweeps that a budget and the spectrum allow; says which",
             &[Budget, Objective, PivotRows, Refinement],
             |options| {
                 let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
@@ -185,7 +185,7 @@ pub static METHODS: &[Method] = {
         Method::new("kmeans-snapped", "The distinct rows nearest to the centroids of k-means", &[], |_| {
             Box::new(KmeansSnapped)
         }),
-        Method::new("given", "The rows of --given", &[SelectorOption::Given], |options| {
+        Method::new("given", "Given rows", &[SelectorOption::Given], |options| {
             Box::new(Given::new(options.given.clone()))
         }),
     ]
