@@ -49,16 +49,15 @@ pub(crate) struct Experiment {
 }
 
 pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
-    let Experiment { kind, data, out, quick, methods, landmarks, seeds, seed } = arguments;
     let request = Request {
-        figures: *kind,
-        data: data.clone(),
-        out: out.clone(),
-        quick: *quick,
-        methods: methods.clone(),
-        landmarks: landmarks.clone(),
-        seeds: *seeds,
-        seed: *seed,
+        figures: arguments.kind,
+        data: arguments.data.clone(),
+        out: arguments.out.clone(),
+        quick: arguments.quick,
+        methods: arguments.methods.clone(),
+        landmarks: arguments.landmarks.clone(),
+        seeds: arguments.seeds,
+        seed: arguments.seed,
     };
     for line in experiment::run(&request, &Bar, &note)? {
         print_line(&line)?;
