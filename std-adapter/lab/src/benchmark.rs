@@ -1,4 +1,5 @@
-//! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the paper.
+//! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the
+//! paper.
 
 use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
@@ -46,7 +47,8 @@ pub struct Trial {
     pub train_nrmse: Option<f64>,
     /// The same on the held-out rows.
     pub test_nrmse: Option<f64>,
-    /// The share of the held-out rows with the right class; absent for numbers, which have the errors above instead.
+    /// The share of the held-out rows with the right class; absent for numbers, which have the errors above
+    /// instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
     /// Duration of the selection alone, in seconds.
@@ -89,8 +91,8 @@ pub struct Comparison {
 
 /// Run each method with each number of landmarks and seed, and pass each trial to `each` as it completes.
 ///
-/// Each seed draws its own rows. A bandwidth is cross-validated for each number of landmarks, with the first selector.
-/// Given landmarks are always among the training rows. Without a target the regression is omitted.
+/// Each seed draws its own rows. A bandwidth is cross-validated for each number of landmarks, with the first
+/// selector. Given landmarks are always among the training rows. Without a target the regression is omitted.
 ///
 /// # Errors
 /// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`], errors of the bandwidth, the
@@ -116,7 +118,7 @@ pub fn evaluate_classes(
     mut each: impl FnMut(Trial) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let total = table.rows();
-    let &Comparison { rows, test, approximation, .. } = comparison;
+    let &Comparison { rows, test, .. } = comparison;
     if rows > total || rows == 0 {
         return Err(Error::TooFewRows { wanted: rows, rows: total });
     }
@@ -132,7 +134,7 @@ pub fn evaluate_classes(
         if !labels.is_empty() {
             data.classify(labels);
         }
-        let &Comparison { ridge, precision, .. } = comparison;
+        let of_seed = OfSeed { comparison, seed, data: &data, test: &test, labels };
         let trials = comparison.landmarks.len() * comparison.selectors.len();
         let (mut trial, mut under, mut under_sigma) = (0, None, f64::NAN);
         for (round, &c) in comparison.landmarks.iter().enumerate() {
@@ -145,8 +147,6 @@ pub fn evaluate_classes(
                 }
             };
             under_sigma = sigma;
-            let params = FitParams { kernel: gram.kernel()?, ridge, precision, seed };
-            let ridge = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
             for selector in &comparison.selectors {
                 // The number of given rows does not depend on c: measure them once.
                 let c = match selector.fixed() {
@@ -156,52 +156,72 @@ pub fn evaluate_classes(
                 };
                 trial += 1;
                 let name = format!("seed {seed}, {trial} of {trials}: {} {c}", selector.name());
-                let named = Named { outer: observer, name: &name };
-                let task = Task { gram, c, precision, seed, ridge, observer: &named };
-                let selection = run(selector.as_ref(), &task)?;
-                let (trace, relative) =
-                    approximation.errors(gram, spectrum.as_ref(), &selection.landmarks, seed)?;
-                let model = match &data.target {
-                    Some(_) if approximation == Approximation::Nystrom => {
-                        Some(fit(&data, &selection.landmarks, params, None, &named)?.model)
-                    }
-                    _ => None,
-                };
-                let test_nrmse = match (&model, &data.target) {
-                    (Some(model), Some(target)) if comparison.test > 0 && model.classifier.is_none() => {
-                        Some(test.root_mean_square(&model.predict_table(&test)?) / target.deviation)
-                    }
-                    _ => None,
-                };
-                let accuracy = match &model {
-                    Some(model) if comparison.test > 0 => accuracy(model, labels, &test)?,
-                    _ => None,
-                };
-                each(Trial {
-                    dataset: data.name.clone(),
-                    rows: comparison.rows,
-                    train: data.len(),
-                    test: comparison.test,
-                    method: selector.name().to_owned(),
-                    landmarks: c,
-                    seed,
-                    fro_rel: relative.map(|relative| relative.frobenius),
-                    spec_rel: relative.map(|relative| relative.spectral),
-                    trace_fraction: trace.fraction,
-                    train_nrmse: model.as_ref().map(|model| model.train_nrmse),
-                    test_nrmse,
-                    accuracy,
-                    seconds: selection.seconds,
-                    sigma,
-                    ridge: model.as_ref().map(|model| model.ridge),
-                    approximation: (approximation != Approximation::Nystrom)
-                        .then(|| approximation.to_string()),
-                })?;
+                let observer = &Named { outer: observer, name: &name };
+                each(of_seed.trial(&**selector, c, gram, spectrum.as_ref(), observer)?)?;
                 go_on(observer)?;
             }
         }
     }
     Ok(())
+}
+
+/// The training rows of a seed, the rows held out, and the labels of their classes.
+struct OfSeed<'a> {
+    comparison: &'a Comparison,
+    seed: u64,
+    data: &'a Prepared,
+    test: &'a Table,
+    labels: &'a [String],
+}
+
+impl OfSeed<'_> {
+    /// Select `c` landmarks and measure them.
+    fn trial(
+        &self,
+        selector: &dyn Selector,
+        c: usize,
+        gram: &Gram<'_>,
+        spectrum: Option<&Spectrum>,
+        observer: &dyn Observer,
+    ) -> Result<Trial, Error> {
+        let &Self { comparison, seed, data, test, labels } = self;
+        let &Comparison { ridge, precision, approximation, .. } = comparison;
+        let of_task = if let Ridge::Value(gamma) = ridge { Some(gamma) } else { None };
+        let selection = run(selector, &Task { gram, c, precision, seed, ridge: of_task, observer })?;
+        let (trace, relative) = approximation.errors(gram, spectrum, &selection.landmarks, seed)?;
+        let is_nystrom = approximation == Approximation::Nystrom;
+        let params = FitParams { kernel: gram.kernel()?, ridge, precision, seed };
+        let model = match &data.target {
+            Some(_) if is_nystrom => Some(fit(data, &selection.landmarks, params, None, observer)?.model),
+            _ => None,
+        };
+        let tested = model.as_ref().filter(|_| comparison.test > 0);
+        let test_nrmse = match (tested, &data.target) {
+            (Some(model), Some(target)) if model.classifier.is_none() => {
+                Some(test.root_mean_square(&model.predict_table(test)?) / target.deviation)
+            }
+            _ => None,
+        };
+        Ok(Trial {
+            dataset: data.name.clone(),
+            rows: comparison.rows,
+            train: data.len(),
+            test: comparison.test,
+            method: selector.name().to_owned(),
+            landmarks: c,
+            seed,
+            fro_rel: relative.map(|relative| relative.frobenius),
+            spec_rel: relative.map(|relative| relative.spectral),
+            trace_fraction: trace.fraction,
+            train_nrmse: model.as_ref().map(|model| model.train_nrmse),
+            test_nrmse,
+            accuracy: tested.map(|model| accuracy(model, labels, test)).transpose()?.flatten(),
+            seconds: selection.seconds,
+            sigma: gram.kernel()?.sigma,
+            ridge: model.as_ref().map(|model| model.ridge),
+            approximation: (!is_nystrom).then(|| approximation.to_string()),
+        })
+    }
 }
 
 /// Return the share of rows with the right class; none for a model of numbers.
@@ -217,7 +237,8 @@ fn accuracy(model: &Model, labels: &[String], test: &Table) -> Result<Option<f64
     Ok(Some(right / (0..target.len()).map(weight).sum::<f64>()))
 }
 
-/// Return the bandwidth for this number of landmarks. If it is cross-validated, it is that of a fit with the first method.
+/// Return the bandwidth for this number of landmarks. If it is cross-validated, it is that of a fit with the
+/// first method.
 fn bandwidth(
     data: &Prepared,
     comparison: &Comparison,

@@ -1,4 +1,5 @@
-//! SVG charts: curves in panels side by side with a shared legend, bars, and pictures of points, lines and bars for a page.
+//! SVG charts: curves in panels side by side with a shared legend, bars, and pictures of points, lines and
+//! bars for a page.
 
 use crate::error::Error;
 use crate::statistics::distinct;
@@ -155,7 +156,8 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-/// Okabe and Ito's colours, distinguishable by colour-blind readers; without yellow, too light for lines on white.
+/// Okabe and Ito's colours, distinguishable by colour-blind readers; without yellow, too light for lines on
+/// white.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -332,7 +334,8 @@ impl Picture {
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Write an SVG picture of this width and height to a file: a title and its size, and below it what `draw` draws.
+/// Write an SVG picture of this width and height to a file: a title and its size, and below it what `draw`
+/// draws.
 pub(crate) fn write_svg(
     path: &Path,
     size: (u32, u32),

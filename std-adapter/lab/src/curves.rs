@@ -10,8 +10,8 @@ pub fn look(method: &str) -> usize {
     methods().position(|known| known.name == method).unwrap_or_else(|| methods().count())
 }
 
-/// Return one curve per method, in order of appearance: a value over the number of landmarks, with its range over
-/// the seeds.
+/// Return one curve per method, in order of appearance: a value over the number of landmarks, with its range
+/// over the seeds.
 pub fn curves(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Vec<Series> {
     let mut counts: Vec<usize> = trials.iter().map(|trial| trial.landmarks).collect();
     counts.sort_unstable();

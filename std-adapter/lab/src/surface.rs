@@ -18,8 +18,8 @@ const STEPS: usize = 64;
 /// Errors above this share one colour; 1 is the error of predicting the target's mean.
 const MOST: f64 = 1.0;
 
-/// From the smallest error to the largest: dark blue through grey to yellow, in even steps of lightness, so that the
-/// order is preserved for colour-blind readers and in greyscale.
+/// From the smallest error to the largest: dark blue through grey to yellow, in even steps of lightness, so
+/// that the order is preserved for colour-blind readers and in greyscale.
 const RAMP: [RGBColor; 5] = [
     RGBColor(0, 32, 81),
     RGBColor(60, 77, 110),
@@ -77,7 +77,8 @@ impl Range {
     }
 }
 
-/// Return the borders of the cells of a grid: midpoints on the logarithmic scale, extended by as much at the ends.
+/// Return the borders of the cells of a grid: midpoints on the logarithmic scale, extended by as much at the
+/// ends.
 fn borders(grid: &[f64]) -> Vec<f64> {
     let ratio = |at: usize| grid.get(at + 1).map_or(2.0, |next| next / grid[at]).sqrt();
     let inner = (0..grid.len()).map(|at| grid[at] * ratio(at.min(grid.len().saturating_sub(2))));

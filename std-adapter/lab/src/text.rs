@@ -5,8 +5,8 @@ use dpp_nystrom::atomic_file::write_whole;
 use std::io;
 use std::path::Path;
 
-/// Whether a character of a name is not shown but obeyed, by a terminal or a layout: controls, and what ends a line or turns the
-/// direction of writing.
+/// Whether a character of a name is not shown but obeyed, by a terminal or a layout: controls, and what ends
+/// a line or turns the direction of writing.
 pub fn is_obeyed(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -28,8 +28,8 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Return a name as spreadsheets and terminals do not obey it: with a quotation mark before what would be a formula, and without controls.
-/// A number is none.
+/// Return a name as spreadsheets and terminals do not obey it: with a quotation mark before what would be a
+/// formula, and without controls. A number is none.
 pub fn inert(name: &str) -> String {
     let is_formula = name.trim_start().starts_with(['=', '+', '-', '@']) && name.parse::<f64>().is_err();
     let name = plain_line(name);

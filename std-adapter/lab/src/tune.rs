@@ -49,8 +49,8 @@ pub struct Surface {
     pub median: Option<f64>,
     /// The ridges γ, ascending.
     pub ridges: Vec<f64>,
-    /// For each bandwidth, the error for each ridge, in standard deviations of the target; `None` where the equations
-    /// could not be solved.
+    /// For each bandwidth, the error for each ridge, in standard deviations of the target; `None` where the
+    /// equations could not be solved.
     pub errors: Vec<Vec<Option<f64>>>,
     /// The index of the best bandwidth.
     pub best_sigma: usize,
@@ -64,7 +64,8 @@ impl Surface {
         self.errors[self.best_sigma][self.best_ridge].unwrap_or(f64::NAN)
     }
 
-    /// Return whether the best bandwidth is the first or last of several: the optimum may lie outside the grid.
+    /// Return whether the best bandwidth is the first or last of several: the optimum may lie outside the
+    /// grid.
     pub fn sigma_at_edge(&self) -> bool {
         at_edge(self.best_sigma, self.sigmas.len())
     }
@@ -82,8 +83,9 @@ fn at_edge(place: usize, count: usize) -> bool {
 
 /// Cross-validate bandwidths, given in multiples of the median distance between rows, jointly with ridges.
 ///
-/// After the given bandwidths, `further` ones are tried: the next one outside while the best is at an end, else one
-/// between the best and its better neighbour. A kernel without a bandwidth has a single bandwidth entry, σ = 1.
+/// After the given bandwidths, `further` ones are tried: the next one outside while the best is at an end,
+/// else one between the best and its better neighbour. A kernel without a bandwidth has a single bandwidth
+/// entry, σ = 1.
 ///
 /// # Errors
 /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Folds`] if no grid point could be solved,
@@ -167,7 +169,8 @@ fn draw(data: &Prepared, landmarks: usize, seed: u64) -> Result<Vec<f64>, Error>
 /// Return the squared error over all folds and targets for each ridge.
 ///
 /// For each fold, the kernel matrix of the `n` training rows is decomposed once for all ridges:
-/// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`. With weights `W` of sum `n`, `K_vt √W`, `√W K_tt √W` and `√W y` take their places.
+/// `K_vt (K_tt + nγ I)⁻¹ y = (K_vt U) (Λ + nγ)⁻¹ (Uᵀ y)`. With weights `W` of sum `n`, `K_vt √W`,
+/// `√W K_tt √W` and `√W y` take their places.
 fn full(
     data: &Prepared,
     targets: MatRef<'_, f64>,
@@ -252,8 +255,8 @@ mod tests {
         tune(data, KernelKind::Gaussian, regressor, grid(&MULTIPLES, &RIDGES), 3, &NoObserver).unwrap()
     }
 
-    /// Representer theorem: with every training row a landmark, the solution lies in the span of the training rows, so
-    /// both regressors agree.
+    /// Representer theorem: with every training row a landmark, the solution lies in the span of the training
+    /// rows, so both regressors agree.
     #[test]
     fn all_rows_as_landmarks_are_the_full_regression() {
         let data = waves(90);
@@ -262,8 +265,8 @@ mod tests {
         for (sigma, (row, other)) in full.errors.iter().zip(&nystrom.errors).enumerate() {
             for ((one, other), ridge) in row.iter().zip(other).zip(RIDGES) {
                 let (one, other) = (one.unwrap(), other.unwrap());
-                // Rows that depend on others up to rounding are not landmarks. The core's predictions are then accurate
-                // to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
+                // Rows that depend on others up to rounding are not landmarks. The core's predictions are
+                // then accurate to √ε ‖β‖, and ‖β‖ is at most ‖y‖ / (2 √(Nγ)), with ‖y‖ = √N here.
                 let promised = f64::EPSILON.sqrt() / (2.0 * ridge.sqrt());
                 assert!((one - other).abs() < promised, "{sigma} {ridge:e}: {one} {other}");
             }
@@ -290,8 +293,8 @@ mod tests {
         assert_eq!((linear.sigmas, linear.median), (vec![1.0], None));
     }
 
-    /// From an end of the grid the search goes on outside, and then between the best and its better neighbour. The points
-    /// given keep their errors.
+    /// From an end of the grid the search goes on outside, and then between the best and its better
+    /// neighbour. The points given keep their errors.
     #[test]
     fn further_bandwidths_enclose_the_minimum() {
         let data = waves(90);

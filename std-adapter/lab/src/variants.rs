@@ -6,10 +6,10 @@
 //! | `ensemble` | the mean of p experts' Nyström approximations | less: `N c²/p` | Kumar, Mohri and Talwalkar 2009, with uniform weights |
 //! | `modified` | `C U Cᵀ`, `U = C† K (C†)ᵀ`, `C = K_{·,C}` | all of K, `N² c` | Wang and Zhang 2013 |
 //!
-//! The experts of an ensemble partition the c landmarks at random, c/p each, so that all three approximations evaluate
-//! the kernel with the same c landmarks. (The source gives each expert c landmarks of its own, and so compares `p c`
-//! columns with c.) The modified method is the best of all `C U Cᵀ` in the Frobenius norm: with an orthonormal basis
-//! `Q` of the columns of `C` it is `QQᵀ K QQᵀ`.
+//! The experts of an ensemble partition the c landmarks at random, c/p each, so that all three approximations
+//! evaluate the kernel with the same c landmarks. (The source gives each expert c landmarks of its own, and
+//! so compares `p c` columns with c.) The modified method is the best of all `C U Cᵀ` in the Frobenius norm:
+//! with an orthonormal basis `Q` of the columns of `C` it is `QQᵀ K QQᵀ`.
 //!
 //! Each is `FᵀF` for features `F`, so one formula measures all errors.
 
@@ -48,14 +48,14 @@ impl fmt::Display for Approximation {
 }
 
 impl Approximation {
-    /// Measure the trace error of this approximation and, if the spectrum is given, its errors relative to the best
-    /// rank c.
+    /// Measure the trace error of this approximation and, if the spectrum is given, its errors relative to
+    /// the best rank c.
     ///
     /// The seed determines the assignment of landmarks to experts.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::OutOfRange`] for no experts or more
-    /// than there are landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
+    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::OutOfRange`] for no experts
+    /// or more than there are landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
     pub fn errors(
         self,
         gram: &Gram<'_>,

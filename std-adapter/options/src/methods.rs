@@ -11,7 +11,8 @@ use std::time::Duration;
 /// Options of the methods.
 #[derive(Debug, Args)]
 pub struct MethodArguments {
-    /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default: auto]
+    /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default:
+    /// auto]
     #[arg(long, value_name = "N|auto")]
     steps: Option<Steps>,
     /// Where the chain starts [default: kmeans++]
@@ -20,8 +21,8 @@ pub struct MethodArguments {
     /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often [default: slot]
     #[arg(long, value_parser = one_of(&CHAINS))]
     chain: Option<ChainKind>,
-    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the start of
-    /// refined: as many as fit in 32 MiB]
+    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the
+    /// start of refined: as many as fit in 32 MiB]
     #[arg(long, value_name = "M")]
     pivot_rows: Option<usize>,
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
@@ -40,8 +41,8 @@ pub struct MethodArguments {
     /// What exchanges of refined lower [default: trace]
     #[arg(long, value_parser = one_of(&OBJECTIVES))]
     objective: Option<Objective>,
-    /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
-    /// on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
+    /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same
+    /// rows on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }

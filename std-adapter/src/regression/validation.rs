@@ -11,8 +11,8 @@ pub fn folds_of(source: &dyn RowSource, seed: u64) -> Vec<u8> {
     Deal::of(source).folds(source.len(), seed).collect()
 }
 
-/// Return for each ridge the squared error in 10-fold cross-validation, summed over all rows and targets; not finite where
-/// the equations could not be solved. Landmarks are points, row-major. `O(N c²)`.
+/// Return for each ridge the squared error in 10-fold cross-validation, summed over all rows and targets; not
+/// finite where the equations could not be solved. Landmarks are points, row-major. `O(N c²)`.
 ///
 /// # Errors
 /// Those of [`fit`](crate::regression::fit()).

@@ -1,13 +1,13 @@
 //! Time to a given error: that of Algorithm 1 after 3,000 steps, and that of randomly pivoted Cholesky.
 //!
 //! Errors are measured first, untimed: means over the seeds of `tr(K - K̃)/tr K`, for the slot chains at
-//! [`CHECKPOINTS`]. The first checkpoint at which a chain's mean reaches the target error is the number of tries that
-//! is then timed, including the start's factorisation but without measuring errors, alternating with the compared
-//! methods. A chain with fresh determinants has the law of Algorithm 1: it is timed for [`FRESH_STEPS`] steps, and
-//! scaled. For a pivoted start the chains' times exclude the pivoting, except in `start+chain/pivot`: that is the sum
-//! of both, up to the first checkpoint after 0 at or below the c-DPP's expectation, `(c + 1) e_(c+1)/e_c` of the
-//! eigenvalues over `tr K`, for at most 4,000 rows; for more, below the mean of the same chains after the last
-//! checkpoint, which stands in for it.
+//! [`CHECKPOINTS`]. The first checkpoint at which a chain's mean reaches the target error is the number of
+//! tries that is then timed, including the start's factorisation but without measuring errors, alternating
+//! with the compared methods. A chain with fresh determinants has the law of Algorithm 1: it is timed for
+//! [`FRESH_STEPS`] steps, and scaled. For a pivoted start the chains' times exclude the pivoting, except in
+//! `start+chain/pivot`: that is the sum of both, up to the first checkpoint after 0 at or below the c-DPP's
+//! expectation, `(c + 1) e_(c+1)/e_c` of the eigenvalues over `tr K`, for at most 4,000 rows; for more, below
+//! the mean of the same chains after the last checkpoint, which stands in for it.
 
 use crate::data::{NAMES, named};
 use crate::fresh::Fresh;

@@ -1,10 +1,11 @@
 //! Nanoseconds per try compared with the minimum arithmetic of a full try.
 //!
-//! The floor is the time of a full try's operations at the measured peak rate: for each of the `c - 1` others a kernel
-//! entry (`d` subtractions, `d` multiply-adds, and the operations of the exponential with [`Lane`]'s constants), and
-//! the substitution's `(c - 1)(c - 2)/2 + 2(c - 1)` multiply-adds. It excludes opening slots and drawing rows. `full`
-//! tries use one open slot, and the last candidate of every block has a uniform variate of zero, so that no block stops
-//! early; `chain` includes everything: early rejection, opening slots, random numbers and refactoring.
+//! The floor is the time of a full try's operations at the measured peak rate: for each of the `c - 1` others
+//! a kernel entry (`d` subtractions, `d` multiply-adds, and the operations of the exponential with [`Lane`]'s
+//! constants), and the substitution's `(c - 1)(c - 2)/2 + 2(c - 1)` multiply-adds. It excludes opening slots
+//! and drawing rows. `full` tries use one open slot, and the last candidate of every block has a uniform
+//! variate of zero, so that no block stops early; `chain` includes everything: early rejection, opening
+//! slots, random numbers and refactoring.
 
 use crate::data::generated;
 use crate::peak::multiply_adds;
@@ -24,7 +25,8 @@ use rand_core::Rng;
 
 const ROWS: usize = 12_000;
 
-/// Operations of the exponential besides its polynomial: a product, a maximum, four to reduce, three to scale.
+/// Operations of the exponential besides its polynomial: a product, a maximum, four to reduce, three to
+/// scale.
 const REDUCTION: usize = 9;
 
 const HEADS: &[&str] = &[

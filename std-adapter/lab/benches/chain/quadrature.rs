@@ -1,8 +1,8 @@
 //! A swap decided by quadrature, compared with the factor that a chain keeps and with a new factorisation.
 //!
-//! Quadrature receives the kernel matrix and the range of its eigenvalues, which is computed once for all proposals up
-//! to an accepted one. The kept factor computes the kernel entries that it needs; the new factorisation reads the
-//! matrix. Swaps are drawn as by the chain, at landmarks that it reached.
+//! Quadrature receives the kernel matrix and the range of its eigenvalues, which is computed once for all
+//! proposals up to an accepted one. The kept factor computes the kernel entries that it needs; the new
+//! factorisation reads the matrix. Swaps are drawn as by the chain, at landmarks that it reached.
 
 use crate::data::generated;
 use crate::report::Report;

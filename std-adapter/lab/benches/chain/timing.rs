@@ -6,7 +6,8 @@ use std::time::Instant;
 pub(crate) struct Times(Vec<Vec<f64>>);
 
 impl Times {
-    /// Run every candidate once to warm up, then `repetitions` times. Candidates receive the index of the repetition.
+    /// Run every candidate once to warm up, then `repetitions` times. Candidates receive the index of the
+    /// repetition.
     pub(crate) fn interleaved<E>(
         repetitions: u64,
         candidates: &mut [&mut dyn FnMut(u64) -> Result<(), E>],

@@ -5,8 +5,8 @@ use std::time::Instant;
 /// Seconds to measure at least: the system counts processor time in steps of milliseconds.
 const LEAST: f64 = 0.3;
 
-/// Return the seconds that `work` takes, as a mean over as many calls as fill [`LEAST`]: of the processor where the system
-/// reports them for a thread, else elapsed.
+/// Return the seconds that `work` takes, as a mean over as many calls as fill [`LEAST`]: of the processor
+/// where the system reports them for a thread, else elapsed.
 pub(crate) fn seconds_of<A, E>(mut work: impl FnMut() -> Result<A, E>) -> Result<f64, E> {
     let (begin, cpu) = (Instant::now(), on_processor());
     for calls in 1.. {

@@ -7,12 +7,12 @@
 //! | `--quick` | 10⁴ rows only |
 //! | `--json FILE` | also write every table row as a line of JSON |
 //!
-//! Two tables: a fit over `faer`'s product `(N × c)(c × c)`, which takes the multiply-adds that whitening and the triangle
-//! take, and a fit with the ridge chosen over one with it given. A pass is what the second half of the rows adds to a fit: it
-//! leaves out what does not depend on N.
+//! Two tables: a fit over `faer`'s product `(N × c)(c × c)`, which takes the multiply-adds that whitening and
+//! the triangle take, and a fit with the ridge chosen over one with it given. A pass is what the second half
+//! of the rows adds to a fit: it leaves out what does not depend on N.
 //!
-//! The claims are ratios, so both sides run alternately and a row shows the median over the pairs. One thread, in
-//! processor time where the system reports it (Linux), else elapsed.
+//! The claims are ratios, so both sides run alternately and a row shows the median over the pairs. One
+//! thread, in processor time where the system reports it (Linux), else elapsed.
 
 mod cpu_time;
 #[path = "../chain/report.rs"]

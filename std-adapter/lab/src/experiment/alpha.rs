@@ -9,7 +9,8 @@ use rand::seq::index;
 /// Triples (S, r, t) drawn.
 const TRIPLES: u64 = 4;
 
-/// Return the largest of some uniformly drawn α(S, r, t), a lower bound of α; none if no pair of states was found.
+/// Return the largest of some uniformly drawn α(S, r, t), a lower bound of α; none if no pair of states was
+/// found.
 pub(super) fn lower_bound(ground: &AnyGround<'_>, c: usize, seed: u64) -> Result<Option<f64>, Error> {
     let mut most: Option<f64> = None;
     if c + 1 > ground.len() {

@@ -1,8 +1,8 @@
 //! The paper's figures on the user's data sets, as tables, charts and a page.
 //!
-//! Work is split into parts, each a file under `parts` in the output folder. A part that exists for the same set-up
-//! is not computed again, so an interrupted run resumes. Tables contain no times, which differ between runs; times
-//! have tables of their own.
+//! Work is split into parts, each a file under `parts` in the output folder. A part that exists for the same
+//! set-up is not computed again, so an interrupted run resumes. Tables contain no times, which differ between
+//! runs; times have tables of their own.
 
 use crate::error::Error;
 use crate::selectors::find;
@@ -209,8 +209,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Return the result of the part `name` of this plan and data set from its file, or else from `work`; report which,
-    /// after the progress. `more` is what the result depends on besides.
+    /// Return the result of the part `name` of this plan and data set from its file, or else from `work`;
+    /// report which, after the progress. `more` is what the result depends on besides.
     fn part<T: Serialize + DeserializeOwned>(
         &self,
         progress: &str,
@@ -228,8 +228,8 @@ impl Context<'_> {
         Ok(result)
     }
 
-    /// Return the result of `work` for every data set, choice of bandwidth and seed: a part each, whose name begins with
-    /// `name`.
+    /// Return the result of `work` for every data set, choice of bandwidth and seed: a part each, whose name
+    /// begins with `name`.
     fn cases<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -258,8 +258,8 @@ impl Context<'_> {
     }
 }
 
-/// Make the figures: tables, charts and a page in the folder [`Request::out`]. What is skipped or done is told to `note`.
-/// Return the results as lines of text.
+/// Make the figures: tables, charts and a page in the folder [`Request::out`]. What is skipped or done is
+/// told to `note`. Return the results as lines of text.
 ///
 /// # Errors
 /// [`Error`].

@@ -25,8 +25,8 @@ impl Parts {
         Ok(Self { folder })
     }
 
-    /// Return the stored result of a part with the same set-up, or else compute it with `work` and store it. Also
-    /// return whether it was stored.
+    /// Return the stored result of a part with the same set-up, or else compute it with `work` and store it.
+    /// Also return whether it was stored.
     pub(super) fn get<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,

@@ -1,9 +1,10 @@
-//! Adaptive column sampling: each row is drawn with probability proportional to `‖E_j‖²`, the squared norm of its
-//! column of `E = K - QQᵀK`, where `Q` is an orthonormal basis of the columns drawn before. The first row is drawn in
-//! proportion to `‖K_j‖²`.
+//! Adaptive column sampling: each row is drawn with probability proportional to `‖E_j‖²`, the squared norm of
+//! its column of `E = K - QQᵀK`, where `Q` is an orthonormal basis of the columns drawn before. The first row
+//! is drawn in proportion to `‖K_j‖²`.
 //!
-//! One column is drawn per round, while the source draws several. `‖E_j‖² = ‖K_j‖² - Σ_t (q_tᵀ K_j)²` is updated by
-//! one square per round, at `N²` multiply-adds, and the residual columns are never formed. `O(N² c)`.
+//! One column is drawn per round, while the source draws several. `‖E_j‖² = ‖K_j‖² - Σ_t (q_tᵀ K_j)²` is
+//! updated by one square per round, at `N²` multiply-adds, and the residual columns are never formed.
+//! `O(N² c)`.
 
 use crate::linalg::{Basis, dot};
 use dpp_nystrom::Error;
@@ -11,8 +12,8 @@ use dpp_nystrom::faer::MatRef;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
 use rayon::prelude::*;
 
-/// Select rows one by one in proportion to the squared norm of their column's residual (Deshpande, Rademacher, Vempala
-/// and Wang 2006). `N²` kernel evaluations and numbers, `O(N² c)` operations.
+/// Select rows one by one in proportion to the squared norm of their column's residual (Deshpande,
+/// Rademacher, Vempala and Wang 2006). `N²` kernel evaluations and numbers, `O(N² c)` operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdaptiveFull;
 
@@ -52,8 +53,8 @@ impl<'m> Columns<'m> {
         Self { matrix, basis: Basis::default(), norms }
     }
 
-    /// Project the direction of column `j` out of every column, of which the residuals are `‖E_j‖²`; zero for columns in the
-    /// basis, and at the level of rounding.
+    /// Project the direction of column `j` out of every column, of which the residuals are `‖E_j‖²`; zero for
+    /// columns in the basis, and at the level of rounding.
     pub(super) fn remove(&mut self, j: usize, residuals: &mut [f64]) {
         residuals[j] = 0.0;
         // A column whose residual is a rounding error has no direction.

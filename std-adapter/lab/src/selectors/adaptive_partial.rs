@@ -1,10 +1,10 @@
 //! Adaptive sampling from the selected columns alone, in ten rounds of c/10 rows.
 //!
 //! Let `C` be the columns of the rows R selected so far, `W` their submatrix of K and `W_k` its best rank-k
-//! approximation. The Nyström approximation of rank k reproduces `C` as `C W_k† W`. The residual is `C U Uᵀ`, with `U`
-//! the eigenvectors of `W` that `W_k` omits. Row `j` is drawn in proportion to the squared norm of its row of the
-//! residual, `‖C_j U‖²`. k is the smallest rank that retains [`ENERGY`] of the trace of `W`, and omits at least one
-//! eigenvector. The first rows are drawn uniformly.
+//! approximation. The Nyström approximation of rank k reproduces `C` as `C W_k† W`. The residual is `C U Uᵀ`,
+//! with `U` the eigenvectors of `W` that `W_k` omits. Row `j` is drawn in proportion to the squared norm of
+//! its row of the residual, `‖C_j U‖²`. k is the smallest rank that retains [`ENERGY`] of the trace of `W`,
+//! and omits at least one eigenvector. The first rows are drawn uniformly.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::Eigen;

@@ -1,5 +1,5 @@
-//! Rows by approximate leverage scores: those of the best rank-k space of a Nyström approximation from p columns
-//! (`sketch`), with a rank of at most p.
+//! Rows by approximate leverage scores: those of the best rank-k space of a Nyström approximation from p
+//! columns (`sketch`), with a rank of at most p.
 
 use super::scores::{leading, leverage, within};
 use super::sketch::sketch;

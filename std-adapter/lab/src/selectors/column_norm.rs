@@ -1,5 +1,5 @@
-//! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one and not
-//! stored, so the number of rows is not limited.
+//! Rows in proportion to the squared norm `‖K_i‖²` of their column of K. The columns are computed one by one
+//! and not stored, so the number of rows is not limited.
 
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::AnyGround;
@@ -8,8 +8,8 @@ use dpp_nystrom::landmarks::{Selection, Selector, Task};
 use dpp_nystrom::observer::{Observer, go_on};
 use rayon::prelude::*;
 
-/// Select rows in proportion to the squared norm of their column of K (Drineas, Kannan and Mahoney 2006). `N²` kernel
-/// evaluations, `N + c²` numbers.
+/// Select rows in proportion to the squared norm of their column of K (Drineas, Kannan and Mahoney 2006).
+/// `N²` kernel evaluations, `N + c²` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColumnNorm;
 

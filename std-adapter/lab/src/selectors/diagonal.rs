@@ -5,7 +5,8 @@ use dpp_nystrom::approximation::AnyGround;
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
 
-/// Select rows in proportion to `k(i, i)` (Drineas and Mahoney 2005). `N` kernel evaluations, `N + c²` numbers.
+/// Select rows in proportion to `k(i, i)` (Drineas and Mahoney 2005). `N` kernel evaluations, `N + c²`
+/// numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Diagonal;
 

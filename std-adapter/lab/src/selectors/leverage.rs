@@ -1,11 +1,12 @@
-//! Rows by exact leverage scores: `l_i = Σ_{j<=k} u_ij²` of the k leading eigenvectors of K. The scores sum to k.
+//! Rows by exact leverage scores: `l_i = Σ_{j<=k} u_ij²` of the k leading eigenvectors of K. The scores sum
+//! to k.
 
 use super::scores::{leading, leverage, within};
 use dpp_nystrom::Error;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
 
-/// Select rows by exact leverage scores of the best rank-k space (Gittens and Mahoney 2013). `N²` kernel evaluations,
-/// `O(N³)` operations, `2 N²` numbers.
+/// Select rows by exact leverage scores of the best rank-k space (Gittens and Mahoney 2013). `N²` kernel
+/// evaluations, `O(N³)` operations, `2 N²` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Leverage {
     rank: Option<usize>,

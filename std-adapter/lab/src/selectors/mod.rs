@@ -12,12 +12,13 @@
 //! | `adappart` | rows by the residual of the selected columns | N c | N c | Kumar, Mohri, Talwalkar 2012 |
 //! | `recursive-rls` | ridge leverage scores, by halving | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
 //!
-//! Methods that store N² numbers return an error above [`SPECTRUM_ROWS`](dpp_nystrom::approximation::SPECTRUM_ROWS) rows. The
-//! error names a method that accepts more rows.
+//! Methods that store N² numbers return an error above
+//! [`SPECTRUM_ROWS`](dpp_nystrom::approximation::SPECTRUM_ROWS) rows. The error names a method that accepts
+//! more rows.
 //!
-//! All draw by [`Task::draw`](dpp_nystrom::landmarks::Task::draw), without replacement. The sources of `lev`, `reglev` and
-//! `column-norm` draw with replacement, as their proofs require; the experiments of the c-DPP paper and of this crate
-//! compare sets of c distinct rows.
+//! All draw by [`Task::draw`](dpp_nystrom::landmarks::Task::draw), without replacement. The sources of `lev`,
+//! `reglev` and `column-norm` draw with replacement, as their proofs require; the experiments of the c-DPP
+//! paper and of this crate compare sets of c distinct rows.
 
 mod adaptive_full;
 mod adaptive_partial;

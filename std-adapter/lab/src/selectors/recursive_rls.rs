@@ -1,15 +1,15 @@
-//! Ridge leverage scores from a sample of half of the rows, which is itself drawn by scores from a sample of a quarter,
-//! and so on recursively down to c rows.
+//! Ridge leverage scores from a sample of half of the rows, which is itself drawn by scores from a sample of
+//! a quarter, and so on recursively down to c rows.
 //!
 //! Let `S` be a sample in which row `j` was kept with probability `p_j`. The estimated score of row `i` is
-//! `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ`, `P = diag(p_j)`. If `S` is accurate enough, 3/2 of the estimate is
-//! between the exact score and three times the exact score (Musco and Musco 2017). Each level keeps a row with
-//! probability `ln c` times its estimate. Its λ is the sum of the eigenvalues of the sample beyond the first
-//! `k = c/(4 ln c)`, divided by k. This is the source's choice for a given number of landmarks, and not the γ of the
-//! regression. The last level draws c rows.
+//! `(k(i, i) - k_S(i)ᵀ (K_SS + λP)⁻¹ k_S(i)) / λ`, `P = diag(p_j)`. If `S` is accurate enough, 3/2 of the
+//! estimate is between the exact score and three times the exact score (Musco and Musco 2017). Each level
+//! keeps a row with probability `ln c` times its estimate. Its λ is the sum of the eigenvalues of the sample
+//! beyond the first `k = c/(4 ln c)`, divided by k. This is the source's choice for a given number of
+//! landmarks, and not the γ of the regression. The last level draws c rows.
 //!
-//! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with them a sample
-//! of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
+//! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with
+//! them a sample of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
 use crate::error::landmarks_error;
 use dpp_nystrom::Error;
@@ -76,8 +76,8 @@ fn oversampling(size: usize) -> f64 {
     (size as f64).ln().max(1.0)
 }
 
-/// Draw a sample of about `size` rows from half of all rows, each kept with probability `oversampling` times its
-/// estimate at the λ of the level before. Return the sample and the λ for the scores of all rows.
+/// Draw a sample of about `size` rows from half of all rows, each kept with probability `oversampling` times
+/// its estimate at the λ of the level before. Return the sample and the λ for the scores of all rows.
 pub(super) fn recurse(
     ground: &AnyGround<'_>,
     size: usize,

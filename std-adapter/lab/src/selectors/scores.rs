@@ -1,8 +1,8 @@
 //! Leverage scores from eigenvalues and eigenvectors, of the kernel matrix or of a sketch.
 //!
-//! With `K = Σ λ_j u_j u_jᵀ`, row `i` has the score `l_i = Σ_j w_j u_ij²`. Leverage scores of the best rank-k space
-//! have the weights `w_j = 1` for the first k and 0 for the others, and sum to k. Ridge leverage scores, the diagonal
-//! of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
+//! With `K = Σ λ_j u_j u_jᵀ`, row `i` has the score `l_i = Σ_j w_j u_ij²`. Leverage scores of the best rank-k
+//! space have the weights `w_j = 1` for the first k and 0 for the others, and sum to k. Ridge leverage
+//! scores, the diagonal of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
 
 use dpp_nystrom::landmarks::Task;
 use dpp_nystrom::{Error, approximation::Eigen};
@@ -47,8 +47,8 @@ pub(super) fn leverage(eigen: &Eigen, weights: &[f64]) -> Vec<f64> {
     scores
 }
 
-/// Return the μ at which the effective dimension `Σ λ_j/(λ_j + μ)` is `c`. If the rank is at most `c`, return the
-/// smallest μ above rounding.
+/// Return the μ at which the effective dimension `Σ λ_j/(λ_j + μ)` is `c`. If the rank is at most `c`, return
+/// the smallest μ above rounding.
 pub(super) fn ridge_of_dimension(eigen: &Eigen, c: usize) -> f64 {
     let dimension = |mu| ridge(eigen, mu).iter().sum::<f64>();
     let eigenvalues = &eigen.values;

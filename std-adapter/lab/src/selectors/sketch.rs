@@ -1,9 +1,9 @@
 //! The spectrum of a Nyström approximation from p columns, for approximate scores.
 //!
-//! The columns are drawn in proportion to `k(i, i)`, as in the paper (uniformly if the kernel is a function of a
-//! distance). With the features `Φ` of [`dpp_nystrom::core::Nystrom`], `K̃ = ΦᵀΦ`. The eigenvectors `v_j` and
-//! eigenvalues `s_j` of the small matrix `ΦΦᵀ` give those of `K̃`: `Φᵀ v_j / √s_j` and `s_j`. `N p` kernel
-//! evaluations, `O(N p² + p³)` operations, `2 N p` numbers.
+//! The columns are drawn in proportion to `k(i, i)`, as in the paper (uniformly if the kernel is a function
+//! of a distance). With the features `Φ` of [`dpp_nystrom::core::Nystrom`], `K̃ = ΦᵀΦ`. The eigenvectors
+//! `v_j` and eigenvalues `s_j` of the small matrix `ΦΦᵀ` give those of `K̃`: `Φᵀ v_j / √s_j` and `s_j`. `N p`
+//! kernel evaluations, `O(N p² + p³)` operations, `2 N p` numbers.
 
 use super::{diagonal, scores::within};
 use crate::error::landmarks_error;

@@ -139,7 +139,8 @@ fn naive_residuals(matrix: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
         .collect()
 }
 
-/// Assert that counts match weights, by a chi-squared test against the 0.999 quantile (Wilson and Hilferty 1931).
+/// Assert that counts match weights, by a chi-squared test against the 0.999 quantile (Wilson and Hilferty
+/// 1931).
 #[track_caller]
 fn assert_law<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, u64>, weights: &BTreeMap<K, f64>) {
     let total: f64 = weights.values().sum();
@@ -357,8 +358,8 @@ fn a_sketch_gives_no_score_more_than_it_has() {
     assert!((0.8..1.0).contains(&share), "{share}");
 }
 
-/// Read a data set from the folder `DPP_NYSTROM_DATA`, or else from `../shared/data` relative to the workspace root.
-/// `None` if the file does not exist.
+/// Read a data set from the folder `DPP_NYSTROM_DATA`, or else from `../shared/data` relative to the
+/// workspace root. `None` if the file does not exist.
 fn real(test: &str, set: &str) -> Option<Prepared> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .filter(|folder| !folder.is_empty())
@@ -371,8 +372,8 @@ fn real(test: &str, set: &str) -> Option<Prepared> {
     Some(Prepared::new(read(&path, &Target::Last).unwrap(), Some(1_500), 0).unwrap())
 }
 
-/// Musco and Musco 2017: if the sample is accurate enough, 3/2 of the estimate is at least the score and at most three
-/// times the score.
+/// Musco and Musco 2017: if the sample is accurate enough, 3/2 of the estimate is at least the score and at
+/// most three times the score.
 #[test]
 fn recursive_scores_are_within_the_factor_that_is_stated() {
     for set in ["ailerons", "cal.housing"] {

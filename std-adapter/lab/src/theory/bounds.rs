@@ -1,4 +1,5 @@
-//! Lemma 1, Theorem 1 and Corollary 1: bounds on the error of `K̃` relative to the best rank-`k` approximation.
+//! Lemma 1, Theorem 1 and Corollary 1: bounds on the error of `K̃` relative to the best rank-`k`
+//! approximation.
 //!
 //! Eigenvalues are given in descending order, `λ_1 >= λ_2 >= …`; `c >= k >= 1` landmarks are drawn from the
 //! c-DPP.
@@ -11,16 +12,16 @@ pub fn lemma_1(eigenvalues: &[f64], c: usize, k: usize) -> f64 {
     eigenvalues.iter().skip(k).sum::<f64>() / (c + 1 - k) as f64
 }
 
-/// Return Theorem 1's bound on `E ‖K - K̃‖ / ‖K - K_k‖`: `(c + 1)/(c + 1 - k) √(N - k)` in the Frobenius norm,
-/// `(c + 1)/(c + 1 - k) (N - k)` in the spectral norm.
+/// Return Theorem 1's bound on `E ‖K - K̃‖ / ‖K - K_k‖`: `(c + 1)/(c + 1 - k) √(N - k)` in the Frobenius
+/// norm, `(c + 1)/(c + 1 - k) (N - k)` in the spectral norm.
 pub fn theorem_1(rows: usize, c: usize, k: usize) -> Norms {
     let factor = (c + 1) as f64 / (c + 1 - k) as f64;
     let left = (rows - k) as f64;
     Norms { frobenius: factor * left.sqrt(), spectral: factor * left }
 }
 
-/// Return Corollary 1's bound: with probability at least `1 - δ` the errors are at most Theorem 1's bounds plus
-/// `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖`. It exceeds the trivial bound, [`corollary_1_trivial`], once
+/// Return Corollary 1's bound: with probability at least `1 - δ` the errors are at most Theorem 1's bounds
+/// plus `√(8 c log 1/δ) ‖K‖ / ‖K - K_k‖`. It exceeds the trivial bound, [`corollary_1_trivial`], once
 /// [`is_vacuous`] holds.
 pub fn corollary_1(eigenvalues: &[f64], c: usize, k: usize, delta: f64) -> Norms {
     let (expected, trivial) = (theorem_1(eigenvalues.len(), c, k), corollary_1_trivial(eigenvalues, k));

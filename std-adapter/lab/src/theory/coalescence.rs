@@ -19,8 +19,8 @@ use rand::RngExt;
 use rand_core::Rng;
 use rayon::prelude::*;
 
-/// Return the steps that each pair of chains took to meet from two uniform starts; none for a pair that had not
-/// met after `limit` steps. A step evaluates two swaps, `O(c²)`. Pair `i` depends only on `seed` and `i`.
+/// Return the steps that each pair of chains took to meet from two uniform starts; none for a pair that had
+/// not met after `limit` steps. A step evaluates two swaps, `O(c²)`. Pair `i` depends only on `seed` and `i`.
 ///
 /// # Errors
 /// [`Error::Landmarks`] if no start can be found or the ground set is not finite, [`Error::Memory`].

@@ -1,18 +1,18 @@
 //! Theorem 3: the contraction of the swap chain of a c-DPP, and an unconditional bound on its mixing time.
 //!
-//! The chain is Algorithm 1: lazy, with acceptance `q = r/(1 + r)`. For `|S| = c - 1` and rows `r`, `t` outside `S`,
-//! with `R = S ∪ {r}`, `T = S ∪ {t}` and `q(v, u, R)` the probability of accepting `u` for `v`,
+//! The chain is Algorithm 1: lazy, with acceptance `q = r/(1 + r)`. For `|S| = c - 1` and rows `r`, `t`
+//! outside `S`, with `R = S ∪ {r}`, `T = S ∪ {t}` and `q(v, u, R)` the probability of accepting `u` for `v`,
 //!
 //! ```text
 //! α(S, r, t) = Σ_{v,u} |q(v, u, R) - q(v, u, T)| - Σ_u min(q(r, u, R), q(t, u, T)) - Σ_v min(q(v, t, R), q(v, r, T))
 //! ```
 //!
-//! summed over `v` in `S` and `u` outside `S ∪ {r, t}`. One step of the coupling ([`super::coalescence`]) takes
-//! the distance of `R` and `T` from 1 to `1 - (1 - α(S, r, t)) / (2c(N - c))` in expectation. If the maximum α
-//! is below 1, the mixing time is at most `2c(N - c) log(c/ε) / (1 - α)`.
+//! summed over `v` in `S` and `u` outside `S ∪ {r, t}`. One step of the coupling ([`super::coalescence`])
+//! takes the distance of `R` and `T` from 1 to `1 - (1 - α(S, r, t)) / (2c(N - c))` in expectation. If the
+//! maximum α is below 1, the mixing time is at most `2c(N - c) log(c/ε) / (1 - α)`.
 //!
-//! Three corrections to the paper. Its `p_2` reads `min{q(v, t, R), q(v, u, T)}`, but the row that enters `T` is
-//! `r`. The proof ends with `2c(n - 1)` instead of `2c(n - c)`. It calls both α and the factor of the path
+//! Three corrections to the paper. Its `p_2` reads `min{q(v, t, R), q(v, u, T)}`, but the row that enters `T`
+//! is `r`. The proof ends with `2c(n - 1)` instead of `2c(n - c)`. It calls both α and the factor of the path
 //! coupling lemma, `1 - (1 - α)/(2c(N - c))`, α.
 //!
 //! α is a maximum over all `(S, r, t)`. A maximum over some of them is a lower bound: it can refute `α < 1`,
@@ -22,23 +22,24 @@
 //!
 //! Hermon and Salez (*Modified log-Sobolev inequalities for strong-Rayleigh measures*, Ann. Appl. Probab. 33,
 //! 2023) show that from `x` the swap chain of a law like the c-DPP mixes within `c N log log 1/π(x)` steps,
-//! up to constants. For this chain, in discrete time and with explicit constants, entropy contracts in every step:
+//! up to constants. For this chain, in discrete time and with explicit constants, entropy contracts in every
+//! step:
 //!
 //! ```text
 //! D(νP ‖ π) <= (1 - 1/(2c(N - c))) D(ν ‖ π)
 //! TV(P^t(x, ·), π) <= ε   for   t >= 2c(N - c) (log log 1/π(x) + log 1/(2ε²))
 //! ```
 //!
-//! Proof. Write `D_A` for the entropy of `ν/π` under π conditioned on the sets in `A`, and `π_A` for their mass.
-//! Without its coin the chain steps down, from `x` to a uniform pair `{x, x'}` of neighbours, and then up, to
-//! one of the two by π. By the chain rule the step down loses `1/(c(N - c)) Σ π_{xx'} D_{xx'}`, summed
-//! over pairs. Every pair shares one `S = x ∩ x'`. Among the `m = N - c + 1` sets that contain `S`, the
-//! pairs lose `Σ π_{xx'} D_{xx'} >= π_S D_S`: the law of all points but one is a strongly Rayleigh law of
-//! sets of size `m - 1`, and removing one of them at random leaves at most `1 - 1/(m - 1)` of its entropy (Cryan,
-//! Guo and Mousa, *Modified log-Sobolev inequalities for strongly log-concave distributions*, Ann. Probab.
-//! 49, 2021). By the same theorem for the c-DPP, which is strongly Rayleigh and hence strongly log-concave,
-//! `Σ_S π_S D_S >= D`. So the two steps leave at most `1 - 1/(c(N - c))` of `D`. The coin halves the gain, since
-//! divergence is convex; Pinsker's inequality gives the second line.
+//! Proof. Write `D_A` for the entropy of `ν/π` under π conditioned on the sets in `A`, and `π_A` for their
+//! mass. Without its coin the chain steps down, from `x` to a uniform pair `{x, x'}` of neighbours, and then
+//! up, to one of the two by π. By the chain rule the step down loses `1/(c(N - c)) Σ π_{xx'} D_{xx'}`, summed
+//! over pairs. Every pair shares one `S = x ∩ x'`. Among the `m = N - c + 1` sets that contain `S`, the pairs
+//! lose `Σ π_{xx'} D_{xx'} >= π_S D_S`: the law of all points but one is a strongly Rayleigh law of sets of
+//! size `m - 1`, and removing one of them at random leaves at most `1 - 1/(m - 1)` of its entropy (Cryan, Guo
+//! and Mousa, *Modified log-Sobolev inequalities for strongly log-concave distributions*, Ann. Probab. 49,
+//! 2021). By the same theorem for the c-DPP, which is strongly Rayleigh and hence strongly log-concave,
+//! `Σ_S π_S D_S >= D`. So the two steps leave at most `1 - 1/(c(N - c))` of `D`. The coin halves the gain,
+//! since divergence is convex; Pinsker's inequality gives the second line.
 
 use crate::error::landmarks_error;
 use crate::theory::swaps::Swaps;
@@ -80,8 +81,8 @@ pub fn contraction<G: GroundSet<f64> + ?Sized>(
     Ok(Some(alpha))
 }
 
-/// Return α, the maximum over every `(S, r, t)` of at most [`ENUMERATED_ROWS`] rows; none if no pair of states
-/// exists.
+/// Return α, the maximum over every `(S, r, t)` of at most [`ENUMERATED_ROWS`] rows; none if no pair of
+/// states exists.
 ///
 /// # Errors
 /// [`Error::Landmarks`], with [`CoreError::TooManyRows`] for more rows; [`Error::Memory`].
@@ -113,8 +114,8 @@ pub fn theorem_3(alpha: f64, rows: usize, c: usize, epsilon: f64) -> Option<f64>
     (alpha < 1.0).then(|| proposals(rows, c) * (c as f64 / epsilon).ln() / (1.0 - alpha))
 }
 
-/// Return the unconditional bound `2c(N - c) (log surprise + log 1/(2ε²))`, at least 0: steps to within `epsilon`
-/// of the c-DPP in total variation from a start of probability `exp(-surprise)`.
+/// Return the unconditional bound `2c(N - c) (log surprise + log 1/(2ε²))`, at least 0: steps to within
+/// `epsilon` of the c-DPP in total variation from a start of probability `exp(-surprise)`.
 pub fn unconditional(surprise: f64, rows: usize, c: usize, epsilon: f64) -> f64 {
     let logarithms = surprise.ln() - (2.0 * epsilon * epsilon).ln();
     proposals(rows, c) * logarithms.max(0.0)

@@ -99,8 +99,8 @@ pub struct TargetRank {
     pub spectral_trivial: f64,
 }
 
-/// Theorem 2 and its corollary. The true function is unknown: the fit of ridge regression on all rows stands in
-/// for `z`, and its mean squared residual for the noise variance.
+/// Theorem 2 and its corollary. The true function is unknown: the fit of ridge regression on all rows stands
+/// in for `z`, and its mean squared residual for the noise variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Regression {
     /// The regularisation γ (the ridge).
@@ -138,8 +138,8 @@ pub struct Contraction {
     pub triples: u64,
     /// `β = 1 - (1 - α)/(2c(N - c))` at that α.
     pub step_factor: f64,
-    /// Theorem 3's bound on the mixing time, in steps, at that α; if α is not exact, a lower bound on the bound;
-    /// none if α is at least 1.
+    /// Theorem 3's bound on the mixing time, in steps, at that α; if α is not exact, a lower bound on the
+    /// bound; none if α is at least 1.
     pub theorem_3: Option<f64>,
     /// The unconditional bound, in steps, from one uniformly drawn start.
     pub unconditional: f64,
@@ -245,7 +245,8 @@ struct Measured {
 }
 
 impl<'a> Diagnostics<'a> {
-    /// Decompose the kernel matrix of the prepared rows, in `f64`; `precision` is that of a cross-validated ridge.
+    /// Decompose the kernel matrix of the prepared rows, in `f64`; `precision` is that of a cross-validated
+    /// ridge.
     ///
     /// # Errors
     /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
@@ -274,12 +275,12 @@ impl<'a> Diagnostics<'a> {
         self.exact.with_size(c).map(drop)
     }
 
-    /// Compute the complete diagnosis for `c` landmarks. `ridge` is cross-validated on the landmarks of the first
-    /// exact sample and used for Theorem 2.
+    /// Compute the complete diagnosis for `c` landmarks. `ridge` is cross-validated on the landmarks of the
+    /// first exact sample and used for Theorem 2.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank; those of [`fit`](dpp_nystrom::regression::fit());
-    /// [`Error::Cancelled`].
+    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank; those of
+    /// [`fit`](dpp_nystrom::regression::fit()); [`Error::Cancelled`].
     pub fn of(
         &self,
         c: usize,

@@ -1,4 +1,5 @@
-//! The bounds that Li, Jegelka and Sra (2016) prove, evaluated for a kernel matrix, and the measured quantities.
+//! The bounds that Li, Jegelka and Sra (2016) prove, evaluated for a kernel matrix, and the measured
+//! quantities.
 //!
 //! | result | module or type |
 //! | --- | --- |

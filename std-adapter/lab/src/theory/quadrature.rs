@@ -1,31 +1,32 @@
 //! Deciding a swap without solving a linear system: bounds on `zᵀ A⁻¹ z` by Gauss-Radau quadrature.
 //!
 //! C. Li, S. Sra and S. Jegelka, *Gaussian quadrature for matrix inverse forms with applications*, ICML 2016,
-//! which gives the bounds and their test of a k-DPP's swap; the rules are Golub's (1973). Let `J_i` be the matrix of
-//! `i` Lanczos steps from `z`, extended by one row such that `a` is an eigenvalue. Then `‖z‖² (J⁻¹)_11` is
+//! which gives the bounds and their test of a k-DPP's swap; the rules are Golub's (1973). Let `J_i` be the
+//! matrix of `i` Lanczos steps from `z`, extended by one row such that `a` is an eigenvalue. Then
+//! `‖z‖² (J⁻¹)_11` is
 //!
 //! - at least `zᵀ A⁻¹ z` for `0 < a <= λ_min(A)`, and decreases with every step;
 //! - at most `zᵀ A⁻¹ z` for `a >= λ_max(A)`, and increases with every step.
 //!
 //! A step is a product with `A`, `n²` multiply-adds. [`decide`] compares the residuals of a swap,
-//! `s_v > θ s_u` with `s_v = k(v, v) - k_vᵀ A⁻¹ k_v` and `A` the kernel matrix of the remaining members. It refines
-//! the wider of the two intervals until they are disjoint.
+//! `s_v > θ s_u` with `s_v = k(v, v) - k_vᵀ A⁻¹ k_v` and `A` the kernel matrix of the remaining members. It
+//! refines the wider of the two intervals until they are disjoint.
 //!
 //! # Departures
 //!
 //! Every new basis vector is orthogonalised against all earlier ones, twice: otherwise the recurrence loses
-//! orthogonality, and the upper bound may rise again. Rounding changes a form by about `n ε λ_max ‖A⁻¹z‖²`, which is
-//! estimated from `J` and added to the bounds. If the intervals still overlap then, the swap is undecided, and the
-//! caller solves.
+//! orthogonality, and the upper bound may rise again. Rounding changes a form by about `n ε λ_max ‖A⁻¹z‖²`,
+//! which is estimated from `J` and added to the bounds. If the intervals still overlap then, the swap is
+//! undecided, and the caller solves.
 //!
 //! # Measured cost
 //!
-//! Quadrature does not pay for this project's chains. They keep the factor of `K_YY`, so a swap costs one forward substitution and its
-//! rotations, `O(c²)`: as much as a few products, and a decision takes several for each of two forms. It can pay
-//! where every decision would otherwise cost a factorisation, `c³/3`, and the bandwidth is so small that a few
-//! products decide. Relative time of a decision on a shared machine
-//! (`cargo bench -p dpp-nystrom-lab --bench chain -- quadrature`, 3,000 generated rows of 8 features, twelve swaps, σ as a
-//! multiple of the median distance; the bound on the smallest eigenvalue is given):
+//! Quadrature does not pay for this project's chains. They keep the factor of `K_YY`, so a swap costs one
+//! forward substitution and its rotations, `O(c²)`: as much as a few products, and a decision takes several
+//! for each of two forms. It can pay where every decision would otherwise cost a factorisation, `c³/3`, and
+//! the bandwidth is so small that a few products decide. Relative time of a decision on a shared machine
+//! (`cargo bench -p dpp-nystrom-lab --bench chain -- quadrature`, 3,000 generated rows of 8 features, twelve
+//! swaps, σ as a multiple of the median distance; the bound on the smallest eigenvalue is given):
 //! | σ | c | products | relative to the kept factor | relative to a factorisation |
 //! | --- | --- | --- | --- | --- |
 //! | 0.3 | 20 | 0.8 | 0.7 | 0.17 |
@@ -36,9 +37,9 @@
 //! | 1 | 200 | 92 | 50 | 2.3 |
 //! | 3 | 200 | 166 | 111 | 5.2 |
 //!
-//! At the median bandwidth and above it pays for no c: the spectrum is so wide that a decision takes about c/2
-//! products or more (the same at c = 400 and 800). At 0.3 of the median it pays from c = 20 on, but only against a
-//! factorisation.
+//! At the median bandwidth and above it pays for no c: the spectrum is so wide that a decision takes about
+//! c/2 products or more (the same at c = 400 and 800). At 0.3 of the median it pays from c = 20 on, but only
+//! against a factorisation.
 
 use dpp_nystrom::core::Cholesky;
 
@@ -61,12 +62,13 @@ pub struct Range {
 }
 
 impl Range {
-    /// Bound the spectrum of a positive definite matrix, given row by row in a slice of `n²` entries, from its own
-    /// factor or from the factor of a kernel matrix of which it is a principal submatrix, such as that of all members.
+    /// Bound the spectrum of a positive definite matrix, given row by row in a slice of `n²` entries, from
+    /// its own factor or from the factor of a kernel matrix of which it is a principal submatrix, such as
+    /// that of all members.
     ///
-    /// The largest eigenvalue is at most the maximum row sum of absolute values (Gershgorin). The smallest is at least
-    /// `1/tr K⁻¹`, which also holds for a principal submatrix by Cauchy interlacing; half of that allows for rounding.
-    /// `c³/6` multiply-adds; recompute after an accepted swap.
+    /// The largest eigenvalue is at most the maximum row sum of absolute values (Gershgorin). The smallest is
+    /// at least `1/tr K⁻¹`, which also holds for a principal submatrix by Cauchy interlacing; half of that
+    /// allows for rounding. `c³/6` multiply-adds; recompute after an accepted swap.
     pub fn of(matrix: &[f64], factor: &Cholesky<'_, f64>) -> Self {
         let n = matrix.len().isqrt();
         let sums = matrix.chunks_exact(n.max(1)).map(|row| row.iter().map(|entry| entry.abs()).sum());
@@ -111,8 +113,8 @@ pub struct Quadrature<'a> {
 }
 
 impl<'a> Quadrature<'a> {
-    /// Start on a positive definite matrix, given row by row in a slice of `n²` entries, and a vector of `n`. Before
-    /// the first step the bounds are `‖z‖²` over the ends of the range.
+    /// Start on a positive definite matrix, given row by row in a slice of `n²` entries, and a vector of `n`.
+    /// Before the first step the bounds are `‖z‖²` over the ends of the range.
     ///
     /// # Errors
     /// [`dpp_nystrom::core::Error::Length`] unless the matrix has `n²` entries.
@@ -150,8 +152,9 @@ impl<'a> Quadrature<'a> {
         self.basis.len()
     }
 
-    /// Make one step: a product with the matrix, and `2 i n` multiply-adds in step `i` for the orthogonalisation.
-    /// Return false if no step is left: after `n` steps, or once the Krylov space is exhausted.
+    /// Make one step: a product with the matrix, and `2 i n` multiply-adds in step `i` for the
+    /// orthogonalisation. Return false if no step is left: after `n` steps, or once the Krylov space is
+    /// exhausted.
     pub fn refine(&mut self) -> bool {
         let Some(vector) = self.next.take() else { return false };
         let mut image: Vec<f64> = self.matrix.chunks_exact(self.n).map(|row| dot(row, &vector)).collect();
@@ -241,9 +244,9 @@ pub struct Decision {
     pub products: usize,
 }
 
-/// Decide whether the residual of the entering point exceeds `threshold` times that of the leaving one, given the
-/// remaining members, whose kernel matrix is `matrix`. With [`dpp_nystrom::core::Acceptance::threshold`] for a leaving
-/// residual of 1, this is whether the chain accepts the swap.
+/// Decide whether the residual of the entering point exceeds `threshold` times that of the leaving one, given
+/// the remaining members, whose kernel matrix is `matrix`. With [`dpp_nystrom::core::Acceptance::threshold`]
+/// for a leaving residual of 1, this is whether the chain accepts the swap.
 ///
 /// # Errors
 /// [`dpp_nystrom::core::Error::Length`] unless the lengths agree.
@@ -380,8 +383,8 @@ mod tests {
         assert!((form.rounding() / (2.0 * f64::EPSILON * 5.0) - 17.0 / 16.0).abs() < 1e-12);
     }
 
-    /// Swaps as a chain proposes them, at a small bandwidth, a large one, and one so large that most residuals are
-    /// rounding: every decision agrees with the one by solving.
+    /// Swaps as a chain proposes them, at a small bandwidth, a large one, and one so large that most
+    /// residuals are rounding: every decision agrees with the one by solving.
     #[test]
     fn decisions_are_those_of_exact_residuals() {
         let mut random = stream(2, Stream::Landmarks);

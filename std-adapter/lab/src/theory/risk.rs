@@ -1,6 +1,7 @@
 //! Theorem 2 and its corollary: the risk of ridge regression on `K̃` relative to that on `K`.
 //!
-//! Targets are `y = z + ε`, with noise covariance `F = s² I`. For `ẑ = M (M + Nγ I)⁻¹ y`, `M` being `K` or `K̃`,
+//! Targets are `y = z + ε`, with noise covariance `F = s² I`. For `ẑ = M (M + Nγ I)⁻¹ y`, `M` being `K` or
+//! `K̃`,
 //!
 //! ```text
 //! R(ẑ) = 1/N E‖ẑ - z‖² = Nγ² ‖(M + Nγ I)⁻¹ z‖² + s²/N tr M² (M + Nγ I)⁻²     bias + variance
@@ -9,8 +10,8 @@
 //!
 //! The paper states it for any covariance `F`. That is false: `x²/(x + μ)²` is not operator monotone, so the
 //! variance with `K̃` can be the larger one; there is a counterexample with three rows. For `F = s² I` the
-//! variance depends on the eigenvalues alone, and these do decrease. Nor does the bias always increase, as the
-//! paper claims: what holds is the bound on the square root of the ratio of the biases.
+//! variance depends on the eigenvalues alone, and these do decrease. Nor does the bias always increase, as
+//! the paper claims: what holds is the bound on the square root of the ratio of the biases.
 
 use crate::linalg::product;
 use crate::theory::bounds::deviation;
@@ -119,8 +120,8 @@ fn column(values: &[f64]) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice(values, values.len(), 1)
 }
 
-/// Return Theorem 2's bound: `E √(R(ẑ_K̃)/R(ẑ_K))` is at most `1 + (c + 1) e_{c+1} / (Nγ e_c)`, one plus the expected
-/// trace error over `Nγ`.
+/// Return Theorem 2's bound: `E √(R(ẑ_K̃)/R(ẑ_K))` is at most `1 + (c + 1) e_{c+1} / (Nγ e_c)`, one plus the
+/// expected trace error over `Nγ`.
 pub fn theorem_2(expected_trace_error: f64, rows: usize, ridge: f64) -> f64 {
     1.0 + expected_trace_error / (rows as f64 * ridge)
 }

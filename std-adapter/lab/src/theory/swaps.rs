@@ -1,7 +1,7 @@
 //! The acceptance probabilities of all swaps that bring in one row.
 //!
-//! With `M = K_R⁻¹`, `m = M k_R(u)` and the residual `s = k(u, u) - k_R(u)ᵀ m`, swapping the member at index `i`
-//! for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
+//! With `M = K_R⁻¹`, `m = M k_R(u)` and the residual `s = k(u, u) - k_R(u)ᵀ m`, swapping the member at index
+//! `i` for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
 //! [`Landmarks::swap`] takes `O(c²)` for each.
 
 use crate::error::landmarks_error;

@@ -1,6 +1,7 @@
 //! Weighted sampling of linearly independent rows without replacement.
 //!
-//! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
+//! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no
+//! others remain.
 
 use crate::approximation::AnyGround;
 use crate::error::{Error, landmarks_error};
@@ -12,9 +13,9 @@ use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand_core::Rng;
 
 impl Task<'_> {
-    /// Draw `c` rows one after the other without replacement, each in proportion to its weight among the remaining
-    /// rows, and skip rows that depend on earlier ones: `N c` additions. Once no weight is positive, rows are drawn
-    /// uniformly.
+    /// Draw `c` rows one after the other without replacement, each in proportion to its weight among the
+    /// remaining rows, and skip rows that depend on earlier ones: `N c` additions. Once no weight is
+    /// positive, rows are drawn uniformly.
     ///
     /// After each row, `update` is given the rows drawn so far and may change the weights of the others.
     ///
@@ -41,7 +42,8 @@ impl Task<'_> {
     ///
     /// # Errors
     /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains, or with
-    /// [`CoreError::NotFinite`] for a weight that is not finite; [`Error::Memory`], [`Error::Cancelled`], those of `update`.
+    /// [`CoreError::NotFinite`] for a weight that is not finite; [`Error::Memory`], [`Error::Cancelled`],
+    /// those of `update`.
     pub fn draw(
         &self,
         mut weights: Vec<f64>,

@@ -17,8 +17,8 @@ pub(super) struct Matched {
     /// The number of pivoted Cholesky's landmarks, and their trace fraction.
     c: usize,
     error: f64,
-    /// The smallest number of refined landmarks within that error, and their trace fraction; none if twice as many do
-    /// not reach it.
+    /// The smallest number of refined landmarks within that error, and their trace fraction; none if twice as
+    /// many do not reach it.
     refined: Option<(usize, f64)>,
 }
 

@@ -1,5 +1,5 @@
-//! Landmarks refined by swaps compared with every other row selection: approximation error, landmarks for an equal
-//! error, prediction error, and time.
+//! Landmarks refined by swaps compared with every other row selection: approximation error, landmarks for an
+//! equal error, prediction error, and time.
 
 use super::page::Section;
 use super::{Context, Plan, Request, Set, trials};

@@ -17,8 +17,8 @@ use serde_json::json;
 const SIZES: [(usize, usize); 2] = [(4_000, 50), (100_000, 50)];
 const QUICK: [(usize, usize); 2] = [(1_000, 20), (5_000, 20)];
 
-/// Timed runs of each method in turn, after one warm-up run. The minimum is reported, since other load can only add
-/// time.
+/// Timed runs of each method in turn, after one warm-up run. The minimum is reported, since other load can
+/// only add time.
 const RUNS: usize = 15;
 
 /// Standard deviation of the noise added to copies of a row, in standard deviations of the feature.

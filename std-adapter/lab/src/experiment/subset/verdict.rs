@@ -1,4 +1,5 @@
-//! Refinement compared with the best other method of each cell: a data set, a bandwidth and a number of landmarks.
+//! Refinement compared with the best other method of each cell: a data set, a bandwidth and a number of
+//! landmarks.
 
 use super::OURS;
 use crate::benchmark::Trial;
@@ -22,7 +23,8 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Return the ratio of trace fractions; below one if `refined` has a smaller error than every other method.
+    /// Return the ratio of trace fractions; below one if `refined` has a smaller error than every other
+    /// method.
     pub(super) fn ratio(&self) -> f64 {
         self.trace / self.rival.1
     }
