@@ -4,6 +4,7 @@ use super::{Plan, Set};
 use crate::chart::{Panel, draw};
 use crate::error::Error;
 use dpp_nystrom::atomic_file::write_whole;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::path::Path;
 
 /// A chart and its caption.
@@ -50,80 +51,82 @@ figcaption{color:#555;max-width:60em}table{border-collapse:collapse}td,th{border
 text-align:left}li{max-width:70em}";
 
 pub(super) fn write(path: &Path, plan: &Plan, sets: &[Set], sections: &[Section]) -> Result<(), Error> {
-    let html = html(plan, sets, sections);
+    let html = page(plan, sets, sections).into_string();
     Ok(write_whole(path, |file| file.write_all(html.as_bytes()))?)
 }
 
-fn html(plan: &Plan, sets: &[Set], sections: &[Section]) -> String {
-    let mut html = String::new();
-    let mut line = |text: String| {
-        html.push_str(&text);
-        html.push('\n');
-    };
-    line("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">".to_owned());
-    line("<link rel=\"icon\" href=\"data:,\">".to_owned());
-    line("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">".to_owned());
-    line(format!(
-        "<title>Landmarks for kernel methods: experiments</title>\n<style>{STYLE}</style>\n</head>\n<body>"
-    ));
-    line("<h1>Landmarks for kernel methods: experiments</h1>".to_owned());
-    line("<ul>".to_owned());
-    for section in sections {
-        line(format!("<li><a href=\"#{}\">{}</a></li>", section.name, escaped(&section.title)));
+fn page(plan: &Plan, sets: &[Set], sections: &[Section]) -> Markup {
+    const TITLE: &str = "Landmarks for kernel methods: experiments";
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                link rel="icon" href="data:,";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (TITLE) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (TITLE) }
+                ul { @for section in sections { li { a href={ "#" (section.name) } { (section.title) } } } }
+                h2 { "Set-up" }
+                table { @for (name, value) in set_up(plan) { tr { th { (name) } td { (value) } } } }
+                h2 { "Data" }
+                table {
+                    tr { th { "data set" } th { "rows" } th { "features" } th { "target" } }
+                    @for Set { table, .. } in sets {
+                        tr {
+                            td { (table.name) }
+                            td { (table.rows()) }
+                            td { (table.dim) }
+                            td { (table.target_name.as_deref().unwrap_or("none")) }
+                        }
+                    }
+                }
+                @for section in sections { (results(section)) }
+            }
+        }
     }
-    line("</ul>\n<h2>Set-up</h2>\n<table>".to_owned());
+}
+
+fn set_up(plan: &Plan) -> [(&'static str, String); 9] {
     let list = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let methods: Vec<&str> = plan.methods.iter().map(|method| method.name).collect();
-    for (name, value) in [
+    let kernel =
+        "Gaussian, on standardised features; bandwidth σ the median distance, or by 10-fold cross-validation";
+    [
         ("program", format!("dpp-nystrom {}", plan.version)),
         ("machine", machine()),
-        ("kernel", "Gaussian, on standardised features; bandwidth σ the median distance, or by 10-fold cross-validation".to_owned()),
-        ("rows", format!("up to {} per data set, {:.0} % of them held out", plan.rows, 100.0 * plan.held_out)),
+        ("kernel", kernel.to_owned()),
+        (
+            "rows",
+            format!("up to {} per data set, {:.0} % of them held out", plan.rows, 100.0 * plan.held_out),
+        ),
         ("landmarks", list(&plan.landmarks)),
         ("methods", methods.join(", ")),
         ("ridge", "10-fold cross-validated".to_owned()),
         ("seeds", format!("{} starting at {}; each draws its own rows", plan.seeds, plan.seed)),
         ("along the chain", format!("N = {}; c = {}", list(&plan.mixing_rows), list(&plan.mixing_landmarks))),
-    ] {
-        line(format!("<tr><th>{name}</th><td>{}</td></tr>", escaped(&value)));
-    }
-    line("</table>\n<h2>Data</h2>\n<table>\n<tr><th>data set</th><th>rows</th><th>features</th><th>target</th></tr>".to_owned());
-    for Set { table, .. } in sets {
-        let target = table.target_name.as_deref().unwrap_or("none");
-        line(format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escaped(&table.name),
-            table.rows(),
-            table.dim,
-            escaped(target)
-        ));
-    }
-    line("</table>".to_owned());
-    for section in sections {
-        line(format!("<h2 id=\"{}\">{}</h2>\n<ul>", section.name, escaped(&section.title)));
-        for sentence in &section.summary {
-            line(format!("<li>{}</li>", escaped(sentence)));
-        }
-        line("</ul>".to_owned());
-        for table in &section.text {
-            line(format!("<pre>{}</pre>", escaped(table)));
-        }
-        let links: Vec<String> =
-            section.tables.iter().map(|table| format!("<a href=\"{0}\">{0}</a>", escaped(table))).collect();
-        line(format!("<p>Tables: {}</p>", links.join(", ")));
-        for Figure { file, caption } in &section.figures {
-            let (file, caption) = (escaped(file), escaped(caption));
-            line(format!(
-                "<figure><img src=\"{file}\" alt=\"{caption}\"><figcaption>{caption}</figcaption></figure>"
-            ));
-        }
-    }
-    line("</body>\n</html>".to_owned());
-    html
+    ]
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+fn results(section: &Section) -> Markup {
+    html! {
+        h2 id=(section.name) { (section.title) }
+        ul { @for sentence in &section.summary { li { (sentence) } } }
+        @for table in &section.text { pre { (table) } }
+        p {
+            "Tables: "
+            @for (at, table) in section.tables.iter().enumerate() {
+                @if at > 0 { ", " }
+                a href=(table) { (table) }
+            }
+        }
+        @for Figure { file, caption } in &section.figures {
+            figure { img src=(file) alt=(caption); figcaption { (caption) } }
+        }
+    }
 }
 
 /// Return the processor's name as the system reports it, and the number of threads.
