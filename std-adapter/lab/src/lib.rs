@@ -10,7 +10,19 @@
 //! | the paper's figures on one's own data sets | [`experiment`] |
 //! | charts as SVG, tables as text and CSV | [`chart`], [`curves`], [`text`], [`statistics`] |
 //!
-//! Everything here uses the public API of the library: a selector is one of a user's.
+//! Everything here uses the public API of the library, and a selector plugs in as a user's does:
+//!
+//! ```
+//! use dpp_nystrom::{Dataset, Nystroem};
+//! use dpp_nystrom_lab::selectors::RidgeLeverage;
+//!
+//! # fn main() -> Result<(), dpp_nystrom::Error> {
+//! let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+//! let data = Dataset::from_rows(&x, 1)?;
+//! let map = Nystroem::params(8).selector(RidgeLeverage).fit(&data)?;
+//! assert_eq!(map.landmarks().len(), 8);
+//! # Ok(()) }
+//! ```
 //!
 //! # Order of modules
 //!

@@ -7,6 +7,13 @@
 
 /// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of their
 /// means and m their length; 1 if all parts are constant and equal.
+///
+/// ```
+/// use dpp_nystrom::landmarks::convergence::split_r_hat;
+///
+/// // Means 1 and 2, variances 2 and 2, m = 2.
+/// assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
+/// ```
 pub fn split_r_hat(parts: &[&[f64]]) -> f64 {
     let Some(spread) = Spread::of(parts) else { return f64::INFINITY };
     if spread.within == 0.0 {
@@ -19,6 +26,14 @@ pub fn split_r_hat(parts: &[&[f64]]) -> f64 {
 /// short or constant. `O(m τ)` per part.
 ///
 /// The result is at least `1/log10` of the total number of entries; smaller estimates are noise.
+///
+/// ```
+/// use dpp_nystrom::landmarks::convergence::autocorrelation_time;
+///
+/// let slow: Vec<f64> = (0..400).map(|step| f64::from(step / 40 % 2)).collect();
+/// assert!(autocorrelation_time(&[&slow]).is_some_and(|time| time > 10.0));
+/// assert_eq!(autocorrelation_time(&[&[1.0; 50]]), None);
+/// ```
 pub fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
     let spread = Spread::of(parts)?;
     let total = spread.total();
