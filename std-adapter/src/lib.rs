@@ -37,7 +37,7 @@
 //! | a model, its file, its way to a device | [`KernelRidge`], [`Model`], [`model::export`] |
 //! | all of it in one call, with checkpoints, for programs like the command line | [`pipeline`] |
 //! | landmarks of a ground set of one's own | [`landmarks::select`] |
-//! | approximation errors | [`approximation`] |
+//! | trace errors, kernel matrices, features | [`approximation`] |
 //! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
 //! | scales or a map of the features, learned from the target | [`kernel::Metric`] |
 //! | exact samples, convergence of chains | [`landmarks::ExactKDpp`], [`landmarks::convergence`] |

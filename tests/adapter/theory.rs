@@ -2,7 +2,6 @@
 //! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are nearly
 //! singular.
 
-use dpp_nystrom::approximation::Norms;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
@@ -10,6 +9,7 @@ use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_core::{GroundSet, Matrix, Rule};
+use dpp_nystrom_lab::spectrum::Norms;
 use dpp_nystrom_lab::theory::bounds;
 use dpp_nystrom_lab::theory::contraction::{contraction, enumerated, step_factor, theorem_3, unconditional};
 use dpp_nystrom_lab::theory::risk;

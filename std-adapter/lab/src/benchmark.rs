@@ -3,10 +3,11 @@
 
 use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
+use crate::spectrum::Spectrum;
 use crate::statistics::{distinct, mean};
 use crate::text::{Column, short_or_dash, table as lines_of};
 use crate::variants::Approximation;
-use dpp_nystrom::approximation::{Gram, SPECTRUM_ROWS, Spectrum};
+use dpp_nystrom::approximation::{Gram, SPECTRUM_ROWS};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::{Prepared, table::Table};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Precision, Sigma};

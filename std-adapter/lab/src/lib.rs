@@ -5,6 +5,7 @@
 //! | methods against each other | [`benchmark`] |
 //! | bandwidth and ridge together | [`tune`] |
 //! | the bounds that the c-DPP paper proves, beside measurements | [`theory`] |
+//! | Frobenius and spectral errors, relative to the best rank c | [`spectrum`] |
 //! | ensemble and modified Nyström | [`variants`] |
 //! | selectors of historical interest | [`selectors`] |
 //! | the paper's figures on one's own data sets | [`experiment`] |
@@ -26,7 +27,7 @@
 //!
 //! # Order of modules
 //!
-//! A file imports from modules before its own: `error`, `rng`, `linalg`, `statistics`, `text`, `chart`,
+//! A file imports from modules before its own: `error`, `rng`, `linalg`, `spectrum`, `statistics`, `text`, `chart`,
 //! `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`, `surface`, `experiment`.
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
@@ -39,6 +40,7 @@ pub mod experiment;
 mod linalg;
 mod rng;
 pub mod selectors;
+pub mod spectrum;
 pub mod statistics;
 mod surface;
 pub mod text;

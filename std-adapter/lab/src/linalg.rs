@@ -3,7 +3,7 @@
 use dpp_nystrom::faer::{Accum, Col, ColRef, Mat, MatRef, Par, linalg::matmul::matmul};
 
 /// Parts into which a product is split.
-const PARTS: usize = 8;
+pub(crate) const PARTS: usize = 8;
 
 /// Return `A B`, summed in an order that does not depend on the threads.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {

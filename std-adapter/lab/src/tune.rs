@@ -7,11 +7,12 @@
 use crate::linalg::product;
 use crate::rng::{Stream, stream};
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Eigen, Gram, Spectrum};
+use dpp_nystrom::approximation::{Eigen, Gram};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::faer::{Mat, MatRef};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
+use dpp_nystrom::landmarks::ExactKDpp;
 use dpp_nystrom::observer::{Named, Observer, go_on};
 use dpp_nystrom::regression::{FOLDS, Scan, choose_bandwidth, folds_of, ridge_errors};
 use rand::seq::index;
@@ -120,7 +121,7 @@ pub fn tune(
     let targets = Mat::from_fn(data.len(), columns.len(), |row, t| columns[t][row]);
     let landmarks = match regressor {
         Regressor::Full => {
-            Spectrum::check_rows(data.len())?;
+            ExactKDpp::check_rows(data.len())?;
             Vec::new()
         }
         Regressor::Nystrom { landmarks } => draw(data, landmarks, seed)?,

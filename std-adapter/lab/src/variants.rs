@@ -15,8 +15,9 @@
 
 use crate::linalg::{Basis, product};
 use crate::rng::{Stream, stream};
+use crate::spectrum::{Norms, Spectrum};
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Eigen, Gram, LandmarkSet, Norms, Spectrum, TraceError};
+use dpp_nystrom::approximation::{Eigen, Gram, LandmarkSet, TraceError};
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::faer::Mat;
 use rand::seq::SliceRandom;
@@ -66,7 +67,7 @@ impl Approximation {
         let features = match self {
             Self::Nystrom => {
                 let relative =
-                    spectrum.map(|spectrum| gram.relative_error(spectrum, landmarks)).transpose()?;
+                    spectrum.map(|spectrum| spectrum.relative_error(gram, landmarks)).transpose()?;
                 return Ok((gram.trace_error(landmarks)?, relative.flatten()));
             }
             Self::Ensemble { experts } => ensemble(gram, landmarks, experts, seed)?,
@@ -129,9 +130,9 @@ fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error>
 
 #[cfg(test)]
 mod tests {
-    use super::Approximation;
+    use super::{Approximation, Spectrum};
     use dpp_nystrom::Error;
-    use dpp_nystrom::approximation::{Gram, LandmarkSet, Spectrum};
+    use dpp_nystrom::approximation::{Gram, LandmarkSet};
     use dpp_nystrom::core::GroundSet;
     use dpp_nystrom::data::{Prepared, table::Table};
     use dpp_nystrom::faer::{Mat, prelude::Solve};

@@ -3,7 +3,7 @@
 use crate::approximation::{
     errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of,
     features::features_of_points, features::kernel_matrix, ground::AnyGround, ground::Ground,
-    landmark_set::LandmarkSet, spectrum::Norms, spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
+    landmark_set::LandmarkSet,
 };
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
@@ -14,6 +14,9 @@ use faer::Mat;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+
+/// The maximum number of rows for which the kernel matrix and its eigenvalues are computed.
+pub const SPECTRUM_ROWS: usize = 10_000;
 
 /// Prepared rows under a kernel with its bandwidth.
 #[derive(Debug)]
@@ -169,23 +172,6 @@ impl<'a> Gram<'a> {
             LandmarkSet::Indices(rows) => trace_error(&self.ground, rows),
             LandmarkSet::Points(points) => trace_error_of_points(self.rows()?, points),
         }
-    }
-
-    /// Measure the errors of landmarks relative to the best approximation of the same rank; `spectrum` is that of these
-    /// rows.
-    ///
-    /// # Errors
-    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`], [`Error::Eigenvalues`].
-    pub fn relative_error(
-        &self,
-        spectrum: &Spectrum,
-        landmarks: &LandmarkSet,
-    ) -> Result<Option<Norms>, Error> {
-        let count = match landmarks {
-            LandmarkSet::Indices(rows) => rows.len(),
-            LandmarkSet::Points(_) => landmarks.count(self.rows()?.features()),
-        };
-        spectrum.relative_error_of(count, || self.features(landmarks))
     }
 
     /// Return the kernel matrix: `N²` evaluations, `N²` numbers.

@@ -14,7 +14,7 @@
 //! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
-use crate::approximation::{Spectrum, features::kernel_matrix};
+use crate::approximation::{SPECTRUM_ROWS, features::kernel_matrix};
 use crate::error::{Error, landmarks_error};
 use crate::landmarks::selector::check_count;
 use crate::linalg::{
@@ -48,15 +48,23 @@ pub struct ExactKDpp {
 }
 
 impl ExactKDpp {
-    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows. `O(N³)` once; stores up to `5N²`
+    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`] rows. `O(N³)` once; stores up to `5N²`
     /// numbers during the decomposition and `N²` after it.
     ///
     /// # Errors
     /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] if the matrix is not finite or the ground set is
     /// empty, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
-        Spectrum::check_rows(ground.len())?;
+        Self::check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
+    }
+
+    /// Check that there are at most [`SPECTRUM_ROWS`] rows.
+    ///
+    /// # Errors
+    /// [`Error::SpectrumRows`].
+    pub fn check_rows(rows: usize) -> Result<(), Error> {
+        if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
     }
 
     /// Take a decomposition of the kernel matrix, such as [`Gram::eigen`](crate::approximation::Gram::eigen).

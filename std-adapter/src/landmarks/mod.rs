@@ -13,6 +13,7 @@ pub(crate) mod stopping;
 pub(crate) mod swap_search;
 pub(crate) mod tolerance;
 
+pub use crate::linalg::expected_trace_error;
 pub use chain::{select, slot_chain};
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
 pub use methods::draw::draw_row;

@@ -26,7 +26,7 @@ pub(crate) fn log_elementary_symmetric(values: &[f64], degree: usize) -> Vec<f64
 
 /// Return `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` over the c-DPP, from the eigenvalues of `K`; none if
 /// `e_c = 0`, since there is no c-DPP of more landmarks than the rank of `K`. `O(N c)`.
-pub(crate) fn expected_trace_error(eigenvalues: &[f64], c: usize) -> Option<f64> {
+pub fn expected_trace_error(eigenvalues: &[f64], c: usize) -> Option<f64> {
     let logs = log_elementary_symmetric(eigenvalues, c + 1);
     (logs[c] > f64::NEG_INFINITY).then(|| (c + 1) as f64 * (logs[c + 1] - logs[c]).exp())
 }

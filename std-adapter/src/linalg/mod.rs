@@ -7,5 +7,5 @@ pub(crate) mod elementary_symmetric;
 pub(crate) mod elimination;
 pub(crate) mod triangle;
 
-pub use eigen::Eigen;
-pub(crate) use elementary_symmetric::expected_trace_error;
+pub use eigen::{Eigen, rank};
+pub use elementary_symmetric::expected_trace_error;

@@ -192,11 +192,11 @@ fn points_that_are_rows_have_the_error_of_the_rows() {
     let data = Prepared::new(table, None, 0).unwrap();
     let gram =
         Gram::new(&data, KernelSpec { kind: dpp_nystrom::kernel::KernelKind::Matern32, sigma: 1.3 }).unwrap();
-    let spectrum = dpp_nystrom::approximation::Spectrum::of(gram.ground()).unwrap();
+    let spectrum = dpp_nystrom_lab::spectrum::Spectrum::of(gram.ground()).unwrap();
     let rows = LandmarkSet::Indices(vec![3, 14, 15, 65, 89]);
     let points = LandmarkSet::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());
     assert_eq!(gram.trace_error(&rows).unwrap(), gram.trace_error(&points).unwrap());
-    let [one, other] = [&rows, &points].map(|places| gram.relative_error(&spectrum, places).unwrap());
+    let [one, other] = [&rows, &points].map(|places| spectrum.relative_error(&gram, places).unwrap());
     assert_eq!(one, other);
 }
 

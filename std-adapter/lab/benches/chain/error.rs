@@ -14,7 +14,7 @@ use crate::fresh::Fresh;
 use crate::report::{Report, Table};
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::approximation::{Spectrum, trace_error};
+use dpp_nystrom::approximation::trace_error;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::KernelSpec;
@@ -24,6 +24,7 @@ use dpp_nystrom::rng::{RngStream, stream};
 use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
+use dpp_nystrom_lab::spectrum::Spectrum;
 use serde_json::Value;
 
 const PAPER_STEPS: u64 = 3_000;
@@ -104,7 +105,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             let spectrum = if data.len() <= SPECTRUM_ROWS { Some(Spectrum::of(&double)?) } else { None };
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
-                let exact = spectrum.as_ref().and_then(|spectrum| expectation(spectrum, c));
+                let exact = spectrum.as_ref().and_then(|spectrum| spectrum.expected_trace_fraction(c));
                 let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
                 let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
                 let seeds = if request.quick { 5 } else { 10 };
@@ -116,11 +117,6 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Return `(c + 1) e_(c+1) / e_c / Σ λ`; none above the rank.
-fn expectation(spectrum: &Spectrum, c: usize) -> Option<f64> {
-    Some(spectrum.expected_trace_error(c)? / spectrum.eigenvalues().iter().sum::<f64>())
 }
 
 /// Return the initial landmarks of a seed.

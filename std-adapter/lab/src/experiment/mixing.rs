@@ -5,9 +5,10 @@ use super::{Context, Regime, Set, gaussian};
 use crate::chart::{Axis, Panel, Scale, Series};
 use crate::error::{Error, landmarks_error};
 use crate::rng::{Stream, stream};
+use crate::spectrum::Spectrum;
 use crate::statistics::{distinct, summary};
 use crate::text::{cell, short, write_csv};
-use dpp_nystrom::approximation::{AnyGround, Gram, Spectrum, trace_error};
+use dpp_nystrom::approximation::{AnyGround, Gram, trace_error};
 use dpp_nystrom::core::{Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, start};
 use dpp_nystrom::{Error as LibraryError, data::Prepared, heap::Heap, landmarks::slot_chain};
 use serde::{Deserialize, Serialize};
@@ -94,7 +95,6 @@ fn watch(
     let gram = Gram::new(&data, kernel)?;
     let ground = gram.ground();
     let spectrum = Spectrum::of(ground)?;
-    let trace: f64 = spectrum.eigenvalues().iter().sum();
     let mut all = Vec::new();
     for &c in context.plan.mixing_landmarks.iter().filter(|&&c| c < rows) {
         let errors = WALKS.map(|(walk, _)| match along(ground, c, walk, seed) {
@@ -104,7 +104,7 @@ fn watch(
         });
         let errors = errors.into_iter().collect::<Result<_, _>>()?;
         let alpha = super::alpha::lower_bound(ground, c, seed)?;
-        let expected = spectrum.expected_trace_error(c).map(|error| error / trace);
+        let expected = spectrum.expected_trace_fraction(c);
         all.push((c, Watched { sigma: kernel.sigma, expected, alpha, errors }));
     }
     Ok(all)

@@ -9,9 +9,10 @@ use crate::selectors::{
     AdaptiveFull, AdaptivePartial, ApproximateLeverage, ApproximateRidgeLeverage, Leverage, RecursiveRls,
     RidgeLeverage,
 };
+use crate::spectrum::Spectrum;
 use crate::statistics::{distinct, mean, summary};
 use crate::text::{Column, cell};
-use dpp_nystrom::approximation::{Gram, Spectrum};
+use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::landmarks::{self, ChainKind, Selector, Start, Steps, Task};
 use dpp_nystrom::selectors::{Greedy, Kdpp, Kmeans, KmeansPlusPlus, RpCholesky, Uniform};
 use dpp_nystrom::{core::Rule, data::Prepared};
@@ -98,7 +99,7 @@ fn time(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<V
             option: parameter.to_owned(),
             value,
             sigma: kernel.sigma,
-            fro_rel: gram.relative_error(&spectrum, &selection.landmarks)?.map(|relative| relative.frobenius),
+            fro_rel: spectrum.relative_error(&gram, &selection.landmarks)?.map(|relative| relative.frobenius),
             trace_fraction: gram.trace_error(&selection.landmarks)?.fraction,
             seconds: selection.seconds,
         });

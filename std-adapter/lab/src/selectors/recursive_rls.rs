@@ -12,8 +12,9 @@
 //! them a sample of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
 use crate::error::landmarks_error;
+use crate::spectrum::Spectrum;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{AnyGround, Spectrum};
+use dpp_nystrom::approximation::AnyGround;
 use dpp_nystrom::core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use dpp_nystrom::faer::Mat;
 use dpp_nystrom::heap::Heap;

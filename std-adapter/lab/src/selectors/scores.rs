@@ -4,8 +4,9 @@
 //! space have the weights `w_j = 1` for the first k and 0 for the others, and sum to k. Ridge leverage
 //! scores, the diagonal of `K (K + μI)⁻¹`, have `w_j = λ_j/(λ_j + μ)`, and sum to the effective dimension.
 
+use dpp_nystrom::Error;
+use dpp_nystrom::approximation::{Eigen, rank};
 use dpp_nystrom::landmarks::Task;
-use dpp_nystrom::{Error, approximation::Eigen};
 use rayon::prelude::*;
 
 /// Rows per parallel task.
@@ -18,12 +19,12 @@ pub(super) fn within(option: &'static str, value: usize, most: usize) -> Result<
 
 /// Return the weights `w_j`: 1 for each of the first `k` eigenvalues above rounding.
 pub(super) fn leading(eigen: &Eigen, k: usize) -> Vec<f64> {
-    vec![1.0; k.min(eigen.rank())]
+    vec![1.0; k.min(rank(&eigen.values))]
 }
 
 /// Return the weights `w_j = λ_j/(λ_j + μ)` for the eigenvalues above rounding.
 pub(super) fn ridge(eigen: &Eigen, mu: f64) -> Vec<f64> {
-    eigen.values[..eigen.rank()].iter().map(|value| value / (value + mu)).collect()
+    eigen.values[..rank(&eigen.values)].iter().map(|value| value / (value + mu)).collect()
 }
 
 /// Return the ridge weights at the task's ridge, `μ = Nγ`; without one, at the μ of effective dimension c.

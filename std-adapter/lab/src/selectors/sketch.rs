@@ -9,7 +9,7 @@ use super::{diagonal, scores::within};
 use crate::error::landmarks_error;
 use crate::linalg::product;
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{Eigen, LandmarkSet};
+use dpp_nystrom::approximation::{Eigen, LandmarkSet, rank};
 use dpp_nystrom::core::{Error as CoreError, Landmarks, Random};
 use dpp_nystrom::heap::Heap;
 use dpp_nystrom::landmarks::{Task, draw_row};
@@ -42,10 +42,8 @@ pub(super) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
     go_on(task.observer)?;
     let features = task.gram.features(&LandmarkSet::Indices(landmarks.members().to_vec()))?;
     go_on(task.observer)?;
-    let eigen = Eigen::of(&product(features.as_ref(), features.transpose()))?;
-    let rank = eigen.rank();
-    let Eigen { mut values, vectors } = eigen;
-    values.truncate(rank);
+    let Eigen { mut values, vectors } = Eigen::of(&product(features.as_ref(), features.transpose()))?;
+    values.truncate(rank(&values));
     let mut vectors = product(features.transpose(), vectors.get(.., ..values.len()));
     for (j, value) in values.iter().enumerate() {
         let root = value.sqrt();

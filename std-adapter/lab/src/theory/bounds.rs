@@ -4,7 +4,7 @@
 //! Eigenvalues are given in descending order, `λ_1 >= λ_2 >= …`; `c >= k >= 1` landmarks are drawn from the
 //! c-DPP.
 
-use dpp_nystrom::approximation::Norms;
+use crate::spectrum::Norms;
 
 /// Return Lemma 1's bound (Guruswami and Sinop 2012): `e_{c+1}/e_c <= Σ_{i>k} λ_i / (c + 1 - k)` for
 /// `1 <= k <= c`.

@@ -2,10 +2,11 @@
 
 use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
+use crate::spectrum::Norms;
 use crate::statistics::{mean, variance};
 use crate::theory::{ChainRecord, bounds, chains, coalescence, contraction, risk};
 use dpp_nystrom::Error;
-use dpp_nystrom::approximation::{AnyGround, Gram, LandmarkSet, Norms, Spectrum};
+use dpp_nystrom::approximation::{AnyGround, Gram, LandmarkSet};
 use dpp_nystrom::core::{Error as CoreError, GroundSet, Landmarks, start};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::faer::Mat;
@@ -257,7 +258,7 @@ impl<'a> Diagnostics<'a> {
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        Spectrum::check_rows(data.len())?;
+        ExactKDpp::check_rows(data.len())?;
         let gram = Gram::new(data, kernel)?;
         observer.begin("eigenvectors", 1);
         let matrix = Arc::clone(gram.matrix()?);

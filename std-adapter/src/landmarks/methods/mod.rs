@@ -19,7 +19,7 @@
 //! | `kmeans-snapped` | the rows nearest to the k-means centroids | as `kmeans` | N + c d | Zhang, Tsang, Kwok 2008 |
 //! | `given` | given rows | c²/2 | c² | |
 //!
-//! Methods that store N² numbers return an error above [`crate::approximation::spectrum::SPECTRUM_ROWS`] rows. The
+//! Methods that store N² numbers return an error above [`crate::approximation::SPECTRUM_ROWS`] rows. The
 //! error names a method that accepts more rows.
 //!
 //! # Drawing
