@@ -37,18 +37,19 @@
 //! | a model, its file, its way to a device | [`KernelRidge`], [`Model`], [`model::export`] |
 //! | all of it in one call, with checkpoints, for programs like the command line | [`pipeline`] |
 //! | landmarks of a ground set of one's own | [`landmarks::select`] |
-//! | approximation errors | [`approximation`] |
+//! | trace errors, kernel matrices, features | [`approximation`] |
 //! | rows in many places, fleets of devices | [`regression::FitSpec`], [`regression::Fleet`] |
-//! | bandwidth and ridge together | [`regression::tune`] |
 //! | scales or a map of the features, learned from the target | [`kernel::Metric`] |
-//! | exact samples, bounds, mixing, convergence | [`landmarks::ExactKDpp`], [`theory`] |
-//! | methods against each other | [`benchmark`] |
+//! | exact samples, convergence of chains | [`landmarks::ExactKDpp`], [`landmarks::convergence`] |
+//! | a selector of one's own | [`landmarks::Selector`] |
+//!
+//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors of historical interest.
 //!
 //! # Order of modules
 //!
 //! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `atomic_file`, `framed_file`, `linalg`,
-//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`, `theory`,
-//! `benchmark`, `interop`.
+//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`,
+//! `interop`.
 //!
 //! # Features
 //!
@@ -59,7 +60,6 @@
 
 pub mod approximation;
 pub mod atomic_file;
-pub mod benchmark;
 pub mod data;
 pub mod error;
 pub mod estimators;
@@ -69,7 +69,7 @@ pub mod heap;
 pub mod interop;
 pub mod kernel;
 pub mod landmarks;
-pub mod linalg;
+mod linalg;
 mod metric;
 pub mod model;
 pub mod observer;
@@ -77,7 +77,6 @@ pub mod pipeline;
 pub mod regression;
 pub mod rng;
 pub mod simd;
-pub mod theory;
 
 pub use dpp_nystrom_core as core;
 pub use faer;

@@ -20,12 +20,15 @@ pub trait Observer: Sync {
 }
 
 /// Return [`Error::Cancelled`] if the observer cancels.
-pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn go_on(observer: &dyn Observer) -> Result<(), Error> {
     if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
 /// Forwards cancellation alone: for steps of a phase that has its own progress.
-pub(crate) struct Silent<'a>(pub(crate) &'a dyn Observer);
+pub struct Silent<'a>(pub &'a dyn Observer);
 
 impl Observer for Silent<'_> {
     fn begin(&self, _: &str, _: u64) {}
@@ -38,9 +41,11 @@ impl Observer for Silent<'_> {
 }
 
 /// Prefixes the phases of one of several steps with its name.
-pub(crate) struct Named<'a> {
-    pub(crate) outer: &'a dyn Observer,
-    pub(crate) name: &'a str,
+pub struct Named<'a> {
+    /// The observer of all steps.
+    pub outer: &'a dyn Observer,
+    /// The name of the step.
+    pub name: &'a str,
 }
 
 impl Observer for Named<'_> {

@@ -17,26 +17,16 @@ pub enum RngStream {
     Bandwidth = 0x3c6e_f372_fe94_f82a,
     /// Cross-validation folds.
     Folds = 0xdaa6_6d2c_7ddf_743f,
-    /// Assignment of landmarks to experts.
-    Experts = 0xb54c_da58_fbbd_e1f2,
     /// The pilot sample from which a method is chosen.
     Pilot = 0x1f83_d9ab_fb41_bd6b,
     /// Candidates of refinement.
     Refinement = 0x2fe1_f8a1_c935_e2bc,
     /// Candidates of refinement by the leave-one-out error.
     Supervised = 0x8d1c_4a07_63be_95f3,
-    /// Exact c-DPP samples.
-    Exact = 0xb54c_da58_ddf0_0f2a,
-    /// Triples `(S, r, t)` for the contraction.
-    Triples = 0x1715_609d_7cea_8936,
     /// Rows that a metric is learned from.
     Metric = 0x510e_527f_ade6_82d1,
     /// Rows on which models for a number of bytes are compared.
     Flash = 0x9b05_688c_2b3e_6c1f,
-    /// Coupled chains.
-    Coupling = 0x5384_5412_7b09_6493,
-    /// Chains run for diagnostics.
-    Chains = 0xf1bb_cdcb_fa53_e0a8,
 }
 
 /// Return the generator for this seed and purpose.

@@ -4,21 +4,18 @@
 //! al. 2009, `linfa-datasets`).
 
 use crate::bar::Bar;
-use crate::chart::{Axis, Panel, Scale, draw};
-use crate::curves::curves;
 use crate::error::Error;
-use crate::evaluate::table_of_means;
 use crate::output::{print_line, short, write_column};
-use crate::statistics::mean;
 use clap::Args;
-use dpp_nystrom::benchmark::{Comparison, Trial, evaluate};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
 use dpp_nystrom::selectors::{Kdpp, Uniform};
-use dpp_nystrom::{
-    Error as LibraryError, Model, approximation::Approximation, data::Prepared, data::table::Table,
-    regression::Ridge,
-};
+use dpp_nystrom::{Error as LibraryError, Model, data::Prepared, data::table::Table, regression::Ridge};
+use dpp_nystrom_lab::benchmark::{Comparison, Trial, evaluate, table_of_means};
+use dpp_nystrom_lab::chart::{Axis, Panel, Scale, draw};
+use dpp_nystrom_lab::curves::curves;
+use dpp_nystrom_lab::statistics::mean;
+use dpp_nystrom_lab::variants::Approximation;
 use std::path::{Path, PathBuf};
 use std::{fs, sync::Arc};
 
@@ -156,11 +153,9 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
 
 /// Some of a table's rows.
 fn part(table: &Table, rows: std::ops::Range<usize>) -> Table {
-    Table {
-        features: table.features[rows.start * table.dim..rows.end * table.dim].to_vec(),
-        target: table.target.as_ref().map(|target| target[rows].to_vec()),
-        ..table.clone()
-    }
+    let mut part = table.clone();
+    part.keep(&rows.collect::<Vec<_>>());
+    part
 }
 
 fn wines() -> Result<Table, Error> {

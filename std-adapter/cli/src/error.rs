@@ -4,7 +4,8 @@ use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::error::{
     Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError, TableProblem,
 };
-use std::{io, path::PathBuf};
+use dpp_nystrom_lab::Error as LabError;
+use std::path::PathBuf;
 
 /// Any error that the program reports on stderr.
 #[derive(Debug, thiserror::Error)]
@@ -84,15 +85,9 @@ pub(crate) enum Error {
     /// States that cannot be merged, or are far from the others.
     #[error("{reason}; look at what sent it, then leave it out (--outliers exclude){}", if *far { ", or accept it (accept)" } else { "" })]
     Refused { reason: String, far: bool },
-    /// A chart that could not be drawn.
-    #[error("cannot draw the chart: {0}")]
-    Picture(String),
-    /// A folder that cannot be listed.
-    #[error("{}: {source}; give a folder of data files", path.display())]
-    Folder { path: PathBuf, source: io::Error },
-    /// A folder without data sets.
-    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", .0.display())]
-    NoDataSet(PathBuf),
+    /// An error of a figure or an experiment.
+    #[error(transparent)]
+    Lab(LabError),
     /// Something that is not in the model.
     #[error("{}: {what} not in this model; {advice}", path.display())]
     NotInModel { path: PathBuf, what: &'static str, advice: &'static str },
@@ -123,6 +118,15 @@ pub(crate) enum Error {
     /// Built-in rows of an unexpected shape.
     #[error("the built-in rows cannot be read: they have another shape than expected")]
     BuiltIn,
+}
+
+impl From<LabError> for Error {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Library(error) => Self::Library(error),
+            error => Self::Lab(error),
+        }
+    }
 }
 
 /// Return the end of a message about a table: the options that read it.
@@ -173,7 +177,6 @@ fn advice(error: &LibraryError) -> Option<String> {
         LibraryError::Memory { .. } => "(--landmarks, --rows, --precision)",
         LibraryError::NoRows { .. } => "(omit --refine)",
         LibraryError::Tolerance { .. } => "(--tolerance, --max-landmarks, --sigma, --method)",
-        LibraryError::OutOfRange { option: "columns", .. } => "(--score-columns)",
         LibraryError::OutOfRange { option, .. } => return Some(format!(" (--{option})")),
         LibraryError::Model { problem: ModelProblem::Foreign, .. } => {
             "with `dpp-nystrom fit --model` (what export writes is read by predict alone)"

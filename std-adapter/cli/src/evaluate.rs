@@ -3,17 +3,17 @@
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::output::{Column, note, print, print_json, short_or_dash, table};
+use crate::output::{note, print, print_json};
 use crate::source;
-use crate::statistics::{distinct, mean};
 use clap::Args;
-use dpp_nystrom::approximation::{Approximation, SPECTRUM_ROWS};
-use dpp_nystrom::benchmark::{Comparison, Trial, evaluate_classes};
+use dpp_nystrom::approximation::SPECTRUM_ROWS;
 use dpp_nystrom::data::Scale;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::{kernel::KernelParams, regression::Ridge};
-use dpp_nystrom_options::{Choice, one_of};
-use dpp_nystrom_options::{MethodArguments, methods};
+use dpp_nystrom_lab::benchmark::{Comparison, evaluate_classes, table_of_means};
+use dpp_nystrom_lab::selectors;
+use dpp_nystrom_lab::variants::Approximation;
+use dpp_nystrom_options::{Choice, MethodArguments, methods, one_of};
 use std::path::PathBuf;
 
 const APPROXIMATIONS: [Choice<Approximation>; 3] = [
@@ -31,7 +31,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     pub(crate) source: Source,
     /// Methods to compare, separated by commas
-    #[arg(long, value_parser = methods(true), value_delimiter = ',', required = true)]
+    #[arg(long, value_parser = methods(selectors::methods(), true), value_delimiter = ',', required = true)]
     pub(crate) methods: Vec<&'static Method>,
     /// Numbers of landmarks, separated by commas
     #[arg(long, value_name = "C", value_delimiter = ',', required = true)]
@@ -145,43 +145,4 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         print(&table_of_means(&trials))?;
     }
     Ok(())
-}
-
-/// A line for each method and number of landmarks: means over the seeds.
-pub(crate) fn table_of_means(trials: &[Trial]) -> String {
-    let mut groups = distinct(trials.iter().map(|trial| (trial.landmarks, trial.method.as_str())));
-    groups.sort_by_key(|group| group.0);
-    let groups: Vec<Vec<&Trial>> = groups
-        .into_iter()
-        .map(|group| {
-            trials.iter().filter(|trial| (trial.landmarks, trial.method.as_str()) == group).collect()
-        })
-        .collect();
-    let columns: [Column<Vec<&Trial>>; 12] = [
-        ("method", |group| group[0].method.clone()),
-        ("c", |group| group[0].landmarks.to_string()),
-        ("seeds", |group| group.len().to_string()),
-        ("fro_rel", |group| short_mean(group, |trial| trial.fro_rel)),
-        ("spec_rel", |group| short_mean(group, |trial| trial.spec_rel)),
-        ("trace_fraction", |group| short_mean(group, |trial| Some(trial.trace_fraction))),
-        ("train_nrmse", |group| short_mean(group, |trial| trial.train_nrmse)),
-        ("test_nrmse", |group| short_mean(group, |trial| trial.test_nrmse)),
-        ("accuracy", |group| short_mean(group, |trial| trial.accuracy)),
-        ("seconds", |group| short_mean(group, |trial| Some(trial.seconds))),
-        ("sigma", |group| short_mean(group, |trial| Some(trial.sigma))),
-        // Ridges spread over powers of ten.
-        ("ridge", |group| {
-            let logarithms = group.iter().filter_map(|trial| trial.ridge.map(f64::ln));
-            short_or_dash(mean(logarithms).map(f64::exp))
-        }),
-    ];
-    // Numbers have no accuracy, and classes have no other.
-    let has_classes = trials.iter().any(|trial| trial.accuracy.is_some());
-    let shown = |name: &str| if has_classes { !name.ends_with("_nrmse") } else { name != "accuracy" };
-    let columns: Vec<Column<Vec<&Trial>>> = columns.into_iter().filter(|column| shown(column.0)).collect();
-    table(&columns, &groups)
-}
-
-fn short_mean(group: &[&Trial], of: impl Fn(&Trial) -> Option<f64>) -> String {
-    short_or_dash(mean(group.iter().filter_map(|trial| of(trial))))
 }

@@ -19,6 +19,7 @@ use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{
     Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
 };
+use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "C", conflicts_with = "given")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
-    #[arg(long, value_parser = methods(false), default_value = "auto")]
+    #[arg(long, value_parser = methods(selectors::methods(), false), default_value = "auto")]
     pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,

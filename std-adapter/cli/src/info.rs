@@ -1,6 +1,5 @@
 //! `dpp-nystrom info`.
 
-use crate::chart::draw_bars;
 use crate::error::Error;
 use crate::export::name_of_numbers;
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
@@ -9,6 +8,7 @@ use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::data::{Map, table::Missing};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom_lab::chart::draw_bars;
 use serde::Serialize;
 use std::path::PathBuf;
 

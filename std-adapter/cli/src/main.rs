@@ -2,12 +2,10 @@
 
 mod arguments;
 mod bar;
-mod chart;
 mod class_report;
 mod columns;
 mod compiled;
 mod convert;
-mod curves;
 mod demo;
 mod diagnose;
 mod error;
@@ -25,8 +23,6 @@ mod predict;
 mod report;
 mod select;
 mod source;
-mod statistics;
-mod surface;
 mod threads;
 mod tolerance;
 mod transform;

@@ -3,8 +3,13 @@
 use crate::bar::aside;
 use crate::error;
 use dpp_nystrom::Error;
+use dpp_nystrom_lab::text::is_obeyed;
 use std::path::{Path, PathBuf};
 use std::{io, io::Write, sync::Mutex};
+
+pub(crate) use dpp_nystrom_lab::text::{
+    Column, aligned, cell, inert, listed, plain, plain_line, row, short, short_or_dash, table, write_csv,
+};
 
 /// The lines of [`note`] so far.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -21,29 +26,6 @@ pub(crate) fn note(line: &str) {
 /// Return the lines that were printed on stderr so far.
 pub(crate) fn notes() -> Vec<String> {
     NOTES.lock().map(|notes| notes.clone()).unwrap_or_default()
-}
-
-/// Whether a character of a name is not shown but obeyed, by a terminal or a layout: controls, and what ends a line or turns the
-/// direction of writing.
-fn is_obeyed(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
-}
-
-/// Escape what would be obeyed in a text of several lines; the program's own line ends and tabs stay.
-pub(crate) fn plain(text: &str) -> String {
-    escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
-}
-
-/// [`plain`], of one line or a name: line ends and tabs are escaped as well.
-pub(crate) fn plain_line(text: &str) -> String {
-    escaped(text, is_obeyed)
-}
-
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
-    let shown = |c: char| if is_escaped(c) { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(shown).collect()
 }
 
 /// Print text on standard output.
@@ -91,14 +73,6 @@ pub(crate) fn write_columns_in_parts<A>(
 /// Return a header of CSV, without its end.
 pub(crate) fn names_record<'f>(names: impl Iterator<Item = &'f str>) -> String {
     names.map(|name| cell_of(&inert(name))).collect::<Vec<_>>().join(",")
-}
-
-/// Return a name as spreadsheets and terminals do not obey it: with a quotation mark before what would be a formula, and without controls.
-/// A number is none.
-pub(crate) fn inert(name: &str) -> String {
-    let is_formula = name.trim_start().starts_with(['=', '+', '-', '@']) && name.parse::<f64>().is_err();
-    let name = plain_line(name);
-    if is_formula { format!("'{name}") } else { name }
 }
 
 /// Return a field of CSV, quoted if it needs to be.
@@ -164,28 +138,6 @@ pub(crate) fn write_rows_in_parts<A>(
     }
 }
 
-/// Write records under the names of their fields to a CSV file.
-pub(crate) fn write_csv<R: IntoIterator<Item: AsRef<[u8]>>>(
-    path: &Path,
-    names: &[impl AsRef<str>],
-    records: impl IntoIterator<Item = R>,
-) -> Result<(), Error> {
-    dpp_nystrom::atomic_file::write_whole(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(names.iter().map(|name| inert(name.as_ref()))).map_err(cause)?;
-        records.into_iter().try_for_each(|record| csv.write_record(record)).map_err(cause)?;
-        csv.flush()
-    })
-}
-
-/// Return the underlying I/O error, so that a closed pipe is recognised.
-fn cause(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => source,
-        kind => io::Error::other(format!("{kind:?}")),
-    }
-}
-
 /// Reject an output path that is also an input.
 pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), error::Error> {
     let place = |path: &Path| path.canonicalize().ok();
@@ -227,85 +179,6 @@ pub(crate) fn shown_if_any<S: serde::Serializer>(path: &Option<&Path>, to: S) ->
     to.collect_str(&path.unwrap_or(Path::new("")).display())
 }
 
-/// A column of a table: its name, and its cell for an item.
-pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
-
-/// Return the names of the columns, and a row of cells for each item.
-pub(crate) fn cells<T>(columns: &[Column<T>], items: &[T]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let row = |item| columns.iter().map(|(_, cell)| cell(item)).collect();
-    (columns.iter().map(|column| column.0).collect(), items.iter().map(row).collect())
-}
-
-/// Format a line for each item under the names of the columns, as [`aligned`].
-pub(crate) fn table<T>(columns: &[Column<T>], items: &[T]) -> String {
-    let (names, rows) = cells(columns, items);
-    aligned(&names, &rows)
-}
-
-/// Format rows of cells under a header: the first column left-aligned, the others right-aligned.
-pub(crate) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
-    in_columns(header, rows, |cell, width| format!("{cell:>width$}"))
-}
-
-/// Format names and their values, of any length, as two left-aligned columns. The first pair is a header.
-pub(crate) fn listed(header: &[&str; 2], rows: &[Vec<String>]) -> String {
-    in_columns(header, rows, |cell, _| cell.to_owned())
-}
-
-/// Format rows of cells: the first column left-aligned, the others as said for a cell and its column's width.
-fn in_columns(header: &[&str], rows: &[Vec<String>], further: fn(&str, usize) -> String) -> String {
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect();
-    let header: Vec<String> = header.iter().map(|name| plain_line(name)).collect();
-    let cells = |row: &[String], at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
-    let widths: Vec<usize> = header
-        .iter()
-        .enumerate()
-        .map(|(at, name)| rows.iter().map(|row| cells(row, at)).fold(name.chars().count(), usize::max))
-        .collect();
-    let line = |row: &[String]| {
-        let mut text = String::new();
-        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            match at {
-                0 => text.push_str(&format!("{cell:<width$}")),
-                _ => text.push_str(&format!("  {}", further(cell, width))),
-            }
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        text
-    };
-    line(&header) + &rows.iter().map(|row| line(row)).collect::<String>()
-}
-
-/// Format with four significant digits, without trailing exponents where possible.
-pub(crate) fn short(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        size if (1e-3..1e5).contains(&size) => {
-            let digits = (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
-            format!("{value:.digits$}")
-        }
-        _ => format!("{value:.3e}"),
-    }
-}
-
-/// Return a line of a table of two columns.
-#[expect(clippy::needless_pass_by_value, reason = "callers pass temporaries")]
-pub(crate) fn row(name: &str, value: impl ToString) -> Vec<String> {
-    vec![name.to_owned(), value.to_string()]
-}
-
-/// [`short`], or a dash for a missing value.
-pub(crate) fn short_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), short)
-}
-
-/// Return a cell of a CSV file, empty for a missing value.
-pub(crate) fn cell(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
 /// Print a report: one JSON object, or text.
 pub(crate) fn print_report<R: serde::Serialize>(
     json: bool,
@@ -325,24 +198,4 @@ pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
         false => c.to_string(),
     };
     print_line(&text.chars().map(escape).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{aligned, listed, short};
-
-    #[test]
-    fn numbers_keep_four_digits() {
-        let shown = [0.0, 1.0, 0.5, 1234.5678, 99999.4, 1e5, 0.001234, 0.000123456, -2.5e-9];
-        let expected =
-            ["0", "1.000", "0.5000", "1235", "99999", "1.000e5", "0.001234", "1.235e-4", "-2.500e-9"];
-        assert_eq!(shown.map(short), expected);
-    }
-
-    #[test]
-    fn columns_line_up() {
-        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["long".to_owned(), "10".to_owned()]];
-        assert_eq!(aligned(&["name", "c"], &rows), "name   c\na      1\nlong  10\n");
-        assert_eq!(listed(&["name", "c"], &rows), "name  c\na     1\nlong  10\n");
-    }
 }

@@ -17,6 +17,7 @@ use dpp_nystrom::{
     Dataset, Error as LibraryError, approximation::LandmarkSet, atomic_file::check_writable,
     landmarks::methods::Method, regression::Ridge,
 };
+use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub(crate) struct Select {
     #[arg(long, value_name = "C")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
-    #[arg(long, value_parser = methods(false), default_value = "kdpp")]
+    #[arg(long, value_parser = methods(selectors::methods(), false), default_value = "kdpp")]
     pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,

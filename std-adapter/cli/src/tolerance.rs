@@ -1,8 +1,6 @@
 //! As few landmarks as an error allows, and the curve of errors that was seen on the way.
 
 use crate::arguments::positive;
-use crate::chart::{Axis, Panel, Scale, Series, draw};
-use crate::curves::look;
 use crate::error::Error;
 use crate::output::{aligned, note, short};
 use clap::{Args, ValueEnum};
@@ -11,6 +9,8 @@ use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};
 use dpp_nystrom::{approximation::CurvePoint, regression::Ridge};
+use dpp_nystrom_lab::chart::{Axis, Panel, Scale, Series, draw};
+use dpp_nystrom_lab::curves::look;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,7 @@ impl Curve {
                 Series { name: "tolerance".to_owned(), look: ASKED, points: asked },
             ],
         };
-        draw(path, &format!("{dataset}: landmarks for an error"), &[panel])
+        Ok(draw(path, &format!("{dataset}: landmarks for an error"), &[panel])?)
     }
 
     /// Some of the points, those on both sides of the tolerance among them.

@@ -7,9 +7,9 @@ use crate::output::{
     aligned, cell, keep_apart, keep_inputs, note, print_report, short, short_or_dash, write_csv,
 };
 use crate::source;
-use crate::surface;
 use clap::Args;
-use dpp_nystrom::regression::{Grid, Regressor, SIGMA_GRID, Surface, ridge_grid, tune};
+use dpp_nystrom::regression::{SIGMA_GRID, ridge_grid};
+use dpp_nystrom_lab::tune::{Grid, Regressor, Surface, tune};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -105,11 +105,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
             Regressor::Full => "all rows".to_owned(),
             Regressor::Nystrom { landmarks } => format!("{landmarks} landmarks"),
         };
-        surface::draw(
-            path,
-            &format!("{}: {} rows, ridge regression on {on}", data.name, data.len()),
-            &surface,
-        )?;
+        surface.draw(path, &format!("{}: {} rows, ridge regression on {on}", data.name, data.len()))?;
     }
     let report = Report {
         dataset: &data.name,

@@ -4,14 +4,15 @@ use crate::choice::{Choice, one_of};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::core::Rule;
-use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
 use dpp_nystrom::landmarks::{ChainKind, Objective, Refinement, Start, Steps};
 use std::time::Duration;
 
 /// Options of the methods.
 #[derive(Debug, Args)]
 pub struct MethodArguments {
-    /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default: auto]
+    /// Steps of the chain: a number, or auto, until it has converged (paper and metropolis: 3000) [default:
+    /// auto]
     #[arg(long, value_name = "N|auto")]
     steps: Option<Steps>,
     /// Where the chain starts [default: kmeans++]
@@ -20,16 +21,10 @@ pub struct MethodArguments {
     /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often [default: slot]
     #[arg(long, value_parser = one_of(&CHAINS))]
     chain: Option<ChainKind>,
-    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the start of
-    /// refined: as many as fit in 32 MiB]
+    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the
+    /// start of refined: as many as fit in 32 MiB]
     #[arg(long, value_name = "M")]
     pivot_rows: Option<usize>,
-    /// Rank of the space that lev and applev take scores of [default: the number of landmarks]
-    #[arg(long, value_name = "K")]
-    rank: Option<usize>,
-    /// Columns that applev and appreglev take scores from [default: four times the landmarks]
-    #[arg(long, value_name = "P")]
-    score_columns: Option<usize>,
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
     /// with a budget: as many as fit]
     #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -46,8 +41,8 @@ pub struct MethodArguments {
     /// What exchanges of refined lower [default: trace]
     #[arg(long, value_parser = one_of(&OBJECTIVES))]
     objective: Option<Objective>,
-    /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same rows
-    /// on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
+    /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same
+    /// rows on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }
@@ -83,11 +78,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("invalid time {text:?}: expected a number with its unit, as 500ms or 2s"))
 }
 
-/// The values of an argument that names a method, from the registry; `given` among them or not.
-pub fn methods(given: bool) -> impl TypedValueParser<Value = &'static Method> {
-    let known = METHODS.iter().filter(move |method| given || !method.uses(SelectorOption::Given));
-    PossibleValuesParser::new(known.map(|method| PossibleValue::new(method.name).help(method.help)))
-        .try_map(|name| find(&name).ok_or("no method"))
+/// The values of an argument that names one of these methods; `given` among them or not.
+pub fn methods(
+    known: impl Iterator<Item = &'static Method>,
+    given: bool,
+) -> impl TypedValueParser<Value = &'static Method> {
+    let known: Vec<_> = known.filter(|method| given || !method.uses(SelectorOption::Given)).collect();
+    let values = known.iter().map(|method| PossibleValue::new(method.name).help(method.help));
+    PossibleValuesParser::new(values)
+        .try_map(move |name| known.iter().copied().find(|method| method.name == name).ok_or("no method"))
 }
 
 impl MethodArguments {
@@ -107,8 +106,7 @@ impl MethodArguments {
 
     /// Return the options, with the rows of the method `given`.
     pub fn options(&self, given: &[usize]) -> SelectorOptions {
-        let Self { start, chain, steps, pivot_rows, rank, score_columns: columns, objective, budget, .. } =
-            *self;
+        let Self { start, chain, steps, pivot_rows, objective, budget, .. } = *self;
         SelectorOptions {
             start: match start.unwrap_or_default() {
                 Start::Pivoted { .. } => Start::Pivoted { rows: pivot_rows },
@@ -117,8 +115,6 @@ impl MethodArguments {
             chain: chain.unwrap_or_default(),
             steps: steps.unwrap_or_default(),
             pivot_rows,
-            rank,
-            columns,
             refinement: self.refinement(),
             objective: objective.unwrap_or_default(),
             budget,
@@ -133,8 +129,6 @@ impl MethodArguments {
             ("--start", self.start.is_some(), SelectorOption::Start),
             ("--chain", self.chain.is_some(), SelectorOption::Chain),
             ("--pivot-rows", self.pivot_rows.is_some(), SelectorOption::PivotRows),
-            ("--rank", self.rank.is_some(), SelectorOption::Rank),
-            ("--score-columns", self.score_columns.is_some(), SelectorOption::Columns),
             ("--objective", self.objective.is_some(), SelectorOption::Objective),
             ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];

@@ -22,7 +22,7 @@ pub struct TraceError {
 
 impl TraceError {
     /// Return the error and its fraction of `trace`; 0 for a trace of 0.
-    pub(crate) fn of(error: f64, trace: f64) -> Self {
+    pub fn of(error: f64, trace: f64) -> Self {
         Self { error, fraction: if trace > 0.0 { error / trace } else { 0.0 } }
     }
 }

@@ -64,8 +64,12 @@ where
     })
 }
 
-/// Return the [`features`] from the independent ones of these landmarks.
-pub(crate) fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
+/// Return a column of Nyström features `φ` for each row, from the independent ones of these landmarks: `K̃ = ΦᵀΦ`. `N c²`
+/// multiply-adds on all threads.
+///
+/// # Errors
+/// [`Error::Landmarks`], [`Error::Memory`].
+pub fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,
 {

@@ -1,9 +1,9 @@
 //! Rows under a kernel, with a lazily computed, cached kernel matrix and eigendecomposition.
 
 use crate::approximation::{
-    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of_points,
-    features::kernel_matrix, ground::AnyGround, ground::Ground, landmark_set::LandmarkSet, spectrum::Norms,
-    spectrum::SPECTRUM_ROWS, spectrum::Spectrum,
+    errors::TraceError, errors::trace_error, errors::trace_error_of_points, features::features_of,
+    features::features_of_points, features::kernel_matrix, ground::AnyGround, ground::Ground,
+    landmark_set::LandmarkSet,
 };
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::Error;
@@ -14,6 +14,9 @@ use faer::Mat;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+
+/// The maximum number of rows for which the kernel matrix and its eigenvalues are computed.
+pub const SPECTRUM_ROWS: usize = 10_000;
 
 /// Prepared rows under a kernel with its bandwidth.
 #[derive(Debug)]
@@ -80,7 +83,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Take any ground set, and the rows it is over for their target.
-    pub(crate) fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
+    pub fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
         let ground = AnyGround::Entries(ground);
         Self { data, kernel: None, ground, matrix: Kept::new(), eigen: Kept::new() }
     }
@@ -149,6 +152,17 @@ impl<'a> Gram<'a> {
         }
     }
 
+    /// Return a column of Nyström features for each row: see [`features_of`].
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
+    pub fn features(&self, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
+        match landmarks {
+            LandmarkSet::Indices(rows) => features_of(&self.ground, rows),
+            LandmarkSet::Points(points) => features_of_points(self.rows()?, points),
+        }
+    }
+
     /// Measure the trace error of landmarks, in one pass over the rows.
     ///
     /// # Errors
@@ -157,26 +171,6 @@ impl<'a> Gram<'a> {
         match landmarks {
             LandmarkSet::Indices(rows) => trace_error(&self.ground, rows),
             LandmarkSet::Points(points) => trace_error_of_points(self.rows()?, points),
-        }
-    }
-
-    /// Measure the errors of landmarks relative to the best approximation of the same rank; `spectrum` is that of these
-    /// rows.
-    ///
-    /// # Errors
-    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`], [`Error::Eigenvalues`].
-    pub fn relative_error(
-        &self,
-        spectrum: &Spectrum,
-        landmarks: &LandmarkSet,
-    ) -> Result<Option<Norms>, Error> {
-        match landmarks {
-            LandmarkSet::Indices(rows) => spectrum.relative_error(&self.ground, rows),
-            LandmarkSet::Points(points) => {
-                let rows = self.rows()?;
-                let features = || features_of_points(rows, points);
-                spectrum.relative_error_of(landmarks.count(rows.features()), features)
-            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! The Nyström approximation `K̃ = K_{·,C} K_{C,C}⁺ K_{C,·}` and its errors: trace, Frobenius, spectral.
+//! The Nyström approximation `K̃ = K_{·,C} K_{C,C}⁺ K_{C,·}` and its trace error.
 
 pub(crate) mod components;
 pub(crate) mod curve;
@@ -7,14 +7,12 @@ pub(crate) mod features;
 pub(crate) mod gram;
 pub(crate) mod ground;
 pub(crate) mod landmark_set;
-pub(crate) mod spectrum;
-pub(crate) mod variants;
 
+pub use crate::linalg::{Eigen, rank};
 pub use components::Components;
 pub use curve::CurvePoint;
 pub use errors::{TraceError, trace_error, trace_error_of_points};
-pub use gram::Gram;
+pub use features::features_of;
+pub use gram::{Gram, SPECTRUM_ROWS};
 pub use ground::{AnyGround, Ground};
 pub use landmark_set::LandmarkSet;
-pub use spectrum::{Norms, SPECTRUM_ROWS, Spectrum};
-pub use variants::Approximation;

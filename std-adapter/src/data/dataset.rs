@@ -303,7 +303,7 @@ impl<'a> Dataset<'a> {
         let scaler = statistics(&table);
         let mut rows = Prepared { numbers, ..Prepared::scaled_by(table, scaler)? };
         if let Some(labels) = &self.labels {
-            rows.classify(labels)?;
+            rows.classify(labels);
         }
         Ok(Source::memory(rows))
     }

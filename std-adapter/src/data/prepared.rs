@@ -101,7 +101,7 @@ impl Prepared {
             None => None,
         };
         if let Some(drawn) = &drawn {
-            keep(&mut table, drawn);
+            table.keep(drawn);
             table.weights = table.weights.map(normalised);
         }
         let numbers = match (present, drawn) {
@@ -185,7 +185,7 @@ impl Prepared {
         }
         prepared.groups = groups;
         if let Some(labels) = &recipe.classes {
-            prepared.classify(labels)?;
+            prepared.classify(labels);
         }
         prepared.recipe = Some(recipe);
         if !remarks.dropped.is_empty() {
@@ -200,9 +200,9 @@ impl Prepared {
     }
 
     /// Replace a target that is the index of a label by the indicators of the classes. Labels without rows are left out.
-    pub(crate) fn classify(&mut self, labels: &[String]) -> Result<(), Error> {
+    pub fn classify(&mut self, labels: &[String]) {
         let Some(StandardTarget { name: column, values, mean, deviation }) = self.target.take() else {
-            return Ok(());
+            return;
         };
         let of_rows: Vec<usize> =
             values.iter().map(|value| (mean + deviation * value).round() as usize).collect();
@@ -223,7 +223,6 @@ impl Prepared {
         let (first, further) = (targets.next(), targets.collect());
         (self.target, self.further) = (first, further);
         self.classes = Some(Classes { column, labels });
-        Ok(())
     }
 
     /// Scale all rows of a table by given statistics, and the target by its own. Its weights, if it has any, are positive and of
@@ -451,7 +450,7 @@ impl Prepared {
     }
 
     /// Return the targets.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = &StandardTarget> {
+    pub fn targets(&self) -> impl Iterator<Item = &StandardTarget> {
         self.target.iter().chain(&self.further)
     }
 
@@ -465,7 +464,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of [`learnable`](Self::learnable), [`Error::SeveralTargets`].
-    pub(crate) fn single(&self, what: &'static str) -> Result<&StandardTarget, Error> {
+    pub fn single(&self, what: &'static str) -> Result<&StandardTarget, Error> {
         self.columns().single(what)?;
         self.target()
     }
@@ -513,15 +512,21 @@ pub(crate) fn draw(rows: usize, wanted: usize, seed: u64) -> Result<Option<Vec<u
     Ok(Some(drawn))
 }
 
-/// Keep these rows of a table, in ascending order, in place.
-pub(crate) fn keep(table: &mut Table, numbers: &[usize]) {
-    let dim = table.dim;
-    for (to, &from) in numbers.iter().enumerate() {
-        table.features.copy_within(from * dim..(from + 1) * dim, to * dim);
-        table.target.iter_mut().chain(&mut table.weights).for_each(|values| values[to] = values[from]);
+impl Table {
+    /// Keep these rows, in ascending order, in place.
+    ///
+    /// # Panics
+    ///
+    /// If a number is not less than the number of rows.
+    pub fn keep(&mut self, numbers: &[usize]) {
+        let dim = self.dim;
+        for (to, &from) in numbers.iter().enumerate() {
+            self.features.copy_within(from * dim..(from + 1) * dim, to * dim);
+            self.target.iter_mut().chain(&mut self.weights).for_each(|values| values[to] = values[from]);
+        }
+        self.features.truncate(numbers.len() * dim);
+        self.target.iter_mut().chain(&mut self.weights).for_each(|values| values.truncate(numbers.len()));
     }
-    table.features.truncate(numbers.len() * dim);
-    table.target.iter_mut().chain(&mut table.weights).for_each(|values| values.truncate(numbers.len()));
 }
 
 /// Leave out rows of weight 0, and divide the weights by their mean. Return the numbers of the rows left; none for all.
@@ -535,7 +540,7 @@ pub(crate) fn present(table: &mut Table) -> Result<Option<Vec<usize>>, Error> {
     let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
     let present = (present.len() < weights.len()).then_some(present);
     if let Some(present) = &present {
-        keep(table, present);
+        table.keep(present);
     }
     table.weights = table.weights.take().map(normalised);
     Ok(present)

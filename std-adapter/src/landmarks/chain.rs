@@ -14,8 +14,8 @@ use crate::observer::{Observer, go_on};
 use crate::rng::{RngStream, stream};
 use crate::simd::{InLanes, Lane, Lanes, indexed::Indexed, pivots::numbers_to_pivot};
 use dpp_nystrom_core::{
-    Acceptance, Chain, Error as CoreError, GroundSet, Landmarks, Points, Progress, Random, Scalar, SlotChain,
-    start,
+    Acceptance, Chain, Error as CoreError, Evaluate, GroundSet, Landmarks, Points, Progress, Random, Scalar,
+    SlotChain, start,
 };
 use rand::seq::index;
 use std::marker::PhantomData;
@@ -71,6 +71,35 @@ pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
     select_with_data(ground, None, c, selector, seed, observer)
+}
+
+/// Return the open-slot chain that [`Kdpp`](crate::selectors::Kdpp) runs, from these landmarks: the core's, with proposals
+/// evaluated in vector lanes.
+///
+/// ```
+/// use dpp_nystrom::approximation::AnyGround;
+/// use dpp_nystrom::core::{Landmarks, Matrix, Random, start};
+/// use dpp_nystrom::{heap::Heap, landmarks::slot_chain};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let ground = AnyGround::Entries(&matrix);
+/// let (mut memory, mut random) = (Heap::new(2)?, Random::seeded(7));
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::uniform(&mut landmarks, 2, &mut random)?;
+/// let mut chain = slot_chain(landmarks)?;
+/// chain.run(100, &mut random)?;
+/// assert!(chain.progress().accepted > 0);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn slot_chain<'a>(
+    landmarks: Landmarks<'a, f64, AnyGround<'a>>,
+) -> Result<SlotChain<'a, f64, AnyGround<'a>, impl Evaluate<f64, AnyGround<'a>> + use<'a>>, Error> {
+    let lanes = Lanes::new(landmarks.len(), landmarks.ground().width())?;
+    Ok(SlotChain::new(landmarks, Acceptance::Metropolis).with_evaluator(lanes))
 }
 
 /// [`select()`], with the rows that `ground` is over, for their target.

@@ -7,7 +7,14 @@
 
 /// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of their
 /// means and m their length; 1 if all parts are constant and equal.
-pub(crate) fn split_r_hat(parts: &[&[f64]]) -> f64 {
+///
+/// ```
+/// use dpp_nystrom::landmarks::convergence::split_r_hat;
+///
+/// // Means 1 and 2, variances 2 and 2, m = 2.
+/// assert_eq!(split_r_hat(&[&[0.0, 2.0], &[1.0, 3.0]]), 0.75_f64.sqrt());
+/// ```
+pub fn split_r_hat(parts: &[&[f64]]) -> f64 {
     let Some(spread) = Spread::of(parts) else { return f64::INFINITY };
     if spread.within == 0.0 {
         return if spread.between == 0.0 { 1.0 } else { f64::INFINITY };
@@ -19,7 +26,15 @@ pub(crate) fn split_r_hat(parts: &[&[f64]]) -> f64 {
 /// short or constant. `O(m τ)` per part.
 ///
 /// The result is at least `1/log10` of the total number of entries; smaller estimates are noise.
-pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
+///
+/// ```
+/// use dpp_nystrom::landmarks::convergence::autocorrelation_time;
+///
+/// let slow: Vec<f64> = (0..400).map(|step| f64::from(step / 40 % 2)).collect();
+/// assert!(autocorrelation_time(&[&slow]).is_some_and(|time| time > 10.0));
+/// assert_eq!(autocorrelation_time(&[&[1.0; 50]]), None);
+/// ```
+pub fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
     let spread = Spread::of(parts)?;
     let total = spread.total();
     if !(total > 0.0 && spread.length >= 4) {
@@ -44,7 +59,7 @@ pub(crate) fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
 }
 
 /// Return the third and the fourth quarter of a record: what is left after burn-in, for split R̂.
-pub(crate) fn quarters(record: &[f64]) -> [&[f64]; 2] {
+pub fn quarters(record: &[f64]) -> [&[f64]; 2] {
     let (_, later) = record.split_at(record.len() / 2);
     let (third, fourth) = later.split_at(later.len() / 2);
     [third, fourth]
@@ -73,12 +88,12 @@ impl Spread {
     }
 }
 
-pub(crate) fn mean(values: &[f64]) -> f64 {
+fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Return the sample variance, with divisor `m - 1`.
-pub(crate) fn variance(values: &[f64]) -> f64 {
+fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
     values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }

@@ -14,7 +14,7 @@
 //! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
-use crate::approximation::{features::kernel_matrix, spectrum::check_rows};
+use crate::approximation::{SPECTRUM_ROWS, features::kernel_matrix};
 use crate::error::{Error, landmarks_error};
 use crate::landmarks::selector::check_count;
 use crate::linalg::{
@@ -48,25 +48,30 @@ pub struct ExactKDpp {
 }
 
 impl ExactKDpp {
-    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows. `O(N³)` once; stores up to `5N²`
+    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`] rows. `O(N³)` once; stores up to `5N²`
     /// numbers during the decomposition and `N²` after it.
     ///
     /// # Errors
     /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] if the matrix is not finite or the ground set is
     /// empty, [`Error::Memory`], [`Error::Eigenvalues`].
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
-        check_rows(ground.len())?;
+        Self::check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
     }
 
-    pub(crate) fn from_eigen(eigen: impl Into<Arc<Eigen>>) -> Self {
+    /// Check that there are at most [`SPECTRUM_ROWS`] rows.
+    ///
+    /// # Errors
+    /// [`Error::SpectrumRows`].
+    pub fn check_rows(rows: usize) -> Result<(), Error> {
+        if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
+    }
+
+    /// Take a decomposition of the kernel matrix, such as [`Gram::eigen`](crate::approximation::Gram::eigen).
+    pub fn from_eigen(eigen: impl Into<Arc<Eigen>>) -> Self {
         let eigen = eigen.into();
         let rank = rank(&eigen.values);
         Self { eigen, rank }
-    }
-
-    pub(crate) fn eigen(&self) -> &Eigen {
-        &self.eigen
     }
 
     /// Return the eigenvalues of `K` in descending order.
@@ -79,9 +84,8 @@ impl ExactKDpp {
         self.rank
     }
 
-    /// Return the expected trace error of a sample of `c` rows,
-    /// [`crate::linalg::elementary_symmetric::expected_trace_error`] of the nonzero eigenvalues. `None` if `c` exceeds
-    /// the rank.
+    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c` of the nonzero eigenvalues. `None`
+    /// if `c` exceeds the rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigen.values[..self.rank], c)
     }
@@ -97,7 +101,7 @@ impl ExactKDpp {
         Ok(SizedKDpp { whole: self, table, c })
     }
 
-    pub(crate) fn check_size(&self, c: usize) -> Result<(), Error> {
+    fn check_size(&self, c: usize) -> Result<(), Error> {
         check_count(c, self.eigen.values.len())?;
         if c > self.rank {
             return Err(landmarks_error(CoreError::RankDeficient { rank: self.rank, landmarks: c }));

@@ -1,7 +1,7 @@
 //! Landmark selection: the selectors, their results, and the search for the fewest landmarks within a tolerance.
 
 pub(crate) mod chain;
-pub(crate) mod convergence;
+pub mod convergence;
 pub(crate) mod exact_kdpp;
 pub mod methods;
 pub(crate) mod plan;
@@ -13,10 +13,12 @@ pub(crate) mod stopping;
 pub(crate) mod swap_search;
 pub(crate) mod tolerance;
 
-pub use chain::select;
+pub use crate::linalg::expected_trace_error;
+pub use chain::{select, slot_chain};
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
+pub use methods::draw::draw_row;
 pub use procedure::{ChainKind, Start, Steps};
 pub use selection::{PlannedSelection, Selection};
-pub use selector::{Needs, RowAccess, Selector, Task, run};
+pub use selector::{Needs, RowAccess, Selector, Task, check_count, run};
 pub use swap_search::{Objective, Refinement, RefinementOutcome};
 pub use tolerance::{Criterion, Tolerance, ToleranceSearch, fewest};

@@ -14,6 +14,8 @@ use dpp_nystrom_core::{Error as CoreError, Random};
 use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
+///
+/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has nine selectors that use nothing but what is public here.
 pub trait Selector: fmt::Debug + Send + Sync {
     /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
@@ -133,13 +135,17 @@ impl<'a> Task<'a> {
     }
 
     /// Return the random generator of the selection.
-    pub(crate) fn random(&self) -> Random {
+    pub fn random(&self) -> Random {
         stream(self.seed, RngStream::Landmarks)
     }
 
-    /// Return the eigenvalues and eigenvectors of the kernel matrix for a method; for too many rows, an error that
-    /// names the method `instead`.
-    pub(crate) fn eigen(&self, method: &'static str, instead: &'static str) -> Result<&'a Arc<Eigen>, Error> {
+    /// Return the eigenvalues and eigenvectors of the kernel matrix for a method: `O(N³)` and `2 N²` numbers, computed once
+    /// for all methods.
+    ///
+    /// # Errors
+    /// [`Error::WholeMatrix`] for too many rows, which names the method `instead`; [`Error::Memory`],
+    /// [`Error::Eigenvalues`], [`Error::Cancelled`].
+    pub fn eigen(&self, method: &'static str, instead: &'static str) -> Result<&'a Arc<Eigen>, Error> {
         self.gram.check_whole(method, instead)?;
         self.observer.begin("eigenvectors", 1);
         self.gram.matrix()?;
@@ -167,15 +173,13 @@ pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error>
 }
 
 /// Check that there are from 1 to `rows` landmarks.
-pub(crate) fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Landmarks`].
+pub fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
     match landmarks {
         0 => Err(landmarks_error(CoreError::Empty)),
         _ if landmarks > rows => Err(landmarks_error(CoreError::TooManyLandmarks { landmarks, rows })),
         _ => Ok(()),
     }
-}
-
-/// Check that a parameter is in the range `1..=most`.
-pub(crate) fn within(option: &'static str, value: usize, most: usize) -> Result<usize, Error> {
-    if (1..=most).contains(&value) { Ok(value) } else { Err(Error::OutOfRange { option, value, most }) }
 }

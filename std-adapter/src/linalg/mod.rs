@@ -5,8 +5,7 @@ pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
 #[cfg(test)]
 pub(crate) mod elimination;
-pub(crate) mod gram_schmidt;
 pub(crate) mod triangle;
 
-pub use eigen::Eigen;
-pub use elementary_symmetric::{expected_trace_error, log_elementary_symmetric};
+pub use eigen::{Eigen, rank};
+pub use elementary_symmetric::expected_trace_error;

@@ -13,7 +13,6 @@ pub(crate) mod distributed;
 pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod folds;
-pub(crate) mod grid_search;
 pub(crate) mod held_out;
 pub(crate) mod input;
 pub(crate) mod leave_one_out;
@@ -22,6 +21,7 @@ pub(crate) mod params;
 pub(crate) mod regress;
 pub(crate) mod ridge;
 pub(crate) mod sigma_search;
+pub(crate) mod validation;
 pub(crate) mod whitening;
 
 pub use accumulator::Accumulator;
@@ -31,9 +31,9 @@ pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns, first_not
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;
-pub use grid_search::{Grid, Regressor, Surface, tune};
 pub use held_out::{HELD_OUT_ROWS, HeldOut};
 pub use outliers::{Examined, Outlier};
 pub use params::FitParams;
 pub use ridge::{Ridge, ridge_grid};
-pub use sigma_search::{ChosenBandwidth, SIGMA_GRID, choose_bandwidth};
+pub use sigma_search::{ChosenBandwidth, SIGMA_GRID, Scan, choose_bandwidth};
+pub use validation::{folds_of, ridge_errors};

@@ -187,12 +187,13 @@ impl Search<'_> {
 /// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is infinite where
 /// there is no fit.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub struct Scan {
     tried: Vec<(f64, f64)>,
 }
 
 impl Scan {
-    pub(crate) fn add(&mut self, multiple: f64, error: f64) {
+    /// Add a bandwidth with its error; NaN counts as infinite.
+    pub fn add(&mut self, multiple: f64, error: f64) {
         let place = self.tried.partition_point(|&(other, _)| other < multiple);
         self.tried.insert(place, (multiple, if error.is_nan() { f64::INFINITY } else { error }));
     }
@@ -231,7 +232,7 @@ impl Scan {
     }
 
     /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better neighbour.
-    pub(crate) fn finer(&self) -> Option<f64> {
+    pub fn finer(&self) -> Option<f64> {
         let (best, neighbour) = self.bracket()?;
         self.beyond().or(neighbour.map(|at| (self.tried[best].0 * self.tried[at].0).sqrt()))
     }
@@ -286,11 +287,6 @@ impl<'a> Sketch<'a> {
         self.weights.scale(features.transpose_mut());
         Axes::new(&features)?.best(self.targets.as_ref(), &self.ridges).map(|(_, error)| error)
     }
-}
-
-/// Return whether a place is the first or the last of several.
-pub(crate) fn at_edge(place: usize, count: usize) -> bool {
-    count > 1 && (place == 0 || place + 1 == count)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod page;
 mod targets;
 
 use crate::bar::Bar;
-use crate::chart::{Axis, Layer, Picture, Scale, bars_picture};
 use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::output::{notes, plain_line, short};
@@ -16,6 +15,7 @@ use dpp_nystrom::data::RowSource;
 use dpp_nystrom::pipeline::Outcome;
 use dpp_nystrom::regression::{FOLDS, HeldOut};
 use dpp_nystrom::{Nystroem, approximation::Components, atomic_file::write_whole, model::Model};
+use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, bars_picture, shortened};
 use maud::{Markup, html};
 use page::{figure, section, table};
 use std::path::Path;
@@ -79,7 +79,7 @@ pub(crate) fn write(path: &Path, subject: &Subject<'_>) -> Result<(), Error> {
 
 /// Return a name as the page shows it.
 fn shown(name: &str) -> String {
-    crate::chart::shortened(name, 80)
+    shortened(name, 80)
 }
 
 fn file_name(path: &Path) -> String {

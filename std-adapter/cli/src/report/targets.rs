@@ -2,10 +2,10 @@
 
 use super::page::{figure, section, table, tiles};
 use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown, spaced};
-use crate::chart::{Layer, Picture};
 use crate::error::Error;
 use crate::output::short;
 use dpp_nystrom::regression::HeldOut;
+use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
 
 /// Rows with the largest errors that are named.

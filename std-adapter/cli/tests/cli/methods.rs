@@ -10,11 +10,12 @@ use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
 use dpp_nystrom::landmarks::{Selection, Task, run};
 use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_lab::selectors;
 use std::path::Path;
 
 /// All but `given`.
 fn methods() -> impl Iterator<Item = &'static Method> {
-    METHODS.iter().filter(|method| !method.uses(SelectorOption::Given))
+    selectors::methods().filter(|method| !method.uses(SelectorOption::Given))
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn methods_are_reported_by_their_names() {
     }
 }
 
-/// The help of the commands, the README and the table in the documentation list exactly the registered
+/// The help of the commands, the README and the tables in the documentation list exactly the registered
 /// methods.
 #[test]
 fn documented_methods_are_the_registered_ones() {
@@ -119,21 +120,25 @@ fn documented_methods_are_the_registered_ones() {
             .map_while(|line| line.strip_prefix("- ")?.split_once(": "))
             .map(|(name, help)| (name, help.trim()))
             .collect();
-        let known: Vec<(&str, &str)> = METHODS
-            .iter()
+        let known: Vec<(&str, &str)> = selectors::methods()
             .filter(|method| with_given || !method.uses(SelectorOption::Given))
             .map(|method| (method.name, method.help))
             .collect();
         assert_eq!(told, known, "{command}");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
+    let names: Vec<&str> = selectors::methods().map(|method| method.name).collect();
     let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
     let section = readme.split("### The methods").nth(1).unwrap().split("\n#").next().unwrap();
     assert_eq!(first_cells(section, "| "), names);
-    let source = std::fs::read_to_string(root.join("../src/landmarks/methods/mod.rs")).unwrap();
-    assert_eq!(first_cells(&source, "//! | "), names);
-    for method in METHODS {
+    for (file, methods) in
+        [("../src/landmarks/methods/mod.rs", METHODS), ("../lab/src/selectors/mod.rs", selectors::METHODS)]
+    {
+        let source = std::fs::read_to_string(root.join(file)).unwrap();
+        let names: Vec<&str> = methods.iter().map(|method| method.name).collect();
+        assert_eq!(first_cells(&source, "//! | "), names);
+    }
+    for method in selectors::methods() {
         assert!(!method.help.is_empty() && !method.help.contains('\n'), "{method:?}");
     }
 }
@@ -142,26 +147,6 @@ fn documented_methods_are_the_registered_ones() {
 fn first_cells<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     let rows = text.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix('`'));
     rows.filter_map(|row| row.split('`').next()).collect()
-}
-
-#[test]
-fn options_out_of_range_are_rejected() {
-    let folder = Folder::with("a.csv", Sample::new(60, 2).csv());
-    for (method, option) in [
-        ("lev", "--rank"),
-        ("applev", "--rank"),
-        ("applev", "--score-columns"),
-        ("appreglev", "--score-columns"),
-    ] {
-        let name = option.trim_start_matches("--").trim_start_matches("score-");
-        for value in [0, 61] {
-            folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} {value}")).refused(&[
-                &format!("invalid {name} {value}: expected at least 1 and at most 60 ({option})"),
-            ]);
-        }
-        folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} 60")).good();
-        folder.run(&format!("select a.csv --landmarks 5 --method {method} {option} -1")).misused(&[option]);
-    }
 }
 
 /// Centroids are points in the file's units, and a model can be fitted on them.
@@ -207,11 +192,11 @@ fn points_that_are_rows_have_the_error_of_the_rows() {
     let data = Prepared::new(table, None, 0).unwrap();
     let gram =
         Gram::new(&data, KernelSpec { kind: dpp_nystrom::kernel::KernelKind::Matern32, sigma: 1.3 }).unwrap();
-    let spectrum = dpp_nystrom::approximation::Spectrum::of(gram.ground()).unwrap();
+    let spectrum = dpp_nystrom_lab::spectrum::Spectrum::of(gram.ground()).unwrap();
     let rows = LandmarkSet::Indices(vec![3, 14, 15, 65, 89]);
     let points = LandmarkSet::Points(data.gather(&[3, 14, 15, 65, 89]).unwrap());
     assert_eq!(gram.trace_error(&rows).unwrap(), gram.trace_error(&points).unwrap());
-    let [one, other] = [&rows, &points].map(|places| gram.relative_error(&spectrum, places).unwrap());
+    let [one, other] = [&rows, &points].map(|places| spectrum.relative_error(&gram, places).unwrap());
     assert_eq!(one, other);
 }
 

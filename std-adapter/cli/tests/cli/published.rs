@@ -3,7 +3,7 @@
 //! the workspace.
 
 use crate::command::{Folder, assert_landmarks, number, row_numbers};
-use dpp_nystrom::approximation::{Gram, Spectrum, trace_error};
+use dpp_nystrom::approximation::{Gram, trace_error};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
@@ -14,6 +14,7 @@ use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
 use dpp_nystrom::selectors::{Kdpp, KmeansPlusPlus, Uniform};
 use dpp_nystrom_core::{Random, Rule};
+use dpp_nystrom_lab::spectrum::Spectrum;
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -8,10 +8,11 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
-use dpp_nystrom::landmarks::methods::{METHODS, SelectorOption, SelectorOptions, find};
+use dpp_nystrom::landmarks::methods::{SelectorOption, SelectorOptions};
 use dpp_nystrom::landmarks::{Objective, Refinement, Selection, Task, run};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
+use dpp_nystrom_lab::selectors::{find, methods};
 
 const ROWS: usize = 700;
 
@@ -132,7 +133,7 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: FitParams) {
     };
     let error = |selection: &Selection| gram.trace_error(&selection.landmarks).unwrap().error;
     let mut better = 0;
-    for method in METHODS {
+    for method in methods() {
         let name = method.name;
         if method.selector(&plain).needs().points || method.uses(SelectorOption::Given) {
             continue;

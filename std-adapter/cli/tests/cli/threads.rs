@@ -2,7 +2,7 @@
 
 use crate::command::{Folder, Run};
 use crate::sample::Sample;
-use dpp_nystrom::landmarks::methods::METHODS;
+use dpp_nystrom_lab::selectors::methods;
 use serde_json::Value;
 
 /// Run a command on one thread, on two, and on all.
@@ -84,7 +84,7 @@ fn threads_do_not_matter() {
     ] {
         assert_same(&on_threads(&folder, command));
     }
-    let names: Vec<&str> = METHODS.iter().map(|method| method.name).filter(|name| *name != "given").collect();
+    let names: Vec<&str> = methods().map(|method| method.name).filter(|name| *name != "given").collect();
     for approximation in ["nystrom", "ensemble", "modified"] {
         let command = format!(
             "evaluate a.csv --rows 1500 --methods {} --landmarks 20 --seeds 1 --approximation {approximation} --json",

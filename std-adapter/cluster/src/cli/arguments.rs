@@ -4,7 +4,7 @@ use super::output::note;
 use clap::{Args, Parser, Subcommand};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::landmarks::Selector;
-use dpp_nystrom::landmarks::methods::Method;
+use dpp_nystrom::landmarks::methods::{METHODS, Method};
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
@@ -92,7 +92,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) candidates: u32,
     /// The method
-    #[arg(long, default_value = "auto", value_parser = methods(false))]
+    #[arg(long, default_value = "auto", value_parser = methods(METHODS.iter(), false))]
     pub(crate) method: &'static Method,
     #[command(flatten)]
     method_options: MethodArguments,

@@ -93,7 +93,7 @@ impl Store {
         let indices = self.draw(rows.unwrap_or(self.len()), seed)?;
         let mut read = Prepared::new(self.table_of(&indices)?, None, seed)?;
         if !self.indicators.is_empty() {
-            read.classify(&self.labels())?;
+            read.classify(&self.labels());
         }
         read.recipe.clone_from(&self.description().recipe);
         read.numbers = (indices.len() < self.len()).then_some(indices);
@@ -117,7 +117,7 @@ impl Store {
         let mut read =
             Prepared::scaled_by(self.table_of(&(0..self.len()).collect::<Vec<_>>())?, scaler.clone())?;
         if !self.indicators.is_empty() {
-            read.classify(&self.labels())?;
+            read.classify(&self.labels());
         }
         Ok(read)
     }

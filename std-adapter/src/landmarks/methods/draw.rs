@@ -1,6 +1,7 @@
 //! Weighted sampling of linearly independent rows without replacement.
 //!
-//! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no others remain.
+//! Rows with zero weight, for instance those outside the range of a sketch, are drawn uniformly once no
+//! others remain.
 
 use crate::approximation::AnyGround;
 use crate::error::{Error, landmarks_error};
@@ -11,33 +12,63 @@ use crate::rng;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use rand_core::Rng;
 
-/// Draw `c` rows one after the other, each in proportion to its weight among the remaining rows, and skip rows that
-/// depend on earlier ones. `N c` additions.
-///
-/// # Errors
-/// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains.
-pub(crate) fn by_weight(
-    task: &Task<'_>,
-    mut weights: Vec<f64>,
-    random: &mut Random,
-) -> Result<Selection, Error> {
-    let mut memory = Heap::new(task.c)?;
-    let mut landmarks = Landmarks::new(task.gram.ground(), memory.lend()).map_err(landmarks_error)?;
-    while landmarks.len() < task.c {
-        go_on(task.observer)?;
-        one(&mut landmarks, task.c, &mut weights, random)?;
+impl Task<'_> {
+    /// Draw `c` rows one after the other without replacement, each in proportion to its weight among the
+    /// remaining rows, and skip rows that depend on earlier ones: `N c` additions. Once no weight is
+    /// positive, rows are drawn uniformly.
+    ///
+    /// After each row, `update` is given the rows drawn so far and may change the weights of the others.
+    ///
+    /// ```
+    /// use dpp_nystrom::landmarks::{Selection, Selector, Task};
+    /// use dpp_nystrom::{Error, core::GroundSet};
+    ///
+    /// /// Rows in proportion to k(i, i).
+    /// #[derive(Debug)]
+    /// struct Diagonal;
+    ///
+    /// impl Selector for Diagonal {
+    ///     fn name(&self) -> &'static str {
+    ///         "diagonal"
+    ///     }
+    ///
+    ///     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+    ///         let ground = task.gram.ground();
+    ///         let weights = (0..ground.len()).map(|row| ground.diagonal(row)).collect();
+    ///         task.draw(weights, &mut task.random(), |_, _| Ok(()))
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains, or with
+    /// [`CoreError::NotFinite`] for a weight that is not finite; [`Error::Memory`], [`Error::Cancelled`],
+    /// those of `update`.
+    pub fn draw(
+        &self,
+        mut weights: Vec<f64>,
+        random: &mut Random,
+        mut update: impl FnMut(&[usize], &mut [f64]) -> Result<(), Error>,
+    ) -> Result<Selection, Error> {
+        let mut memory = Heap::new(self.c)?;
+        let mut landmarks = Landmarks::new(self.gram.ground(), memory.lend()).map_err(landmarks_error)?;
+        while landmarks.len() < self.c {
+            go_on(self.observer)?;
+            one(&mut landmarks, self.c, &mut weights, random)?;
+            update(landmarks.members(), &mut weights)?;
+        }
+        Ok(selected(&landmarks))
     }
-    Ok(selected(&landmarks))
 }
 
 /// Draw one more row in proportion to its weight, independent of the landmarks, and append it to them.
-pub(crate) fn one(
+fn one(
     landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>,
     c: usize,
     weights: &mut [f64],
     random: &mut Random,
 ) -> Result<(), Error> {
-    while let Some(row) = place(weights, random)? {
+    while let Some(row) = draw_row(weights, random)? {
         weights[row] = 0.0;
         if push(landmarks, row)? {
             return Ok(());
@@ -61,8 +92,11 @@ pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>, row: usize
     }
 }
 
-/// Draw an index in proportion to its weight; `None` if no weight is positive.
-pub(crate) fn place(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
+/// Draw a row in proportion to its weight; `None` if no weight is positive.
+///
+/// # Errors
+/// [`Error::Landmarks`] with [`CoreError::NotFinite`] for a weight that is not finite.
+pub fn draw_row(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
         return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
     }

@@ -1,7 +1,8 @@
-//! The registry of selectors by name, [`METHODS`], and their options on the command line.
+//! The registry of selectors by name, [`METHODS`], and their options.
 //!
 //! A new selector is a file in this folder, a line in [`crate::selectors`] and an entry in [`METHODS`]. It is then
-//! available by name in `select`, `fit` and `evaluate`, and listed in their help.
+//! available by name in `select`, `fit` and `evaluate`, and listed in their help. The package `dpp-nystrom-lab` has a
+//! list of further methods, of historical interest.
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
@@ -12,40 +13,23 @@
 //! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
 //! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
 //! | `greedy` | greedily pivoted Cholesky | N c | N (c + d) | Fine, Scheinberg 2002 |
-//! | `diagonal` | rows by `k(i, i)` | N | N + c² | Drineas, Mahoney 2005 |
-//! | `column-norm` | rows by `‖K_i‖²` | N² | N + c² | Drineas, Kannan, Mahoney 2006 |
-//! | `lev` | rows by leverage score | N² | 2 N² | Gittens, Mahoney 2013 |
-//! | `reglev` | rows by ridge leverage score | N² | 2 N² | Alaoui, Mahoney 2015 |
-//! | `applev` | as `lev`, scores from p columns | N p | N p | Li, Jegelka, Sra 2016, §6.4 |
-//! | `appreglev` | as `reglev`, scores from p columns | N p | N p | Alaoui, Mahoney 2015 |
-//! | `adapfull` | rows by the residual of K's columns | N² | N² | Deshpande, Rademacher, Vempala, Wang 2006 |
-//! | `adappart` | rows by the residual of the selected columns | N c | N c | Kumar, Mohri, Talwalkar 2012 |
-//! | `recursive-rls` | ridge leverage scores, by halving | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
 //! | `refined` | rows exchanged while the trace error decreases | N c a sweep | N (c + d) | swap search |
 //! | `refined-ridge` | rows exchanged while the leave-one-out error decreases | N c a landmark | N c | swap search |
 //! | `kmeans` | k-means centroids: points, not rows | N c distances a round | N + c d | Zhang, Tsang, Kwok 2008 |
 //! | `kmeans-snapped` | the rows nearest to the k-means centroids | as `kmeans` | N + c d | Zhang, Tsang, Kwok 2008 |
 //! | `given` | given rows | c²/2 | c² | |
 //!
-//! Methods that store N² numbers return an error above [`crate::approximation::spectrum::SPECTRUM_ROWS`] rows. The
+//! Methods that store N² numbers return an error above [`crate::approximation::SPECTRUM_ROWS`] rows. The
 //! error names a method that accepts more rows.
 //!
 //! # Drawing
 //!
-//! Rows are drawn one after the other without replacement, each with probability proportional to its weight among the
-//! remaining rows. A row that depends linearly on those already drawn is skipped. So the result is always c
-//! independent rows, or an error. The sources of `lev`, `reglev` and `column-norm` draw with replacement, as their
-//! proofs require; the experiments of the c-DPP paper and of this crate compare sets of c distinct rows.
+//! A row that depends linearly on those already drawn is skipped. So the result is always c independent rows, or an
+//! error. [`Task::draw`](crate::landmarks::Task::draw) draws rows by weight.
 //!
 //! Weights are computed in `f64`. The precision of the task applies to the chains, the starts and `greedy`.
 
-pub(crate) mod adaptive_full;
-pub(crate) mod adaptive_partial;
-pub(crate) mod approximate_leverage;
-pub(crate) mod approximate_ridge_leverage;
 pub(crate) mod auto;
-pub(crate) mod column_norm;
-pub(crate) mod diagonal;
 pub(crate) mod draw;
 pub(crate) mod exchanged;
 pub(crate) mod given;
@@ -55,27 +39,20 @@ pub(crate) mod kdpp_exact;
 pub(crate) mod kmeans;
 pub(crate) mod kmeans_plus_plus;
 pub(crate) mod kmeans_snapped;
-pub(crate) mod leverage;
 pub(crate) mod lloyd;
-pub(crate) mod recursive_rls;
 pub(crate) mod refined;
 pub(crate) mod refined_ridge;
-pub(crate) mod ridge_leverage;
 pub(crate) mod rpcholesky;
-pub(crate) mod scores;
-pub(crate) mod sketch;
 pub(crate) mod uniform;
 
 #[cfg(test)]
 mod tests;
 
 use crate::landmarks::{
-    ChainKind, Objective, Refinement, Selector, Start, Steps, selectors::AdaptiveFull,
-    selectors::AdaptivePartial, selectors::ApproximateLeverage, selectors::ApproximateRidgeLeverage,
-    selectors::Auto, selectors::ColumnNorm, selectors::Diagonal, selectors::Exchanged, selectors::Given,
-    selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans, selectors::KmeansPlusPlus,
-    selectors::KmeansSnapped, selectors::Leverage, selectors::RecursiveRls, selectors::Refined,
-    selectors::RefinedRidge, selectors::RidgeLeverage, selectors::RpCholesky, selectors::Uniform,
+    ChainKind, Objective, Refinement, Selector, Start, Steps, selectors::Auto, selectors::Exchanged,
+    selectors::Given, selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans,
+    selectors::KmeansPlusPlus, selectors::KmeansSnapped, selectors::Refined, selectors::RefinedRidge,
+    selectors::RpCholesky, selectors::Uniform,
 };
 use std::time::Duration;
 
@@ -90,10 +67,6 @@ pub struct SelectorOptions {
     pub steps: Steps,
     /// The number of rows among which pivoted Cholesky pivots.
     pub pivot_rows: Option<usize>,
-    /// The rank of the subspace that leverage scores refer to.
-    pub rank: Option<usize>,
-    /// The number of columns from which approximate scores are computed.
-    pub columns: Option<usize>,
     /// The options of refinement. With a method that does not use them, they apply to an exchange of its rows.
     pub refinement: Option<Refinement>,
     /// The error that exchanges reduce.
@@ -112,8 +85,6 @@ pub enum SelectorOption {
     Chain,
     Steps,
     PivotRows,
-    Rank,
-    Columns,
     Refinement,
     Objective,
     Budget,
@@ -134,7 +105,8 @@ pub struct Method {
 }
 
 impl Method {
-    const fn new(
+    /// Name a selector. `build` creates it from the options of `options`.
+    pub const fn new(
         name: &'static str,
         help: &'static str,
         options: &'static [SelectorOption],
@@ -161,13 +133,13 @@ impl Method {
     }
 }
 
-/// All methods, in the order of the help.
+/// The library's methods, in the order of the help.
 pub static METHODS: &[Method] = {
-    use SelectorOption::{Budget, Chain, Columns, Objective, PivotRows, Rank, Refinement, Start, Steps};
+    use SelectorOption::{Budget, Chain, Objective, PivotRows, Refinement, Start, Steps};
     &[
         Method::new(
             "auto",
-            "As refined, from the start and with the sweeps that --budget and the spectrum allow; says which",
+            "As refined, from the start and with the sweeps that a budget and the spectrum allow; says which",
             &[Budget, Objective, PivotRows, Refinement],
             |options| {
                 let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
@@ -189,44 +161,6 @@ pub static METHODS: &[Method] = {
         Method::new("greedy", "Greedily pivoted Cholesky: the largest residual next", &[], |_| {
             Box::new(Greedy)
         }),
-        Method::new("diagonal", "Rows in proportion to k(i, i)", &[], |_| Box::new(Diagonal)),
-        Method::new(
-            "column-norm",
-            "Rows in proportion to the squared norm of their column of K",
-            &[],
-            |_| Box::new(ColumnNorm),
-        ),
-        Method::new("lev", "Rows by leverage score of the best rank-k space (--rank)", &[Rank], |options| {
-            Box::new(Leverage::default().rank(options.rank))
-        }),
-        Method::new("reglev", "Rows by ridge leverage score, exact", &[], |_| Box::new(RidgeLeverage)),
-        Method::new(
-            "applev",
-            "As lev, with scores from a sample of columns (--score-columns)",
-            &[Rank, Columns],
-            |options| Box::new(ApproximateLeverage::default().rank(options.rank).columns(options.columns)),
-        ),
-        Method::new(
-            "appreglev",
-            "As reglev, with scores from a sample of columns (--score-columns)",
-            &[Columns],
-            |options| Box::new(ApproximateRidgeLeverage::default().columns(options.columns)),
-        ),
-        Method::new(
-            "adapfull",
-            "Rows in proportion to the residual norms of their columns of K, one by one",
-            &[],
-            |_| Box::new(AdaptiveFull),
-        ),
-        Method::new("adappart", "As adapfull, from the columns chosen alone, in ten rounds", &[], |_| {
-            Box::new(AdaptivePartial)
-        }),
-        Method::new(
-            "recursive-rls",
-            "Ridge leverage scores estimated on halves of the rows, recursively",
-            &[],
-            |_| Box::new(RecursiveRls),
-        ),
         Method::new(
             "refined",
             "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
@@ -251,7 +185,7 @@ pub static METHODS: &[Method] = {
         Method::new("kmeans-snapped", "The distinct rows nearest to the centroids of k-means", &[], |_| {
             Box::new(KmeansSnapped)
         }),
-        Method::new("given", "The rows of --given", &[SelectorOption::Given], |options| {
+        Method::new("given", "Given rows", &[SelectorOption::Given], |options| {
             Box::new(Given::new(options.given.clone()))
         }),
     ]

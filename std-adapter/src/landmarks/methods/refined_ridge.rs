@@ -23,7 +23,7 @@ use crate::data::weights::Weights;
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::landmarks::{
-    Needs, Objective, Refinement, RefinementOutcome, Selection, Selector, Task, methods::draw::place,
+    Needs, Objective, Refinement, RefinementOutcome, Selection, Selector, Task, methods::draw::draw_row,
     methods::exchanged::exchanged, methods::rpcholesky::RpCholesky, selection::log_det,
 };
 use crate::linalg::{eigen::PARTS, triangle::factor};
@@ -293,7 +293,7 @@ impl<'a> Block<'a> {
             weights.iter_mut().for_each(|weights| weights[row] = 0.0);
         }
         for at in 0..count {
-            let Some(row) = place(&weights[at % 3], random)? else { continue };
+            let Some(row) = draw_row(&weights[at % 3], random)? else { continue };
             weights.iter_mut().for_each(|weights| weights[row] = 0.0);
             rows.push(row);
         }

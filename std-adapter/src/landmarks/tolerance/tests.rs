@@ -5,8 +5,8 @@ use crate::data::{Prepared, table::input::Table};
 use crate::error::Error;
 use crate::kernel::{KernelKind, KernelSpec, Precision};
 use crate::landmarks::{
-    Criterion, Refinement, Selector, Task, Tolerance, ToleranceSearch, fewest, methods::SelectorOptions,
-    methods::find, methods::greedy::Greedy, run, tolerance::FIRST,
+    Criterion, Refinement, Selection, Selector, Task, Tolerance, ToleranceSearch, fewest,
+    methods::SelectorOptions, methods::find, methods::greedy::Greedy, run, tolerance::FIRST,
 };
 use crate::observer::NoObserver;
 use crate::regression::{FitParams, Ridge, fit, fit::validation_error};
@@ -40,6 +40,20 @@ fn task<'a>(gram: &'a Gram<'a>, precision: Precision) -> Task<'a> {
 
 fn selector(name: &str) -> Box<dyn Selector> {
     find(name).unwrap().selector(&SelectorOptions::default())
+}
+
+/// A selector that fails for any number of landmarks.
+#[derive(Debug)]
+struct Refuses;
+
+impl Selector for Refuses {
+    fn name(&self) -> &'static str {
+        "refuses"
+    }
+
+    fn select(&self, _: &Task<'_>) -> Result<Selection, Error> {
+        Err(Error::Eigenvalues)
+    }
 }
 
 fn trace(error: f64, most: usize) -> Tolerance {
@@ -148,10 +162,8 @@ fn what_is_out_of_reach_is_an_error_that_says_how_far() {
         ));
     }
     // An error that does not depend on the number of landmarks is returned unchanged.
-    let options = SelectorOptions { rank: Some(0), ..SelectorOptions::default() };
-    let lev = find("lev").unwrap().selector(&options);
-    let refused = fewest(lev.as_ref(), &task, trace(0.5, 10));
-    assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
+    let refused = fewest(&Refuses, &task, trace(0.5, 10));
+    assert!(matches!(refused, Err(Error::Eigenvalues)), "{refused:?}");
 }
 
 /// Three features give three independent rows, with which the error is 0.

@@ -1,0 +1,33 @@
+//! What can go wrong.
+
+use dpp_nystrom::Error as LibraryError;
+use dpp_nystrom::core::Error as CoreError;
+use std::{io, path::PathBuf};
+
+/// An error of a figure or an experiment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of the library.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// A chart that could not be drawn.
+    #[error("cannot draw the chart: {0}")]
+    Picture(String),
+    /// A folder that cannot be listed.
+    #[error("{}: {source}; give a folder of data files", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A folder without data sets.
+    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", .0.display())]
+    NoDataSet(PathBuf),
+}
+
+/// Wrap the core's reason why landmarks cannot be selected.
+pub(crate) fn landmarks_error(reason: CoreError) -> LibraryError {
+    LibraryError::Landmarks { reason }
+}

@@ -1,0 +1,30 @@
+//! Cross-validation of ridges, and its folds, for searches over other parameters.
+
+use crate::data::{prepared::Prepared, source::RowSource};
+use crate::error::Error;
+use crate::kernel::spec::KernelSpec;
+use crate::observer::Observer;
+use crate::regression::{folds::Deal, input::Input, regress::cross_validate};
+
+/// Return the fold of each row, one of [`FOLDS`](crate::regression::FOLDS).
+pub fn folds_of(source: &dyn RowSource, seed: u64) -> Vec<u8> {
+    Deal::of(source).folds(source.len(), seed).collect()
+}
+
+/// Return for each ridge the squared error in 10-fold cross-validation, summed over all rows and targets; not
+/// finite where the equations could not be solved. Landmarks are points, row-major. `O(N c²)`.
+///
+/// # Errors
+/// Those of [`fit`](crate::regression::fit()).
+pub fn ridge_errors(
+    data: &Prepared,
+    landmarks: &[f64],
+    kernel: KernelSpec,
+    ridges: &[f64],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>, Error> {
+    let input = Input::of(data, landmarks, kernel.build()?)?;
+    let scores = cross_validate(input, ridges.to_vec(), seed, observer)?.scores;
+    Ok(scores.into_iter().map(|(_, squares)| squares).collect())
+}
