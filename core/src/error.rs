@@ -97,8 +97,24 @@ pub enum Error {
     },
     /// A model with a map, which a learner does not have: learn on its landmarks with [`crate::RidgeRegression`].
     Map,
-    /// No feature varies over the rows: there is nothing to learn from.
-    Constant,
+    /// A feature, or the target after the features, that does not vary over the rows that the scaling was measured on, or whose
+    /// scale is 0.
+    Constant {
+        /// The feature, or the number of features for the target.
+        column: usize,
+    },
+    /// A feature that was constant while the scaling was measured has another value.
+    Changed {
+        /// The row.
+        row: usize,
+        /// The feature.
+        column: usize,
+    },
+    /// A negative scale.
+    Scale {
+        /// The feature, or the number of features for the target.
+        column: usize,
+    },
     /// A ridge regression was solved before any row was added.
     NoRows,
     /// A variance without a solution: nothing was solved with a positive regularisation since the state was created,
@@ -217,7 +233,13 @@ impl fmt::Display for Error {
             Self::Map => f.write_str(
                 "the model has a map, which a learner does not: learn on its landmarks by ridge regression",
             ),
-            Self::Constant => f.write_str("no feature varies over the rows"),
+            Self::Constant { column } => {
+                write!(f, "column {column} is constant over the rows: measure more rows, or allow it")
+            }
+            Self::Changed { row, column } => {
+                write!(f, "row {row}, column {column}: not the value that was constant while scaling")
+            }
+            Self::Scale { column } => write!(f, "column {column}: the scale is negative"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::Unsolved => f.write_str("expected a solution with a positive ridge: solve first"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),

@@ -53,7 +53,7 @@ const fn learner<T: Scalar>(c: usize, d: usize) -> usize {
     let arrays = (c * c + 3 * c) * number
         + c * size_of::<usize>()
         + (c * c + 4 * c) * number
-        + (c * d + 2 * d + 3 * c) * number;
+        + (c * d + 3 * d + 3 * c) * number;
     let fixed = size_of::<Option<Gaussian<T>>>() + size_of::<Status<T>>();
     (arrays + fixed).next_multiple_of(align_of::<Status<T>>())
 }

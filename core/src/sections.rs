@@ -18,7 +18,7 @@ const HEADER: usize = 24;
 /// The bytes of a section in the table.
 pub(crate) const ENTRY: usize = 8;
 /// The first tag of optional sections.
-const OPTIONAL: u32 = 1 << 31;
+pub(crate) const OPTIONAL: u32 = 1 << 31;
 
 /// Return the bytes of a state with this many sections of this many bytes in all.
 pub(crate) const fn length(sections: usize, content: usize) -> usize {

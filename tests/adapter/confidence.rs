@@ -4,7 +4,7 @@
 use dpp_nystrom::data::table::{self, Table, Target};
 use dpp_nystrom::selectors::Kdpp;
 use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Ridge, Sigma};
-use dpp_nystrom_core::{Random, Rarity};
+use dpp_nystrom_core::{Learner, Random, Rarity};
 use rand_core::Rng;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +73,74 @@ fn intervals_of_90_per_cent_cover_held_out_rows() {
                 );
                 assert!((0.85..=0.95).contains(&coverage), "{name} {times} {c} {seed}: {coverage}");
                 assert!(beyond[0] < 0.2 && beyond[1] < 0.05, "{name} {times} {c} {seed}: {beyond:?}");
+            }
+        }
+    }
+}
+
+/// The coverage of held-out rows, and their error over that of the best γ, of a learner that chose its own γ three times: after half of the
+/// rows, three quarters, and all.
+fn learned<const C: usize, const D: usize>(
+    [training, held_out]: &[Rows; 2],
+    sigma: f32,
+    seed: u64,
+) -> [f64; 2] {
+    let rows = |rows: &Rows| -> Vec<([f32; D], f32)> {
+        let (features, _) = rows.features.as_chunks::<D>();
+        let narrow = features.iter().map(|row| row.map(|value| value as f32));
+        narrow.zip(rows.targets.iter().map(|&target| target as f32)).collect()
+    };
+    let ([rows, tests], mut random) = ([training, held_out].map(rows), Random::seeded(seed));
+    let mut learner = Box::new(Learner::<C, D>::new());
+    learner.start(dpp_nystrom_core::kernel::Gaussian::new(sigma * (2.0 * D as f32).sqrt()).unwrap());
+    rows.iter().take(1_000).for_each(|(row, target)| learner.scale(row, *target).unwrap());
+    let constant: Vec<usize> = (0..D).filter(|&column| learner.is_constant(column)).collect();
+    learner.freeze_scaling_allowing(&constant).unwrap();
+    // Another value of a feature that was constant so far is refused.
+    rows.iter().for_each(|(row, _)| drop(learner.offer(row, &mut random)));
+    learner.freeze_landmarks().unwrap();
+    for (at, (row, target)) in rows.iter().enumerate() {
+        let _ = learner.learn(row, *target);
+        if [rows.len() / 2, rows.len() * 3 / 4, rows.len() - 1].contains(&at) {
+            let gamma = learner.choose_gamma().unwrap();
+            learner.solve(gamma).unwrap();
+        }
+    }
+    let within = tests.iter().filter(|(row, target)| {
+        let assessment = learner.assess(row).unwrap();
+        (assessment.value - target).abs() <= 1.645 * assessment.variance.unwrap().sqrt()
+    });
+    let coverage = within.count() as f64 / tests.len() as f64;
+    let error = |learner: &Learner<C, D>| {
+        let square =
+            |(row, target): &([f32; D], f32)| f64::from(learner.predict(row).unwrap() - target).powi(2);
+        tests.iter().map(square).sum::<f64>().sqrt()
+    };
+    let chosen = error(&learner);
+    let with = |decade: i32| learner.solve(10.0_f32.powi(decade)).map(|_| error(&learner)).unwrap();
+    [coverage, chosen / (-8..=-1).map(with).fold(f64::MAX, f64::min)]
+}
+
+/// Of learners that chose their own γ, 16 and 32 landmarks, in single precision.
+#[test]
+fn learners_cover_held_out_rows() {
+    println!("data, landmarks, sigma, split: coverage of 90 % intervals, error over that of the best of 8 γ");
+    for name in ["cal.housing", "cpu.small", "abalone", "bank8FM", "ailerons"] {
+        for seed in 0..4 {
+            let Some(rows) = split(name, seed) else { continue };
+            for sigma in [1.0, 2.0] {
+                let results = match rows[0].dim {
+                    8 => [learned::<16, 8>(&rows, sigma, seed), learned::<32, 8>(&rows, sigma, seed)],
+                    10 => [learned::<16, 10>(&rows, sigma, seed), learned::<32, 10>(&rows, sigma, seed)],
+                    12 => [learned::<16, 12>(&rows, sigma, seed), learned::<32, 12>(&rows, sigma, seed)],
+                    40 => [learned::<16, 40>(&rows, sigma, seed), learned::<32, 40>(&rows, sigma, seed)],
+                    other => panic!("{name} has {other} features"),
+                };
+                for ([coverage, error], c) in results.into_iter().zip([16, 32]) {
+                    println!("{name}, {c}, {sigma}, {seed}: {coverage:.3}, {error:.3}");
+                    assert!((0.85..=0.95).contains(&coverage), "{name} {c} {sigma} {seed}: {coverage}");
+                    assert!(error < 1.03, "{name} {c} {sigma} {seed}: {error}");
+                }
             }
         }
     }

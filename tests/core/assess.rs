@@ -182,6 +182,9 @@ fn a_learner_and_an_assessor_agree_with_the_process() {
     let uncertainty = Uncertainty { factor: &factor, triangle: &triangle, solved: ridge.solved().unwrap() };
     let limits = Limits { range: [0.0, 20.0], nearest: [0.5, 1.0, 2.0], residual: [0.1, 0.2, 0.9] };
 
+    // A learner divides by what a row of the mean residual has.
+    let mean = rows.iter().map(|row| process.at(row)[0]).sum::<f64>() / 60.0;
+    let usual = mean / (60.0 * GAMMA) + 1.0;
     let far = [9.0, 9.0];
     for point in [[0.0, 0.0], [1.0, -1.5], far, landmarks[1]] {
         let found = learner.assess(&raw(&point)).unwrap();
@@ -193,7 +196,7 @@ fn a_learner_and_an_assessor_agree_with_the_process() {
         let nearest = landmarks.iter().map(|l| (l[0] - point[0]).hypot(l[1] - point[1])).fold(9e9, f64::min);
         let [residual, variance] = process.at(&point);
         assert_eq!(own_kernel.diagonal(&point), 1.0);
-        for assessment in [found, exported] {
+        for (assessment, variance) in [(found, variance / usual), (exported, variance)] {
             assert_eq!(assessment.value, found.value);
             close(assessment.nearest, nearest);
             close(assessment.residual.unwrap(), residual);
@@ -218,11 +221,13 @@ fn a_learner_has_no_variance_of_another_triangle() {
     let variance = |learner: &mut Device| learner.assess(&point).unwrap().variance;
     let first = variance(&mut learner).unwrap();
 
-    // Rows, discounts and refused calls leave that of the last solution.
-    learner.learn(&raw(&[2.0, 2.0]), 9.0).unwrap();
+    // Discounts and refused calls leave that of the last solution, rows all but what they say of its errors.
     learner.forget(0.9).unwrap();
     assert_eq!(learner.solve(-1.0), Err(Error::Ridge));
     assert_eq!(variance(&mut learner), Some(first));
+    learner.learn(&raw(&[0.1, 0.1]), 1e3).unwrap();
+    let surprised = variance(&mut learner).unwrap() / first;
+    assert!((1.01..1.03).contains(&surprised), "{surprised}");
     learner.solve(GAMMA).unwrap();
     let second = variance(&mut learner).unwrap();
     assert_ne!(first, second);
@@ -238,11 +243,15 @@ fn a_learner_has_no_variance_of_another_triangle() {
     assert_eq!(variance(&mut resumed), Some(second));
 
     // An exchange solves again: the variance is that of the new landmarks and of the new triangle.
-    let mut random = Random::seeded(1);
     let mut exchanged = false;
     for at in 0..400 {
-        let offer = learner.exchange(&raw(&rows[at % 60]), &mut random).unwrap();
-        exchanged |= matches!(offer, dpp_nystrom_core::Offer::Replaced { .. });
+        let row = raw(&[rows[at % 60][0] + 3.0, rows[at % 60][1]]);
+        learner.forget(0.95).unwrap();
+        learner.learn(&row, 1.0).unwrap();
+        exchanged = matches!(learner.exchange(&row), Ok(dpp_nystrom_core::Exchange::Replaced { .. }));
+        if exchanged {
+            break;
+        }
     }
     assert!(exchanged);
     let found = variance(&mut learner).unwrap();

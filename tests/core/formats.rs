@@ -7,9 +7,10 @@ use dpp_nystrom::model::export::{Bits, Bundle, Exported, With};
 use dpp_nystrom::model::{AnyCoefficients, Coefficients, Confidence, Model as Trained};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Assessor, BytesProblem, Error, Learner, Limits, Model, ModelBytes, Origin, Outputs, Parts,
-    Phase, QuantisedMap, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace, Scaling,
-    Slots, StreamChain, Workspace, include_model, state_bytes_forgotten, state_bytes_of, stream_state_bytes,
+    Acceptance, Assessor, BytesProblem, Error, Exchange, Learner, Limits, Model, ModelBytes, Origin, Outputs,
+    Parts, Phase, QuantisedMap, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace,
+    Scaling, Slots, StreamChain, Workspace, include_model, state_bytes_forgotten, state_bytes_of,
+    stream_state_bytes,
 };
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::power::Flash;
@@ -784,6 +785,13 @@ fn the_state_of_a_learner_is_as_the_page_says() {
     learner.forget(0.5).unwrap();
     sensor.by_ref().take(10).for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
     learner.solve(0.25).unwrap();
+    // One written before there were trials is read: the rows and the weights are the same, bit for bit.
+    let mut before = Learner::<3, 4>::new();
+    before.read_state(Gaussian::new(2.0).unwrap(), include_bytes!("formats/learner-settled.state")).unwrap();
+    assert_eq!((before.rows(), before.learned()), (learner.rows(), 40));
+    assert_eq!(before.model().unwrap().weights(), learner.model().unwrap().weights());
+    assert_eq!(learner.exchange(&sensor.read().row), Ok(Exchange::OnTrial));
+    learner.exchange(&sensor.read().row).unwrap();
     let mut bytes = vec![0; Learner::<3, 4>::STATE];
     let length = learner.write_state(random.state(), &mut bytes).unwrap();
     let written = example("learner.state", &bytes[..length]);
@@ -807,6 +815,11 @@ fn the_state_of_a_learner_is_as_the_page_says() {
     assert_eq!(read.numbers("progress"), counters.map(|counter| counter as f64));
     assert_eq!((read.numbers("learned"), read.numbers("effective")), (&[40.0, 30.0][..], &[15.0][..]));
     assert_eq!(read.numbers("random"), random.state().map(f64::from));
+    assert_eq!(read.numbers("tried"), [2.0]);
+    let gain = read.numbers("gain")[0];
+    assert!(gain > 0.0 && gain < 1.0);
+    let [residual, spread, penalty, noise] = read.numbers("confidence").try_into().unwrap();
+    assert!(residual > 0.0 && residual < 1.0 && spread == 1.0 && penalty == 25.0 * 0.25 && noise > 0.0);
 
     // `(RᵀR + NγI) β = Rᵀ(Qᵀy)` and `Lᵀw = β`, by which the regression is the one that the weights are from.
     let triangle = read.numbers("triangle");

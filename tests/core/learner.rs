@@ -2,8 +2,8 @@
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{
-    Acceptance, BytesProblem, Error, Landmarks, Learner, Model, Nystrom, Offer, Parts, Phase, Points, Random,
-    RidgeRegression, RidgeWorkspace, SlotChain, Standard, TRIES_PER_LANDMARK, Workspace, start,
+    Acceptance, BytesProblem, Error, Exchange, Landmarks, Learner, Model, Nystrom, Parts, Phase, Points,
+    Random, RidgeRegression, RidgeWorkspace, SlotChain, Standard, TRIES_PER_LANDMARK, Workspace, start,
 };
 use dpp_nystrom_golden::data::Sensor;
 use rand_core::Rng;
@@ -50,7 +50,8 @@ fn test_error(learner: &Device, readings: impl Iterator<Item = ([f32; D], f32)>)
 fn the_program_of_the_readme_predicts_the_golden_value() {
     let mut sensor = Sensor::new(1);
     let (mut learner, _) = after(&mut sensor, 100, 300, 500);
-    let trained = learner.solve(1e-6).unwrap();
+    let gamma = learner.choose_gamma().unwrap();
+    let trained = learner.solve(gamma).unwrap();
     let reading = sensor.read();
     let prediction = learner.predict(&reading.row).unwrap();
     let text = format!("predictions: {:08x}\n", prediction.to_bits());
@@ -65,7 +66,7 @@ fn the_program_of_the_readme_predicts_the_golden_value() {
 fn the_readme_shows_the_program_that_runs() {
     let program = include_str!("../../examples/firmware/src/bin/learner.rs");
     assert!(include_str!("../../README.md").contains(&format!("```rust\n{program}```")));
-    assert!(program.lines().count() <= 25);
+    assert!(program.lines().count() <= 26);
 }
 
 /// The learner adds no arithmetic of its own: compare with the algorithms called one by one.
@@ -123,10 +124,17 @@ fn residuals_are_those_of_the_landmarks() {
     let mut random = Random::seeded(3);
     let table: Vec<[f64; D]> = sensor.by_ref().take(200).map(|reading| reading.row.map(f64::from)).collect();
     narrow.select(&table, &mut random).unwrap();
-    while !matches!(
-        narrow.exchange(&sensor.read().row.map(f64::from), &mut random),
-        Ok(Offer::Replaced { .. })
-    ) {}
+    // Rows that move away from those of the table.
+    let moved = |sensor: &mut Sensor| sensor.read().row.map(|value| 0.5 + f64::from(value));
+    let selected = narrow.progress().accepted;
+    for _ in 0..2_000 {
+        narrow.forget(0.98).unwrap();
+        narrow.learn(&moved(&mut sensor), 0.0).unwrap();
+        if matches!(narrow.exchange(&moved(&mut sensor)), Ok(Exchange::Replaced { .. })) {
+            break;
+        }
+    }
+    assert_eq!(narrow.progress().accepted, selected + 1);
     let gaussian = |a: &[f64], b: &[f64]| {
         let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
         (-squares / (2.0 * 0.8 * 0.8)).exp()
@@ -197,7 +205,8 @@ fn a_call_of_another_phase_is_an_error_and_changes_nothing() {
         if at < 3 {
             assert_eq!(learner.learn(&row, 1.0), refused(Phase::Learning));
             assert_eq!(learner.forget(0.9), refused(Phase::Learning));
-            assert_eq!(learner.exchange(&row, &mut random).map(drop), refused(Phase::Learning));
+            assert_eq!(learner.exchange(&row).map(drop), refused(Phase::Learning));
+            assert_eq!(learner.choose_gamma().map(drop), refused(Phase::Learning));
             assert_eq!(learner.solve(1e-3).map(drop), refused(Phase::Learning));
         }
         if at < 3 {
@@ -225,35 +234,197 @@ fn bad_input_is_an_error_and_changes_nothing() {
         assert_eq!(learner.scale(&[0.0; D], bad), Err(Error::TooLarge { row: 3, column: D }));
     }
     learner.freeze_scaling().unwrap();
-    let (mut learner, mut random) = after(&mut sensor, 20, 40, 30);
+    let mut learner = after(&mut sensor, 20, 40, 30).0;
     learner.solve(1e-3).unwrap();
     let (mut before, mut bytes) = ([0; Device::STATE], [0; Device::STATE]);
     learner.write_state([0; 16], &mut before).unwrap();
-    for bad in [1e15, -1e25, 1e37] {
+    // The largest number overflows in standard deviations of the targets and of the features.
+    for bad in [1e15, -1e25, 1e37, f32::MAX] {
         assert_eq!(learner.learn(&[0.0; D], bad), Err(Error::TooLarge { row: 30, column: D }), "{bad:e}");
     }
-    for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
+    for bad in [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN] {
+        let error = |row, column| match bad.is_finite() {
+            true => Error::TooLarge { row, column },
+            false => Error::NotFinite { row, column },
+        };
         let row = [0.0, 0.0, bad, 0.0];
-        assert_eq!(learner.learn(&row, 1.0), Err(Error::NotFinite { row: 30, column: 2 }));
-        assert_eq!(learner.predict(&row), Err(Error::NotFinite { row: 0, column: 2 }));
-        assert_eq!(learner.residual(&row), Err(Error::NotFinite { row: 0, column: 2 }));
-        assert!(matches!(learner.exchange(&row, &mut random), Err(Error::NotFinite { row: 40, column: 2 })));
-    }
-    // The largest number overflows in standard deviations of the targets.
-    for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
-        assert_eq!(learner.learn(&[0.0; D], bad), Err(Error::NotFinite { row: 30, column: D }));
+        assert_eq!(learner.learn(&row, 1.0), Err(error(30, 2)));
+        assert_eq!(learner.learn(&[0.0; D], bad), Err(error(30, D)));
+        assert_eq!(learner.predict(&row), Err(error(0, 2)));
+        assert_eq!(learner.residual(&row), Err(error(0, 2)));
+        assert_eq!(learner.exchange(&row), Err(error(40, 2)));
     }
     assert_eq!(learner.solve(-1.0), Err(Error::Ridge));
     learner.write_state([0; 16], &mut bytes).unwrap();
     assert_eq!(before, bytes);
-    // No feature varies.
+    let standard = Standard { means: [0.0; D], scales: [0.0; D], target_mean: 0.0, target_scale: 1.0 };
+    let mut refused = |standard, error| {
+        assert_eq!(learner.start_scaled(kernel(), &standard), Err(error));
+        learner.write_state([0; 16], &mut bytes).unwrap();
+        assert_eq!(before, bytes);
+    };
+    refused(standard, Error::Constant { column: 0 });
+    let scales = [1.0, f32::NAN, 1.0, 1.0];
+    refused(Standard { scales, ..standard }, Error::NotFinite { row: 1, column: 1 });
+    refused(Standard { scales: [1.0, 1.0, 1.0, -1e-3], ..standard }, Error::Scale { column: 3 });
+    let standard = Standard { scales: [1.0; D], ..standard };
+    refused(Standard { target_scale: -1.0, ..standard }, Error::Scale { column: D });
+    refused(Standard { target_scale: 0.0, ..standard }, Error::Constant { column: D });
+}
+
+/// A column that does not vary while the scaling is measured, in what single precision can tell, is refused by its name.
+#[test]
+fn constant_columns_are_refused_by_name() {
+    let mut sensor = Sensor::new(1);
+    // A stuck sensor, noise below and above the rounding error, zeros, and seconds since 1970.
+    let columns: [(&str, bool, fn(u32, f32) -> f32); 7] = [
+        ("stuck", true, |_, _| 1013.25),
+        ("zero", true, |_, _| 0.0),
+        ("noise in the last digits", true, |_, unit| 1013.25 + (unit - 0.5) * 2e-5),
+        ("one digit that flips", true, |at, _| if at % 2 == 0 { 1013.25 } else { 1013.2501 }),
+        ("seconds", true, |at, _| 1.7e9 + at as f32),
+        ("noise", false, |_, unit| 1013.25 + (unit - 0.5) * 1e-2),
+        ("tiny", false, |_, unit| unit * 1e-15),
+    ];
+    for (name, is_constant, column) in columns {
+        for place in [1, D] {
+            let mut learner = Device::new();
+            learner.start(kernel());
+            assert_eq!(learner.freeze_scaling(), Err(Error::Empty));
+            for at in 0..100 {
+                let (mut row, mut target) = (sensor.read().row, sensor.read().target);
+                *row.get_mut(place).unwrap_or(&mut target) = column(at, sensor.read().row[0]);
+                learner.scale(&row, target).unwrap();
+            }
+            assert_eq!(learner.is_constant(place), is_constant, "{name}");
+            if is_constant {
+                assert_eq!(learner.freeze_scaling(), Err(Error::Constant { column: place }), "{name}");
+                assert_eq!(learner.freeze_scaling_allowing(&[0, 2]), Err(Error::Constant { column: place }));
+                assert_eq!(learner.phase(), Phase::Scaling);
+                // Measuring goes on, and a value that differs makes it vary.
+                let mut other = learner.clone();
+                let (mut row, mut target) = (sensor.read().row, 0.5);
+                *row.get_mut(place).unwrap_or(&mut target) = 2e9;
+                other.scale(&row, target).unwrap();
+                assert_eq!(other.freeze_scaling(), Ok(()));
+                assert_eq!(learner.freeze_scaling_allowing(&[place]), Ok(()), "{name}");
+            } else {
+                assert_eq!(learner.freeze_scaling(), Ok(()), "{name}");
+            }
+        }
+    }
+    let mut learner = Device::new();
     learner.start(kernel());
     (0..5).for_each(|_| learner.scale(&[1.0; D], 2.0).unwrap());
-    assert_eq!(learner.freeze_scaling(), Err(Error::Constant));
-    let standard = Standard { means: [0.0; D], scales: [0.0; D], target_mean: 0.0, target_scale: 1.0 };
-    assert_eq!(learner.start_scaled(kernel(), &standard), Err(Error::Constant));
-    let standard = Standard { scales: [1.0, f32::NAN, 1.0, 1.0], ..standard };
-    assert_eq!(learner.start_scaled(kernel(), &standard), Err(Error::NotFinite { row: 1, column: 1 }));
+    assert!((0..=D).all(|column| learner.is_constant(column)) && !learner.is_constant(D + 1));
+    assert_eq!(learner.freeze_scaling(), Err(Error::Constant { column: 0 }));
+    assert_eq!(learner.freeze_scaling_allowing(&[0, 1, 2, 3, 4]), Err(Error::Constant { column: 0 }));
+}
+
+/// A row in which a constant feature has another value is unknown to the learner and to its model, and is not learned.
+#[test]
+fn a_constant_that_changes_is_novel() {
+    let mut sensor = Sensor::new(1);
+    let (mut learner, mut random) = (Device::new(), Random::seeded(7));
+    let mut read = |constant: f32| {
+        let mut reading = sensor.read();
+        reading.row[1] = constant;
+        (reading.row, reading.target)
+    };
+    learner.start(kernel());
+    for (row, target) in (0..50).map(|_| read(1013.25)) {
+        learner.scale(&row, target).unwrap();
+    }
+    learner.freeze_scaling_allowing(&[1]).unwrap();
+    assert!(learner.is_constant(1) && !learner.is_constant(0));
+    let changed = |row| Err(Error::Changed { row, column: 1 });
+    let mut table = [read(1013.25).0; 3];
+    table[2] = read(5000.0).0;
+    assert_eq!(learner.clone().select(&table, &mut random), Err(Error::Changed { row: 2, column: 1 }));
+    for (row, _) in (0..200).map(|_| read(1013.25)) {
+        learner.offer(&row, &mut random).unwrap();
+    }
+    assert_eq!(learner.offer(&read(5000.0).0, &mut random).map(drop), changed(200));
+    learner.freeze_landmarks().unwrap();
+    for (row, target) in (0..100).map(|_| read(1013.25)) {
+        learner.learn(&row, target).unwrap();
+    }
+    learner.solve(1e-4).unwrap();
+    let (mut before, mut now) = ([0; Device::STATE], [0; Device::STATE]);
+    learner.write_state([0; 16], &mut before).unwrap();
+    let (row, target) = read(1013.25);
+    let known = learner.assess(&row).unwrap();
+    assert!(known.nearest < 3.0 && known.residual.unwrap() < 0.1);
+    // 16 ε of the value are 0.0019.
+    for (value, is_known) in
+        [(1013.251, true), (1013.249, true), (1013.26, false), (0.0, false), (5e3, false)]
+    {
+        let mut row = row;
+        row[1] = value;
+        let assessment = learner.assess(&row).unwrap();
+        assert_eq!(assessment.value, known.value, "a prediction ignores the feature");
+        assert_eq!(learner.residual(&row).ok(), assessment.residual);
+        if is_known {
+            assert_eq!(assessment, known, "{value}");
+            continue;
+        }
+        assert_eq!((assessment.nearest, assessment.residual), (f32::INFINITY, Some(1.0)), "{value}");
+        assert!(assessment.variance.unwrap() > 2.0 * known.variance.unwrap());
+        assert_eq!(learner.model().unwrap().assess(&row, &mut [0.0; D]).unwrap().nearest, f32::INFINITY);
+        assert_eq!(learner.learn(&row, target), changed(100));
+        assert_eq!(learner.exchange(&row).map(drop), changed(200));
+    }
+    learner.write_state([0; 16], &mut now).unwrap();
+    assert_eq!(before, now);
+}
+
+/// A constant target that is allowed is learned in its own units: another value that follows is not missed.
+#[test]
+fn a_constant_target_is_learned_in_its_own_units() {
+    let mut sensor = Sensor::new(1);
+    let (mut learner, mut random) = (Device::new(), Random::seeded(7));
+    learner.start(kernel());
+    sensor.by_ref().take(100).for_each(|reading| learner.scale(&reading.row, 7.5).unwrap());
+    assert_eq!(learner.freeze_scaling(), Err(Error::Constant { column: D }));
+    learner.freeze_scaling_allowing(&[D]).unwrap();
+    sensor.by_ref().take(200).for_each(|reading| drop(learner.offer(&reading.row, &mut random).unwrap()));
+    learner.freeze_landmarks().unwrap();
+    sensor.by_ref().take(1_000).for_each(|reading| learner.learn(&reading.row, 9.0).unwrap());
+    assert!(learner.solve(1e-6).unwrap() < 0.01);
+    assert!((learner.predict(&sensor.read().row).unwrap() - 9.0).abs() < 0.01);
+    // A model of a constant target would learn nothing for ever.
+    let model = learner.model().unwrap();
+    let parts = Parts {
+        means: model.means(),
+        scaling: model.scaling(),
+        landmarks: model.landmarks(),
+        weights: model.weights(),
+        target_mean: 7.5,
+        target_scale: 0.0,
+    };
+    let constant = Model::new(kernel(), parts).unwrap();
+    assert_eq!(Device::new().start_from(&constant), Err(Error::Constant { column: D }));
+}
+
+/// Before there are landmarks, one value of the kernel tells that a state is of another bandwidth.
+#[test]
+fn a_state_without_landmarks_knows_its_kernel() {
+    let mut bytes = [0; Device::STATE];
+    for offered in [false, true] {
+        let (mut learner, mut other) = (Device::new(), after(&mut Sensor::new(1), 20, 40, 30).0);
+        learner.start(Gaussian::new(3.0).unwrap());
+        Sensor::new(1).take(20).for_each(|reading| learner.scale(&reading.row, reading.target).unwrap());
+        if offered {
+            learner.freeze_scaling().unwrap();
+        }
+        let length = learner.write_state([0; 16], &mut bytes).unwrap();
+        for sigma in [99.0, 3.1, 0.01, 1e3] {
+            let kernel = Gaussian::new(sigma).unwrap();
+            assert_eq!(other.read_state(kernel, &bytes[..length]), Err(Error::ForeignState), "{sigma}");
+            assert_eq!(other.phase(), Phase::Learning);
+        }
+        assert!(other.read_state(Gaussian::new(3.0).unwrap(), &bytes[..length]).is_ok());
+    }
 }
 
 #[test]
@@ -328,6 +499,7 @@ fn the_stated_tries_suffice() {
 fn a_saved_learner_goes_on_bit_for_bit() {
     let run = |cut: Option<usize>| {
         let (mut learner, mut random, mut sensor) = (Device::new(), Random::seeded(7), Sensor::new(5));
+        let mut selected = 0;
         learner.start(kernel());
         for step in 0..400 {
             if cut == Some(step) {
@@ -336,20 +508,26 @@ fn a_saved_learner_goes_on_bit_for_bit() {
                 learner = Device::new();
                 random = Random::resume(learner.read_state(kernel(), &bytes[..length]).unwrap());
             }
-            let reading = sensor.read();
+            let mut reading = sensor.read();
+            // From the selection on the rows move.
+            reading.row[0] += (step as f32 - 200.0).max(0.0) * 0.01;
             match step {
                 0..20 => learner.scale(&reading.row, reading.target).unwrap(),
                 20 => learner.freeze_scaling().unwrap(),
                 21..200 => assert!(learner.offer(&reading.row, &mut random).is_ok()),
-                200 => learner.freeze_landmarks().unwrap(),
+                200 => {
+                    learner.freeze_landmarks().unwrap();
+                    selected = learner.progress().accepted;
+                }
                 300 => assert!(learner.solve(1e-5).is_ok()),
-                _ if step % 7 == 0 => assert!(learner.exchange(&reading.row, &mut random).is_ok()),
                 _ => {
-                    learner.forget(0.999).unwrap();
+                    learner.forget(0.98).unwrap();
                     learner.learn(&reading.row, reading.target).unwrap();
+                    learner.exchange(&reading.row).unwrap();
                 }
             }
         }
+        assert!((1..6).contains(&(learner.progress().accepted - selected)), "{:?}", learner.progress());
         learner.solve(1e-5).unwrap();
         let mut bytes = vec![0; Device::STATE];
         learner.write_state([0; 16], &mut bytes).unwrap();
@@ -365,7 +543,11 @@ fn a_saved_learner_goes_on_bit_for_bit() {
 fn damaged_and_foreign_states_are_refused() {
     let (mut learner, _) = after(&mut Sensor::new(1), 20, 40, 30);
     let mut bytes = [0; Device::STATE];
-    learner.write_state([0; 16], &mut bytes).unwrap();
+    // With a candidate on trial, it takes all of the room.
+    learner.learn(&[0.5; D], 0.0).unwrap();
+    learner.learn(&[0.4; D], 0.0).unwrap();
+    assert_eq!(learner.exchange(&[0.9; D]), Ok(Exchange::OnTrial));
+    assert_eq!(learner.write_state([0; 16], &mut bytes), Ok(Device::STATE));
     let mut other = after(&mut Sensor::new(2), 20, 40, 30).0;
     let (mut before, mut now) = ([0; Device::STATE], [0; Device::STATE]);
     other.write_state([0; 16], &mut before).unwrap();
@@ -448,15 +630,24 @@ fn a_model_goes_on_learning() {
     let many = error(&device);
     println!("model {before:.4}; 12 rows {:.4}, without the model {:.4}; 512 rows {many:.4}", few[0], few[1]);
     assert!(few[0] < 0.5 * before && few[0] < 0.7 * few[1] && many < 0.2 * before);
-    // Exchanging a landmark keeps the prior.
+    // Exchanging a landmark keeps the prior: it is expressed in the landmarks that follow.
     device.start_from(&model).unwrap();
-    let drawn = (0..200).filter(|_| {
-        matches!(device.exchange(&sensor.read().row, &mut random).unwrap(), Offer::Replaced { .. })
-    });
-    let exchanged = drawn.count();
-    let after = test_error(&device, Sensor::new(77).take(300).map(|reading| (reading.row, reading.target)));
-    println!("{exchanged} exchanges of a model without rows: error {after:.4}");
-    assert!(exchanged > 10 && device.phase() == Phase::Predicting && after < 0.2);
+    let move_on = |sensor: &mut Sensor| sensor.read().row.map(|value| 0.7 * value + 0.6);
+    let mut exchanged = 0;
+    for _ in 0..400 {
+        let row = move_on(&mut sensor);
+        let target = dpp_nystrom_golden::data::target(&row);
+        device.forget(0.98).unwrap();
+        device.learn(&row, target).unwrap();
+        exchanged += usize::from(matches!(device.exchange(&row).unwrap(), Exchange::Replaced { .. }));
+    }
+    let moved = || (0..300).map(|_| ()).scan(Sensor::new(78), |sensor, ()| Some(move_on(sensor)));
+    let moved = || moved().map(|row| (row, dpp_nystrom_golden::data::target(&row)));
+    let unsolved = test_error(&device, moved());
+    device.solve(1e-5).unwrap();
+    let solved = test_error(&device, moved());
+    println!("{exchanged} exchanges of a model: error {unsolved:.4}, after a solution {solved:.4}");
+    assert!(exchanged > 0 && solved < 0.05, "{exchanged} {solved}");
 }
 
 /// Coefficients that drift: forgetting against no forgetting, and against relearning from a window of the same memory.
@@ -524,7 +715,7 @@ fn an_exchange_keeps_most_of_what_was_learned() {
             }
             learner.freeze_scaling().unwrap();
             for mut reading in sensor.by_ref().take(300) {
-                reading.row[0] *= 0.5;
+                reading.row[0] *= 0.1;
                 learner.offer(&reading.row, &mut random).unwrap();
             }
             learner.freeze_landmarks().unwrap();
@@ -534,11 +725,14 @@ fn an_exchange_keeps_most_of_what_was_learned() {
             learner.solve(GAMMA).unwrap();
             let mut errors = vec![error(&learner)];
             let mut done = 0;
-            while done < exchanges {
-                done += usize::from(
-                    learner.exchange(&sensor.read().row, &mut random).unwrap() != Offer::Declined,
-                );
+            for reading in sensor.by_ref().take(5_000) {
+                if done == exchanges {
+                    break;
+                }
+                let exchange = learner.exchange(&reading.row).unwrap();
+                done += usize::from(matches!(exchange, Exchange::Replaced { .. }));
             }
+            assert_eq!(done, exchanges);
             errors.push(error(&learner));
             let mut restarted = without_rows(&learner, kernel());
             for at in 1..=100 {
@@ -586,31 +780,6 @@ fn without_rows(learner: &Device, kernel: Gaussian<f32>) -> Device {
     fresh
 }
 
-/// Where a copy of the leaving landmark enters, only the order of the landmarks changes.
-#[test]
-fn an_exchange_for_a_copy_changes_nothing_but_the_order() {
-    let mut sensor = Sensor::new(1);
-    let (mut learner, mut random) = after(&mut sensor, 100, 300, 200);
-    learner.solve(1e-4).unwrap();
-    let rows: Vec<[f32; D]> = sensor.by_ref().take(50).map(|reading| reading.row).collect();
-    let predict =
-        |learner: &Device| -> Vec<f32> { rows.iter().map(|row| learner.predict(row).unwrap()).collect() };
-    let before = predict(&learner);
-    let mut exchanged = 0;
-    for _ in 0..2_000 {
-        let model = learner.model().unwrap();
-        let at = (random.next_u32() % C as u32) as usize;
-        let copy = std::array::from_fn(|i| {
-            model.landmarks()[at * D + i] / model.scaling().numbers()[i] + model.means()[i]
-        });
-        exchanged += usize::from(learner.exchange(&copy, &mut random).unwrap() != Offer::Declined);
-    }
-    assert!(exchanged > 20, "{exchanged}");
-    for (before, after) in before.iter().zip(predict(&learner)) {
-        assert!((before - after).abs() < 0.01, "{before} {after}");
-    }
-}
-
 /// The largest targets that are learned overflow nothing, and what is written can be read.
 #[test]
 fn a_glitch_that_is_learned_is_kept_over_a_reset() {
@@ -622,23 +791,4 @@ fn a_glitch_that_is_learned_is_kept_over_a_reset() {
         let length = learner.write_state([0; 16], &mut bytes).unwrap();
         assert_eq!(Device::new().read_state(kernel(), &bytes[..length]), Ok([0; 16]));
     }
-}
-
-/// Where all that was learned is forgotten, an exchange has no solution without a ridge: it stands, and the phase says so.
-#[test]
-fn an_exchange_without_a_solution_stands() {
-    let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
-    let (mut learner, mut random) = (Learner::<1, 1>::new(), Random::seeded(7));
-    learner.start_scaled(kernel(), &standard).unwrap();
-    learner.select(&[[0.0]], &mut random).unwrap();
-    learner.learn(&[0.0], 1.0).unwrap();
-    learner.solve(0.0).unwrap();
-    (0..4).for_each(|_| learner.forget(1e-38).unwrap());
-    assert_eq!(learner.phase(), Phase::Predicting);
-    assert_eq!(learner.exchange(&[0.5], &mut random), Ok(Offer::Replaced { place: 0 }));
-    assert_eq!(learner.phase(), Phase::Learning);
-    assert!(matches!(learner.predict(&[0.5]), Err(Error::Phase { .. })));
-    assert!(matches!(learner.solve(0.0), Err(Error::NotPositive { .. })));
-    learner.learn(&[0.5], 1.0).unwrap();
-    assert!(learner.solve(1e-3).is_ok() && learner.predict(&[0.5]).is_ok());
 }

@@ -126,7 +126,7 @@ fn rows_that_cannot_be_predicted_are_refused() {
         }
     }
     // Finite, but its difference from the mean overflows.
-    assert_eq!(refused(&[1.0, f32::MAX, 1.0], &mut [0.0; 3]), Error::NotFinite { row: 0, column: 1 });
+    assert_eq!(refused(&[1.0, f32::MAX, 1.0], &mut [0.0; 3]), Error::TooLarge { row: 0, column: 1 });
 }
 
 /// Five features, a block and the rest of one, to fewer coordinates or as many.
@@ -208,13 +208,14 @@ fn coordinates_that_are_not_finite_are_refused() {
         Model::new(Gaussian::new(1.0).unwrap(), parts).unwrap().predict(&raw, &mut [0.0])
     };
     let place = |column| Err(Error::NotFinite { row: 0, column });
+    let large = |column| Err(Error::TooLarge { row: 0, column });
     assert_eq!(predict(&[1.0, 0.0], [0.0, 1e30]), Ok(1.0));
     assert_eq!(predict(&[1.0, 0.0], [0.0, f32::INFINITY]), place(1));
     assert_eq!(predict(&[0.0, 1.0], [f32::NAN, 1.0]), place(0));
-    assert_eq!(predict(&[2.0, 0.0], [f32::MAX, 1.0]), place(0));
+    assert_eq!(predict(&[2.0, 0.0], [f32::MAX, 1.0]), large(0));
     // Each product is finite.
-    assert_eq!(predict(&[1.0, 1.0], [f32::MAX, f32::MAX]), place(1));
-    assert_eq!(predict(&[f32::NAN, 1.0], [1.0, 1.0]), place(0));
+    assert_eq!(predict(&[1.0, 1.0], [f32::MAX, f32::MAX]), large(1));
+    assert_eq!(predict(&[f32::NAN, 1.0], [1.0, 1.0]), large(0));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn the_features_and_the_oldest_compiler_are_those_of_the_manifest() {
 #[test]
 fn the_program_is_short() {
     let program = README.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
-    assert!(program.lines().count() <= 25, "{}", program.lines().count());
+    assert!(program.lines().count() <= 26, "{}", program.lines().count());
 }
 
 const N: usize = 600;

@@ -4,9 +4,12 @@
 //! [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a static, a field of an RTIC
 //! resource or the state of a task. No call copies the arrays or computes the factor again.
 
+mod confidence;
 mod exchange;
+mod scaling;
 mod state;
 
+pub use exchange::Exchange;
 pub(crate) use state::state_bytes;
 
 use crate::chain::Progress;
@@ -14,11 +17,11 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Tally};
+use crate::krr::{RidgeRegression, Solved, Tally};
 use crate::landmarks::Landmarks;
 use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
-use crate::model::{Assessment, Model, Parts, Scaling, standard_target, standardise};
-use crate::nystrom::Nystrom;
+use crate::model::{Model, Parts, Scaling, changed, refusal, standard_target, standardise};
+use crate::nystrom::{self, Nystrom};
 use crate::scalar::Scalar;
 use crate::slot_chain::SlotChain;
 use crate::start;
@@ -39,11 +42,11 @@ pub const TRIES_PER_LANDMARK: u64 = 256;
 pub struct Standard<const D: usize, T = f32> {
     /// The features' means.
     pub means: [T; D],
-    /// One over the features' standard deviations; 0 for a constant feature.
+    /// One over the features' standard deviations; 0 for a constant feature, whose value is its mean.
     pub scales: [T; D],
     /// The target's mean.
     pub target_mean: T,
-    /// The target's standard deviation; 0 for a constant target.
+    /// The target's standard deviation.
     pub target_scale: T,
 }
 
@@ -69,6 +72,22 @@ pub struct Standard<const D: usize, T = f32> {
 /// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A learner has no map: a
 /// device goes on learning on a model with one by [`RidgeRegression`], as at [`Model::digest`]. The target's mean is the value that
 /// predictions return to far from all landmarks, in place of an intercept.
+///
+/// # Constant features
+///
+/// A column is constant where its deviation over the rows of [`scale`](Self::scale) is at most `4 ε` of its mean: 4.8e-7 of it in `f32`,
+/// 8.9e-16 in `f64`. A sensor that is stuck is one, and a value that single precision quantises: 1013.25 ± 0.0004, or
+/// seconds since 1970 over some minutes. Subtract a constant first from a feature that matters.
+/// [`freeze_scaling`](Self::freeze_scaling) refuses constant columns, and
+/// [`freeze_scaling_allowing`](Self::freeze_scaling_allowing) takes those that are named. Its scale is then 0: the kernel does not see it.
+/// A row in which it has another value, by more than `16 ε` of its mean, is unknown to the learner:
+///
+/// | call | such a row |
+/// | --- | --- |
+/// | [`offer`](Self::offer), [`select`](Self::select), [`learn`](Self::learn), [`exchange`](Self::exchange) | [`Error::Changed`]: start again, and measure the scaling |
+/// | [`residual`](Self::residual) | `k(z, z)`, as far from all landmarks |
+/// | [`assess`](Self::assess) | an infinite distance, that residual, and the variance of the prior |
+/// | [`predict`](Self::predict) | the prediction without the feature |
 ///
 /// # A prior
 ///
@@ -124,6 +143,8 @@ pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
     /// The weights that the regression adds to, in the order of `rows`.
     prior: [T; C],
     phi: [T; C],
+    /// The standardised row that is on trial for an exchange.
+    candidate: [T; D],
     kernel: Option<K>,
     status: Status<T>,
 }
@@ -146,6 +167,16 @@ pub(crate) struct Status<T> {
     target_scale: T,
     /// Of the last solution.
     gamma: T,
+    /// What the candidate would explain of the rows that it was tried on: a sum over them.
+    gain: T,
+    /// The rows that the candidate has been tried on, itself included; 0 without one.
+    tried: u32,
+    /// The mean residual of the rows learned.
+    residual: T,
+    /// What the claimed deviations are multiplied by; 0 before a solution.
+    spread: T,
+    /// What the last solution says of its errors, of which the weights are; zeros without one that has a penalty.
+    claim: Solved<T>,
 }
 
 impl<T: Scalar> Status<T> {
@@ -159,6 +190,11 @@ impl<T: Scalar> Status<T> {
         target_mean: T::ZERO,
         target_scale: T::ZERO,
         gamma: T::ZERO,
+        gain: T::ZERO,
+        tried: 0,
+        residual: T::ZERO,
+        spread: T::ZERO,
+        claim: Solved { penalty: T::ZERO, noise: T::ZERO },
     };
 }
 
@@ -174,6 +210,7 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
             weights: [T::ZERO; C],
             prior: [T::ZERO; C],
             phi: [T::ZERO; C],
+            candidate: [T::ZERO; D],
             kernel: None,
             status: Status::IDLE,
         }
@@ -228,7 +265,16 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
         let mut standard = [T::ZERO; D];
         match standardise(raw, &self.means, &self.scales, &mut standard) {
             None => Ok(standard),
-            Some(column) => Err(Error::NotFinite { row: row_number(row), column }),
+            Some(column) => Err(refusal(raw, row_number(row), column)),
+        }
+    }
+
+    /// [`standardise`](Self::standardise) a row that the landmarks or the regression shall know.
+    fn admit(&self, raw: &[T; D], row: u64) -> Result<[T; D], Error> {
+        let standard = self.standardise(raw, row)?;
+        match changed(raw, &self.means, &self.scales) {
+            None => Ok(standard),
+            Some(column) => Err(Error::Changed { row: row_number(row), column }),
         }
     }
 }
@@ -252,7 +298,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for the target's),
-    /// [`Error::Constant`] where all scales are 0.
+    /// [`Error::Scale`] for a negative scale, [`Error::Constant`] where all scales are 0, or that of the target. The learner is
+    /// unchanged.
     pub fn start_scaled(&mut self, kernel: K, standard: &Standard<D, T>) -> Result<(), Error> {
         let Standard { means, scales, target_mean, target_scale } = standard;
         for (row, (constants, of_target)) in
@@ -263,8 +310,14 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
                 return Err(Error::NotFinite { row, column });
             }
         }
+        if let Some(column) = scales.iter().chain([target_scale]).position(|&scale| scale < T::ZERO) {
+            return Err(Error::Scale { column });
+        }
         if scales.iter().all(|&scale| scale == T::ZERO) {
-            return Err(Error::Constant);
+            return Err(Error::Constant { column: 0 });
+        }
+        if *target_scale == T::ZERO {
+            return Err(Error::Constant { column: D });
         }
         self.restart(kernel, Phase::Selecting);
         copy(&mut self.means, means);
@@ -278,7 +331,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Length`] for a model of another number of features, [`Error::Map`] for one with a map, [`Error::Capacity`] for
-    /// more than `C` landmarks,
+    /// more than `C` landmarks, [`Error::Constant`] (of column `D`) for one of a constant target,
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on those before it, in this
     /// precision. After one of the last two the learner is idle.
     ///
@@ -311,6 +364,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let Scaling::PerFeature(scales) = model.scaling() else { return Err(Error::Map) };
         let count = model.weights().len();
         crate::memory::check_capacity(count, C)?;
+        if model.target_scale() == T::ZERO {
+            return Err(Error::Constant { column: D });
+        }
         self.restart(model.kernel(), Phase::Idle);
         copy(&mut self.means, model.means());
         copy(&mut self.scales, scales);
@@ -336,67 +392,15 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.prior.fill(T::ZERO);
     }
 
-    /// Measure the scaling with a raw row and its target.
-    ///
-    /// # Errors
-    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target) [`Error::NotFinite`], or
-    /// [`Error::TooLarge`] where the sum of squared deviations overflows. A row that is refused is not counted.
-    pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
-        self.check(Phase::Scaling)?;
-        let scaled = u64::from(self.status.scaled);
-        if let Some(column) = row.iter().chain([&target]).position(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { row: row_number(scaled), column });
-        }
-        let count = T::from_rows(scaled + 1);
-        let Status { target_mean, target_scale, .. } = self.status;
-        let means = self.means.iter().copied().chain([target_mean]);
-        let sums = self.scales.iter().copied().chain([target_scale]);
-        for (column, ((mut mean, mut squares), &value)) in
-            means.zip(sums).zip(row.iter().chain([&target])).enumerate()
-        {
-            deviate(&mut mean, &mut squares, value, count);
-            if !squares.is_finite() {
-                return Err(Error::TooLarge { row: row_number(scaled), column });
-            }
-        }
-        for ((mean, squares), &value) in self.means.iter_mut().zip(&mut self.scales).zip(row) {
-            deviate(mean, squares, value, count);
-        }
-        let Status { target_mean, target_scale, .. } = &mut self.status;
-        deviate(target_mean, target_scale, target, count);
-        self.status.scaled = self.status.scaled.saturating_add(1);
-        Ok(())
-    }
-
-    /// End the scaling: it does not change any more. Go on with [`Phase::Selecting`].
-    ///
-    /// # Errors
-    /// [`Error::Phase`], [`Error::Constant`] where no feature varied or no row was measured: measuring can go on then.
-    pub fn freeze_scaling(&mut self) -> Result<(), Error> {
-        self.check(Phase::Scaling)?;
-        let count = T::from_rows(u64::from(self.status.scaled.max(1)));
-        if self.scales.iter().all(|&squares| !(squares > T::ZERO)) {
-            return Err(Error::Constant);
-        }
-        for scale in &mut self.scales {
-            let deviation = (*scale / count).sqrt();
-            let inverse = T::ONE / deviation;
-            *scale = if inverse.is_finite() { inverse } else { T::ZERO };
-        }
-        self.status.target_scale = (self.status.target_scale / count).sqrt();
-        self.status.phase = Phase::Selecting;
-        Ok(())
-    }
-
     /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark suffice where 256
     /// tries do in [`select`](Self::select) (measured in the table of steps in this crate's README).
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature. The landmarks are
-    /// unchanged except for their order.
+    /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`], [`Error::TooLarge`] or
+    /// [`Error::Changed`]. The landmarks are unchanged except for their order.
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T; D], random: &mut R) -> Result<Offer, Error> {
         self.check(Phase::Selecting)?;
-        let row = self.standardise(row, self.status.progress.steps)?;
+        let row = self.admit(row, self.status.progress.steps)?;
         let Status { count, progress, .. } = self.status;
         let (kernel, rows) = (self.kernel.as_ref().known()?, self.rows.as_flattened_mut());
         let mut chain = StreamChain::assemble(kernel, D, rows, self.memory.lend(), count, progress)?;
@@ -412,13 +416,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Nothing of the table's length is stored: it is read once as a check, and each try standardises the rows that it reads.
     ///
     /// # Errors
-    /// [`Error::Phase`], [`Error::Empty`], and [`Error::NotFinite`] with the row and the feature, or with two rows for which the
-    /// kernel is not finite. There are no landmarks then.
+    /// [`Error::Phase`], [`Error::Empty`], with the row and the feature [`Error::NotFinite`], [`Error::TooLarge`] or
+    /// [`Error::Changed`], and [`Error::NotFinite`] with two rows for which the kernel is not finite. There are no landmarks then.
     pub fn select<R: Rng + ?Sized>(&mut self, table: &[[T; D]], random: &mut R) -> Result<usize, Error> {
         self.check(Phase::Selecting)?;
         self.status.count = 0;
         for (row, raw) in table.iter().enumerate() {
-            self.standardise(raw, row as u64)?;
+            self.admit(raw, row as u64)?;
         }
         let (means, scales) = (&self.means, &self.scales);
         let ground = Table { rows: table, means, scales, kernel: self.kernel.as_ref().known()? };
@@ -454,13 +458,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] with the number of rows before it and the feature (`D` for the target),
-    /// or a landmark with which the kernel overflows; [`Error::TooLarge`] likewise for a target beyond 1.4e14
-    /// standard deviations in `f32`. A row that is refused is not learned.
+    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target): [`Error::NotFinite`], also
+    /// with a landmark with which the kernel overflows; [`Error::TooLarge`] for a feature whose coordinate overflows, or a target
+    /// beyond 1.4e14 standard deviations in `f32`; [`Error::Changed`]. A row that is refused is not learned.
     pub fn learn(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check_learning()?;
         let learned = self.learned();
-        let row = self.standardise(row, learned)?;
+        let row = self.admit(row, learned)?;
         let Status { count, tally, target_mean, target_scale, has_prior, .. } = self.status;
         let mut left = standard_target(target, target_mean, target_scale);
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
@@ -468,22 +472,29 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
         let phi = self.phi.get_mut(..count).known()?;
         ground.column_at(&row, landmarks.members(), phi)?;
+        let error = self.status.error_of(landmarks.members(), phi, &self.weights, target)?;
         if has_prior {
             for (&place, &value) in landmarks.members().iter().zip(phi.iter()) {
                 left -= value * *self.prior.get(place).known()?;
             }
         }
-        // The target itself as well: a constant one is 0 in its units.
-        if !(target.is_finite() && left.is_finite()) {
+        if !target.is_finite() {
             return Err(Error::NotFinite { row: row_number(learned), column: D });
         }
-        if left.abs() > T::SUMMABLE {
+        if !(left.abs() <= T::SUMMABLE) {
             return Err(Error::TooLarge { row: row_number(learned), column: D });
         }
+        let diagonal = ground.kernel().diagonal(&row);
         Nystrom::new(&landmarks).features_at(row_number(learned), phi)?;
         let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         ridge.add(phi, left)?;
+        let residual = nystrom::left(diagonal, phi);
+        let rows = ridge.effective_rows();
+        if let Some(error) = error {
+            self.status.calibrate(error, residual);
+        }
         self.status.tally = ridge.tally();
+        self.status.residual += (residual - self.status.residual) / rows;
         Ok(())
     }
 
@@ -500,14 +511,47 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
+    /// Return the γ under which the targets of the rows learned are most likely, to [`solve`](Self::solve) with:
+    /// [`RidgeRegression::choose_gamma`]. The weights and the phase do not change, and there are no variances before the next
+    /// solution. 12 to 26 times the cost of [`solve`](Self::solve).
+    ///
+    /// # Errors
+    /// [`Error::Phase`], and those of [`RidgeRegression::choose_gamma`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
+    /// use rand_core::Rng;
+    ///
+    /// let (mut learner, mut random) = (Learner::<8, 1>::new(), Random::seeded(7));
+    /// let standard = Standard { means: [0.5], scales: [2.0], target_mean: 0.0, target_scale: 1.0 };
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// let table: [[f32; 1]; 64] = core::array::from_fn(|at| [at as f32 / 64.0]);
+    /// learner.select(&table, &mut random)?;
+    /// for row in table.iter().cycle().take(500) {
+    ///     let noise = random.next_u32() as f32 / 4294967296.0 - 0.5; // of deviation 0.29
+    ///     learner.learn(row, (6.0 * row[0]).sin() + noise)?;
+    /// }
+    /// let gamma = learner.choose_gamma()?;
+    /// learner.solve(gamma)?;
+    /// let deviation = learner.assess(&[0.4])?.variance.map_or(0.0, f32::sqrt);
+    /// assert!((0.25..0.35).contains(&deviation));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn choose_gamma(&mut self) -> Result<T, Error> {
+        self.check_learning()?;
+        let mut ridge = RidgeRegression::resume(self.status.count, self.ridge.lend(), self.status.tally)?;
+        let gamma = ridge.choose_gamma();
+        self.status.tally = ridge.tally();
+        gamma
+    }
+
     /// Compute the weights from the rows learned, with γ the regularisation `gamma`, which the
     /// [effective number of rows](Self::effective_rows) multiplies; go on with [`Phase::Predicting`]. Return
     /// the root mean squared error over those rows, in the target's units. `c³/2` multiply-adds. Rows can be learned
     /// afterwards; they count from the next solution on.
     ///
-    /// To choose γ on the device, solve with several of them, a decade apart, and keep the one that predicts rows best that were
-    /// not learned. The variances of [`assess`](Self::assess) are to be relied on at such a γ: far below it they are too large.
-    ///
+    /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are to be relied on at that γ:
+    /// far below it they are too large, while the errors of predictions may be the same.
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.
@@ -531,70 +575,27 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let squared_error = solution.squared_error;
         Nystrom::new(&landmarks).kernel_weights(solution.weights, phi)?;
         self.status.tally = ridge.tally();
+        self.status.claim =
+            ridge.solved().filter(|solved| solved.noise.is_finite()).unwrap_or(Status::IDLE.claim);
         for (&place, &weight) in landmarks.members().iter().zip(phi.iter()) {
             *self.weights.get_mut(place).known()? = *self.prior.get(place).known()? + weight;
+        }
+        // What another γ claims was not compared with any error.
+        let two = T::from_count(2);
+        if !(gamma < two * self.status.gamma && self.status.gamma < two * gamma) {
+            self.status.spread = T::ONE;
         }
         (self.status.phase, self.status.gamma) = (Phase::Predicting, gamma);
         Ok((squared_error / tally.effective_rows()).sqrt() * target_scale)
     }
 
-    /// Return the prediction for a raw row, in the target's units: [`Model::predict`].
+    /// Return the prediction for a raw row, in the target's units: [`Model::predict`]. A
+    /// [constant feature](Self#constant-features) is ignored: [`assess`](Self::assess) says whether it has another value.
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] with the feature.
+    /// [`Error::Phase`], and [`Error::NotFinite`] or [`Error::TooLarge`] (of row 0) with the feature.
     pub fn predict(&self, row: &[T; D]) -> Result<T, Error> {
         self.model()?.predict(row, &mut [T::ZERO; D])
-    }
-
-    /// Return the Nyström residual `k(z, z) - ‖φ(z)‖²` of a raw row, standardised as `z`: what the landmarks do not know of
-    /// it. 0 for a landmark; for a row far from all of them `k(z, z)`, which is 1 for a Gaussian kernel. It needs no target
-    /// and no solution. `c` kernel values and `c²/2` multiply-adds.
-    ///
-    /// # Errors
-    /// [`Error::Phase`], and [`Error::NotFinite`] (of row 0) with the feature, or a landmark with which the kernel
-    /// overflows.
-    ///
-    /// ```
-    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
-    ///
-    /// let mut learner = Learner::<2, 1>::new();
-    /// let standard = Standard { means: [20.0], scales: [0.5], target_mean: 0.0, target_scale: 1.0 };
-    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
-    /// learner.select(&[[18.0], [22.0]], &mut Random::seeded(7))?;
-    /// assert!(learner.residual(&[18.0])? < 1e-6); // a landmark
-    /// assert!(learner.residual(&[19.0])? < 0.2); // not far from it
-    /// assert!(learner.residual(&[40.0])? > 0.99); // far away
-    /// # Ok::<(), dpp_nystrom_core::Error>(())
-    /// ```
-    pub fn residual(&mut self, row: &[T; D]) -> Result<T, Error> {
-        self.check_learning()?;
-        let row = self.standardise(row, 0)?;
-        let (count, kernel) = (self.status.count, self.kernel.as_ref().known()?);
-        let ground = Points::trusted(self.rows.as_flattened(), D, C, kernel);
-        let Memory { factor, landmarks } = self.memory.lend();
-        let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
-        let phi = self.phi.get_mut(..count).known()?;
-        ground.column_at(&row, landmarks.members(), phi)?;
-        Nystrom::new(&landmarks).residual_at(0, kernel.diagonal(&row), phi)
-    }
-
-    /// Predict a raw row and say how far the prediction can be relied on: [`predict`](Self::predict), the distance to the
-    /// nearest landmark, the [`residual`](Self::residual), and the variance of a new observation as of the last solution. The
-    /// variance is none after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a solution that failed, until
-    /// [`solve`](Self::solve) has succeeded with a positive γ: its triangle is not stored. `2c` kernel values and `c²`
-    /// multiply-adds.
-    ///
-    /// # Errors
-    /// [`Error::Phase`], and those of [`residual`](Self::residual).
-    pub fn assess(&mut self, row: &[T; D]) -> Result<Assessment<T>, Error> {
-        let mut assessment = self.model()?.assess(row, &mut [T::ZERO; D])?;
-        let residual = self.residual(row)?;
-        assessment.residual = Some(residual);
-        let Status { count, tally, target_scale, .. } = self.status;
-        let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
-        let variance = ridge.variance(residual, self.phi.get_mut(..count).known()?);
-        assessment.variance = variance.ok().map(|variance| target_scale * target_scale * variance);
-        Ok(assessment)
     }
 
     /// Return what was learned as a model.
@@ -613,13 +614,6 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         };
         Model::new(self.kernel.as_ref().known()?, parts)
     }
-}
-
-/// Add a value to a mean and to the sum of squared deviations from it (Welford 1962), as the `count`-th.
-fn deviate<T: Scalar>(mean: &mut T, squares: &mut T, value: T, count: T) {
-    let before = value - *mean;
-    *mean += before / count;
-    *squares += before * (value - *mean);
 }
 
 fn copy<T: Copy>(slots: &mut [T], values: &[T]) {

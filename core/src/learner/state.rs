@@ -14,21 +14,24 @@
 //! | 8 | `R` by rows, `Qᵀy`, residual sum of squares: c(c + 1)/2 + c + 2 numbers |
 //! | 9 | weights c, prior c: numbers |
 //! | 10 | 16 bytes of the random generator |
+//! | 2³¹ | while a candidate for an exchange is on trial: its row D and its gain, numbers; the rows it was tried on, a word |
+//! | 2³¹ + 2 | where rows were learned: their mean residual, the factor of the deviations, λ and the noise of the last solution: numbers |
+//! | 2³¹ + 1 | before there are landmarks: the kernel of `(1, 0, …)` and `(7/8, 0, …)`, a number |
 //!
-//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it.
+//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it, or that one value.
 
-use super::{Learner, Status};
+use super::{Learner, Status, exchange::TRIAL_ROWS};
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;
 use crate::error::{BytesProblem, Error, Known, Phase};
 use crate::frame::index;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
-use crate::krr::{Counts, RidgeRegression, Tally};
+use crate::krr::{Counts, RidgeRegression, Solved, Tally};
 use crate::landmarks::is_factored;
 use crate::memory::{Memory, prefix};
 use crate::scalar::{Scalar, Sum, bytes_of, from_bytes, numbers_of};
-use crate::sections::{Sections, Writer, length};
+use crate::sections::{ENTRY, OPTIONAL, Sections, Writer, length};
 
 const MAGIC: &[u8; 8] = b"dppnlern";
 const SHAPE: u32 = 1;
@@ -42,9 +45,25 @@ const REGRESSION: u32 = 8;
 const WEIGHTS: u32 = 9;
 const GENERATOR: u32 = 10;
 const SECTIONS: usize = 10;
+const TRIAL: u32 = OPTIONAL;
+const KERNEL: u32 = OPTIONAL + 1;
+const CONFIDENCE: u32 = OPTIONAL + 2;
 
-/// Return the bytes of a learner's state with `c` landmarks of `d` features.
+/// Return the most bytes of a learner's state with `c` landmarks of `d` features: while a candidate is on trial.
 pub(crate) const fn state_bytes<T>(c: usize, d: usize) -> usize {
+    mandatory_bytes::<T>(c, d) + trial_bytes::<T>(d) + confidence_bytes::<T>()
+}
+
+const fn trial_bytes<T>(d: usize) -> usize {
+    ENTRY + 4 + size_of::<T>() * (d + 1)
+}
+
+const fn confidence_bytes<T>() -> usize {
+    ENTRY + 4 * size_of::<T>()
+}
+
+/// Return the bytes of the mandatory sections.
+const fn mandatory_bytes<T>(c: usize, d: usize) -> usize {
     let number = size_of::<T>();
     let triangle = c * (c + 1) / 2;
     let numbers = (2 * d + 3) + c * d + triangle + 1 + (triangle + c + 2) + 2 * c;
@@ -77,7 +96,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn write_state(&mut self, generator: [u8; 16], bytes: &mut [u8]) -> Result<usize, Error> {
-        let Status { phase, has_prior, scaled, count, progress, tally, target_mean, target_scale, gamma } =
+        let Status { phase, has_prior, scaled, count, progress, tally, .. } = self.status;
+        let Status { target_mean, target_scale, gamma, gain, tried, residual, spread, claim, .. } =
             self.status;
         let Memory { factor, landmarks } = self.memory.lend();
         let factor = Cholesky::assemble(factor, count)?;
@@ -88,7 +108,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let Progress { steps, proposed, accepted, openings } = progress;
         let Counts { rows, before, discounted, .. } = tally.counts;
         let zero_or = |number: T| if learning { number } else { T::ZERO };
-        Writer::write(bytes, MAGIC, SECTIONS, state_bytes::<T>(count, D), |writer| {
+        let kernel = self.kernel.as_ref().filter(|_| count == 0).map(of_two_points::<D, K, T>);
+        let optional = [
+            (kernel.is_some(), ENTRY + size_of::<T>()),
+            (tried > 0, trial_bytes::<T>(D)),
+            (rows > 0, confidence_bytes::<T>()),
+        ];
+        let (mut sections, mut length) = (SECTIONS, mandatory_bytes::<T>(count, D));
+        for (_, bytes) in optional.into_iter().filter(|&(is_there, _)| is_there) {
+            (sections, length) = (sections + 1, length + bytes);
+        }
+        Writer::write(bytes, MAGIC, sections, length, |writer| {
             let shape = shape.into_iter().map(|word| word as u32).chain([scaled]);
             writer.section(SHAPE, shape.flat_map(u32::to_le_bytes))?;
             let constants = self.means.iter().chain(&self.scales).copied();
@@ -113,7 +143,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             writer.section(REGRESSION, ridge.numbers().map(zero_or).flat_map(bytes_of))?;
             let weights = prefix(&self.weights, count).iter().chain(prefix(&self.prior, count)).copied();
             writer.section(WEIGHTS, weights.flat_map(bytes_of))?;
-            writer.section(GENERATOR, generator.into_iter())
+            writer.section(GENERATOR, generator.into_iter())?;
+            if let Some(value) = kernel {
+                writer.section(KERNEL, bytes_of(value))?;
+            }
+            if tried > 0 {
+                let trial = self.candidate.iter().copied().chain([gain]).flat_map(bytes_of);
+                writer.section(TRIAL, trial.chain(tried.to_le_bytes()))?;
+            }
+            if rows > 0 {
+                let confidence = [residual, spread, claim.penalty, claim.noise];
+                writer.section(CONFIDENCE, confidence.into_iter().flat_map(bytes_of))?;
+            }
+            Some(())
         })
     }
 
@@ -121,15 +163,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// state is replaced. All that follows is the same bit for bit, but variances: there are none until [`solve`](Self::solve).
     ///
     /// # Errors
-    /// [`Error::SavedBytes`] with the problem; the learner is unchanged. [`Error::ForeignState`] for landmarks of another
-    /// kernel; the learner is then idle.
+    /// [`Error::SavedBytes`] with the problem, and [`Error::ForeignState`] for a state without landmarks that was saved under
+    /// another kernel: the learner is unchanged. [`Error::ForeignState`] for landmarks of another kernel; the learner is then idle.
     pub fn read_state(&mut self, kernel: K, bytes: &[u8]) -> Result<[u8; 16], Error> {
         let state = Saved::<T>::parse::<C, D>(bytes).map_err(Error::SavedBytes)?;
         let count = state.status.count;
+        if state.kernel.is_some_and(|value| value != of_two_points::<D, K, T>(&kernel)) {
+            return Err(Error::ForeignState);
+        }
         self.kernel = Some(kernel);
         self.status = Status::IDLE;
         fill(self.means.iter_mut().chain(&mut self.scales), state.scaling);
         fill(self.rows.as_flattened_mut(), state.rows);
+        fill(&mut self.candidate, state.trial);
         self.weights.fill(T::ZERO);
         self.prior.fill(T::ZERO);
         let weights = self.weights.iter_mut().take(count).chain(self.prior.iter_mut().take(count));
@@ -155,6 +201,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     }
 }
 
+/// Return a value of the kernel that tells bandwidths, degrees and offsets apart.
+fn of_two_points<const D: usize, K: Kernel<T>, T: Scalar>(kernel: &K) -> T {
+    let point = |first: T| core::array::from_fn::<T, D, _>(|i| if i == 0 { first } else { T::ZERO });
+    kernel.value(&point(T::ONE), &point(T::from_f64(0.875)))
+}
+
 /// Write numbers into slots.
 fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
     slots.into_iter().zip(numbers_of(bytes)).for_each(|(slot, number)| *slot = number);
@@ -169,6 +221,10 @@ struct Saved<'b, T> {
     factor: &'b [u8],
     regression: &'b [u8],
     weights: &'b [u8],
+    /// Empty without a candidate.
+    trial: &'b [u8],
+    /// [`of_two_points`].
+    kernel: Option<T>,
     generator: [u8; 16],
 }
 
@@ -233,6 +289,8 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let last = |bytes, from_end: usize, len: usize| {
             numbers_of::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
         };
+        let (trial, gain, tried) = trial::<T>(&sections, D, if late { TRIAL_ROWS * count } else { 0 })?;
+        let (residual, spread, claim) = confidence::<T>(&sections)?;
         let terms = triangle + count + 2;
         let tally = Tally {
             counts: Counts { rows: rows_learned, before, discounted, ..Counts::NONE },
@@ -250,6 +308,11 @@ impl<'b, T: Scalar> Saved<'b, T> {
                 target_mean: last(scaling, 3, 2 * D + 3)?,
                 target_scale: last(scaling, 2, 2 * D + 3)?,
                 gamma: last(scaling, 1, 2 * D + 3)?,
+                gain,
+                tried,
+                residual,
+                spread,
+                claim,
             },
             scaling,
             rows,
@@ -257,7 +320,43 @@ impl<'b, T: Scalar> Saved<'b, T> {
             factor,
             regression,
             weights,
+            trial,
+            kernel: sections.find(KERNEL).map(from_bytes),
             generator: *sections.of_length(GENERATOR, 16)?.first_chunk().ok_or(Malformed)?,
         })
     }
+}
+
+/// Read the candidate's section: its numbers, its gain, and the rows that it was tried on, at most `most`. None of all without it.
+fn trial<'b, T: Scalar>(
+    sections: &Sections<'b>,
+    d: usize,
+    most: usize,
+) -> Result<(&'b [u8], T, u32), BytesProblem> {
+    if sections.find(TRIAL).is_none() {
+        return Ok((&[], T::ZERO, 0));
+    }
+    let numbers = size_of::<T>() * (d + 1);
+    let section = sections.of_length(TRIAL, numbers + 4)?;
+    let (numbers, tried) = section.split_at_checked(numbers).ok_or(BytesProblem::Malformed)?;
+    let tried = tried.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let gain = numbers_of::<T>(numbers).last().unwrap_or(T::NAN);
+    let sound = numbers_of::<T>(numbers).all(T::is_finite) && gain >= T::ZERO;
+    if sound && (1..=most).contains(&index(tried)) {
+        Ok((numbers, gain, tried))
+    } else {
+        Err(BytesProblem::Malformed)
+    }
+}
+
+/// Read the mean residual, the factor of the deviations, and what the last solution says of its errors. States of before have
+/// none: 0, 1 and zeros.
+fn confidence<T: Scalar>(sections: &Sections<'_>) -> Result<(T, T, Solved<T>), BytesProblem> {
+    if sections.find(CONFIDENCE).is_none() {
+        return Ok((T::ZERO, T::ONE, Status::IDLE.claim));
+    }
+    let mut numbers = numbers_of::<T>(sections.of_length(CONFIDENCE, 4 * size_of::<T>())?);
+    let mut next = || numbers.next().filter(|&number| number >= T::ZERO && number.is_finite());
+    let mut next = || next().ok_or(BytesProblem::Malformed);
+    Ok((next()?, next()?, Solved { penalty: next()?, noise: next()? }))
 }

@@ -28,7 +28,7 @@ pub struct Assessment<T> {
     /// The prediction, in the target's units.
     pub value: T,
     /// The distance to the nearest landmark, in standard deviations of the features, or as a map has it; in levels for a
-    /// [`crate::QuantisedModel`].
+    /// [`crate::QuantisedModel`]. Infinite where a feature that was constant in training has another value ([`Model::assess`]).
     pub nearest: T,
     /// The Nyström residual `k(x, x) - ‖φ(x)‖²`, where the factor is known.
     pub residual: Option<T>,
@@ -222,6 +222,10 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
         let kernel = self.model.kernel();
         for (slot, landmark) in phi.iter_mut().zip(rows_of(self.model.landmarks(), dim)) {
             *slot = kernel.value(landmark, row);
+        }
+        if !assessment.nearest.is_finite() {
+            // A constant feature has another value: the landmarks know nothing of the row.
+            phi.fill(T::ZERO);
         }
         substitute(packed(factor), phi).known()?;
         let residual = left(kernel.diagonal(row), phi);

@@ -19,7 +19,7 @@ pub(crate) use bytes::{Content, Extras, Kind, open};
 pub use include::ModelBytes;
 pub use outputs::{Class, Further, Outputs};
 pub use scaling::Scaling;
-pub(crate) use scaling::standardise;
+pub(crate) use scaling::{changed, refusal, rounding, standardise};
 
 use crate::cholesky::Cholesky;
 use crate::digest::digest;
@@ -185,7 +185,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         let row = room.get_mut(..self.width()).ok_or(Error::Capacity { needed: self.width(), have })?;
         match self.scaling.apply(raw, self.means, row) {
             None => Ok(row),
-            Some(column) => Err(Error::NotFinite { row: 0, column }),
+            Some(column) => Err(refusal(raw, 0, column)),
         }
     }
 
@@ -239,8 +239,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     ///
     /// # Errors
     /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN, infinite, or so far from its mean that the difference
-    /// overflows, or a coordinate.
+    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite, [`Error::TooLarge`] for one so far from its mean
+    /// that a coordinate overflows.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
@@ -249,12 +249,20 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// [`predict`](Self::predict), with the distance to the nearest landmark: `c` times [`width`](Self::width) multiply-adds more. Residual and variance are
     /// none: [`Assessor`] has them. `room` begins with the standardised row afterwards.
     ///
+    /// A prediction ignores features that were constant in training, whose scale is 0. Where one has another value, by more than
+    /// `16 ε` of it, the row is like none of the training, and the distance is infinite. Of the features of a map it is
+    /// not known whether they were constant.
+    ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
     pub fn assess(&self, raw: &[T], room: &mut [T]) -> Result<Assessment<T>, Error> {
         let row = self.standardise(raw, room)?;
         let value = self.target_mean + self.target_scale * self.predictor.predict_finite(row);
-        Ok(Assessment { value, nearest: self.predictor.nearest(row), residual: None, variance: None })
+        let nearest = match self.scaling.changed(raw, self.means) {
+            None => self.predictor.nearest(row),
+            Some(_) => T::from_f64(f64::INFINITY),
+        };
+        Ok(Assessment { value, nearest, residual: None, variance: None })
     }
 }
 

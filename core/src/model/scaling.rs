@@ -67,6 +67,14 @@ impl<'a, T: Scalar> Scaling<'a, T> {
         if found == expected { Ok(width) } else { Err(Error::Length { expected, found }) }
     }
 
+    /// Return the first constant feature that has another value. With a map none is known.
+    pub(super) fn changed(&self, raw: &[T], means: &[T]) -> Option<usize> {
+        match *self {
+            Self::PerFeature(scales) => changed(raw, means, scales),
+            Self::Map { .. } => None,
+        }
+    }
+
     /// Write the coordinates of a row. Return the first feature with which one is not finite.
     #[inline]
     pub(super) fn apply(&self, raw: &[T], means: &[T], row: &mut [T]) -> Option<usize> {
@@ -74,6 +82,28 @@ impl<'a, T: Scalar> Scaling<'a, T> {
             Self::PerFeature(scales) => standardise(raw, means, scales, row),
             Self::Map { rows, .. } => map(raw, means, rows, row),
         }
+    }
+}
+
+/// Return the deviation below which a column of this mean is constant: some rounding errors of the mean, `4 ε |mean|`.
+pub(crate) fn rounding<T: Scalar>(mean: T) -> T {
+    T::from_count(4) * T::EPSILON * mean.abs()
+}
+
+/// Return the first constant feature (of scale 0) that has another value: by more than four times [`rounding`], which is four
+/// deviations of any feature that counts as constant.
+pub(crate) fn changed<T: Scalar>(raw: &[T], means: &[T], scales: &[T]) -> Option<usize> {
+    let differs = |value: T, mean: T| !((value - mean).abs() <= T::from_count(4) * rounding(mean));
+    let mut statistics = raw.iter().zip(means).zip(scales);
+    statistics.position(|((&value, &mean), &scale)| scale == T::ZERO && differs(value, mean))
+}
+
+/// Return the error of a row whose coordinates are not finite because of this feature.
+pub(crate) fn refusal<T: Scalar>(raw: &[T], row: usize, column: usize) -> Error {
+    if raw.get(column).is_some_and(|value| value.is_finite()) {
+        Error::TooLarge { row, column }
+    } else {
+        Error::NotFinite { row, column }
     }
 }
 

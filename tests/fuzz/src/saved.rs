@@ -29,7 +29,7 @@ fn calls(input: &mut Input<'_>) {
             break;
         }
         let generator = random.clone();
-        let call = input.below(11);
+        let call = input.below(13);
         let row = [input.number() as f32, input.number() as f32];
         let number = row[1];
         let done = match call {
@@ -53,7 +53,9 @@ fn calls(input: &mut Input<'_>) {
             6 => learner.learn(&row, number),
             7 => learner.forget(number),
             8 => learner.solve(number).map(drop),
-            9 => learner.exchange(&row, &mut random).map(drop),
+            9 => learner.exchange(&row).map(drop),
+            10 => learner.choose_gamma().map(drop),
+            11 => learner.freeze_scaling_allowing(&[0, 2]),
             _ => learner.predict(&row).map(|predicted| {
                 assert!(
                     row.iter().all(|value| value.is_finite()) && !predicted.is_nan(),

@@ -85,7 +85,8 @@ async fn learn(learner: &mut Learner<16, 4>) -> Result<f32, Error> {
         let reading = read(&mut sensor).await;
         learner.learn(&reading.row, reading.target)?;
     }
-    learner.solve(1e-6)?;
+    let gamma = learner.choose_gamma()?;
+    learner.solve(gamma)?;
     learner.predict(&read(&mut sensor).await.row)
 }
 

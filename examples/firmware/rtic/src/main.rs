@@ -115,7 +115,7 @@ mod app {
         match number {
             SCALED => learner.freeze_scaling(),
             SELECTED => learner.freeze_landmarks(),
-            LAST => learner.solve(1e-6).map(drop),
+            LAST => learner.choose_gamma().and_then(|gamma| learner.solve(gamma)).map(drop),
             _ => Ok(()),
         }
     }

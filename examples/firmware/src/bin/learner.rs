@@ -21,5 +21,6 @@ fn learn(learner: &mut Learner<16, 4>) -> Result<f32, Error> {
     sensor.by_ref().take(300).try_for_each(|reading| learner.offer(&reading.row, &mut random).map(drop))?;
     learner.freeze_landmarks()?;
     sensor.by_ref().take(500).try_for_each(|reading| learner.learn(&reading.row, reading.target))?;
-    learner.solve(1e-6).and_then(|_| learner.predict(&sensor.read().row)) // in the target's units
+    let gamma = learner.choose_gamma()?;
+    learner.solve(gamma).and_then(|_| learner.predict(&sensor.read().row)) // in the target's units
 }
