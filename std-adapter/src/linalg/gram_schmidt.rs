@@ -1,6 +1,7 @@
 //! An orthonormal basis, built one vector at a time.
 
-use faer::{Col, ColRef};
+use faer::linalg::matmul::dot::inner_prod;
+use faer::{Col, ColRef, Conj};
 
 /// Orthonormal vectors of equal length.
 #[derive(Debug, Default)]
@@ -36,7 +37,7 @@ impl Basis {
 
 /// Return `xᵀy`.
 pub(crate) fn dot(x: ColRef<'_, f64>, y: ColRef<'_, f64>) -> f64 {
-    x.transpose() * y
+    inner_prod(x.transpose(), Conj::No, y, Conj::No)
 }
 
 #[cfg(test)]
