@@ -184,10 +184,14 @@ mod tests {
         assert_eq!(open([1, 3], 2), Err(BytesProblem::Section(3)));
         assert_eq!(open([1, 2], 3), Err(BytesProblem::Malformed));
         assert_eq!(open([1, 1], 1), Err(BytesProblem::Malformed));
-        let mut bytes = [0; 47];
-        written(&mut bytes, [1, 2]).unwrap();
-        bytes[28] += 1;
-        frame::seal(&mut bytes, MAGIC).unwrap();
-        assert_eq!(Sections::open(&bytes, MAGIC, 2).err(), Some(BytesProblem::Malformed));
+        // Lengths, of 4 and 3 bytes, that are not those of the content; the last only by their sum.
+        for lengths in [[5, 3], [3, 3], [4, 2], [0, 0], [u32::MAX, 8]] {
+            let mut bytes = [0; 47];
+            written(&mut bytes, [1, 2]).unwrap();
+            bytes[28..32].copy_from_slice(&lengths[0].to_le_bytes());
+            bytes[36..40].copy_from_slice(&lengths[1].to_le_bytes());
+            frame::seal(&mut bytes, MAGIC).unwrap();
+            assert_eq!(Sections::open(&bytes, MAGIC, 2).err(), Some(BytesProblem::Malformed), "{lengths:?}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Write a file under a temporary name in the same folder, and rename it once it is complete and on
-/// disk. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
+/// Write a file under a temporary name in the same folder, rename it once it is complete and on
+/// disk, and sync the folder. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
 /// followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is complete, so that a
 /// kill leaves nothing; elsewhere, and on file systems that cannot do this, a kill leaves `.tmp` and six letters, which nothing
 /// reads or removes.
@@ -107,20 +107,38 @@ impl Pending {
         tempfile::tempfile_in(&self.folder)
     }
 
-    /// Sync to disk and rename to the final name.
+    /// Sync to disk, rename to the final name, and sync the folder, so that the name outlasts a loss of power too.
     ///
     /// # Errors
-    /// Those of the system; the old file is then intact.
+    /// Those of the system. The old file is then intact; if the folder alone cannot be synced, it may be the new one.
     pub fn persist(self) -> io::Result<()> {
         let file = self.file.as_file();
         if let Some(found) = &self.found {
             file.set_permissions(found.permissions())?;
         }
         file.sync_all()?;
+        let folder = to_sync(&self.folder)?;
         match self.file {
-            Unfinished::Unnamed(file) => unnamed::replace(&file, &self.folder, &self.path),
-            Unfinished::Named(file) => file.persist(self.path).map(drop).map_err(|error| error.error),
+            Unfinished::Unnamed(file) => unnamed::replace(&file, &self.folder, &self.path)?,
+            Unfinished::Named(file) => file.persist(self.path).map(drop).map_err(|error| error.error)?,
         }
+        match folder.map_or(Ok(()), |folder| folder.sync_all()) {
+            // Of a file system that cannot sync a folder.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
+    }
+}
+
+/// Open a folder to sync it; none if it may be written to, but not read, or if the system does not open folders.
+fn to_sync(folder: &Path) -> io::Result<Option<File>> {
+    match File::open(folder) {
+        Err(error) if cfg!(not(unix)) || error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        opened => opened.map(Some),
     }
 }
 

@@ -261,6 +261,23 @@ fn what_was_forgotten_is_kept() {
     let mut read = RidgeRegression::new(2, other.lend()).unwrap();
     read.read_state(5, &bytes[..length]).unwrap();
     assert_eq!((read.rows(), read.effective_rows()), (9, ridge.effective_rows()));
+    // The last 12 bytes: rows before the last time, of 9, and their effective number.
+    for (before, effective, taken) in [
+        (9, 0.0, true),
+        (9, 4.0, true),
+        (10, 4.0, false),
+        (u64::MAX, 4.0, false),
+        (9, -1.0, false),
+        (9, f32::NAN, false),
+        (9, f32::INFINITY, false),
+    ] {
+        let mut forged = bytes[..length].to_vec();
+        forged[length - 12..length - 4].copy_from_slice(&before.to_le_bytes());
+        forged[length - 4..].copy_from_slice(&effective.to_le_bytes());
+        sealed(&mut forged);
+        assert_eq!(read.read_state(5, &forged).is_ok(), taken, "{before} {effective}");
+    }
+    read.read_state(5, &bytes[..length]).unwrap();
     for ridge in [&mut ridge, &mut read] {
         ridge.forget(0.5).unwrap();
         ridge.add(&[0.5, 0.25], -1.0).unwrap();

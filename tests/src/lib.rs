@@ -23,6 +23,7 @@
 
 pub mod dense;
 pub mod determinant;
+#[cfg(feature = "adapter")]
 pub mod evaluator;
 pub mod ground;
 pub mod law;

@@ -14,6 +14,8 @@ const MOST: usize = 16;
 /// # Errors
 /// That of the pool, without which no work can be shared: there is not even memory for one.
 pub(crate) fn start(option: Option<usize>) -> Result<(), ThreadPoolBuildError> {
+    // What faer does without being told the number of parts would be summed in another order with each number of threads.
+    faer::set_global_parallelism(faer::Par::Seq);
     let processors = available_parallelism().map_or(1, usize::from);
     let variable = || env::var("RAYON_NUM_THREADS").ok()?.trim().parse().ok();
     let asked = option.or_else(variable).filter(|&count| count > 0);

@@ -1,6 +1,7 @@
 //! Matrix products whose last digits do not depend on the number of threads, and orthonormal bases.
 
-use dpp_nystrom::faer::{Accum, Col, ColRef, Mat, MatRef, Par, linalg::matmul::matmul};
+use dpp_nystrom::faer::linalg::matmul::{dot::inner_prod, matmul};
+use dpp_nystrom::faer::{Accum, Col, ColRef, Conj, Mat, MatRef, Par};
 
 /// Parts into which a product is split.
 pub(crate) const PARTS: usize = 8;
@@ -46,7 +47,7 @@ impl Basis {
 
 /// Return `xᵀy`.
 pub(crate) fn dot(x: ColRef<'_, f64>, y: ColRef<'_, f64>) -> f64 {
-    x.transpose() * y
+    inner_prod(x.transpose(), Conj::No, y, Conj::No)
 }
 
 #[cfg(test)]

@@ -8,15 +8,17 @@ pub enum CheckpointProblem {
     #[error("not a checkpoint, and would be overwritten; give another file name")]
     Foreign,
     /// An unknown format version.
-    #[error("unknown format version {0}: expected 1; remove the file to start again")]
+    #[error("format version {0}: expected 2, which this program writes; remove the file to start again")]
     Version(u32),
     /// The checksum does not match, or the content is malformed.
     #[error("corrupt: the checksum or the content does not match; remove the file to start again")]
     Corrupt,
     /// The checkpoint of another fit.
     #[error(
-        "the checkpoint belongs to another fit: the rows, landmarks, kernel, bandwidth, ridge, precision or seed differ; \
-         give the options of that fit, or remove the file to start again"
+        "the checkpoint belongs to another fit (what differs: {differs}); give the options of that fit, or remove the file to start again"
     )]
-    Another,
+    Another {
+        /// What differs first: rows, partition, landmarks, for example.
+        differs: &'static str,
+    },
 }

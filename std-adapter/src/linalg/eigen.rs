@@ -1,8 +1,12 @@
-//! Eigenvalues and eigenvectors of positive semidefinite matrices.
+//! Eigenvalues and eigenvectors of positive semidefinite matrices, singular values, and products.
+//!
+//! The operators and decompositions of faer's matrices split their work by the number of threads, and sum in another order with each.
+//! These split it into [`PARTS`].
 
 use crate::error::Error;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par, diag::Diag, linalg::matmul::matmul};
 
 /// Parts into which a matrix product is split. A constant, so that the last digits do not depend on the number
@@ -14,6 +18,28 @@ pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
     matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::rayon(PARTS));
     product
+}
+
+/// The decomposition `U S Vᵀ` of a square matrix, with descending singular values.
+pub(crate) struct Singular {
+    pub(crate) left: Mat<f64>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) right: Mat<f64>,
+}
+
+/// Decompose a square matrix: `O(n³)`.
+///
+/// # Errors
+/// [`Error::Eigenvalues`].
+pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Result<Singular, Error> {
+    let (n, parallel, all) = (matrix.ncols(), Par::rayon(PARTS), ComputeSvdVectors::Full);
+    let (mut left, mut right) = (Mat::zeros(n, n), Mat::zeros(n, n));
+    let mut values = Diag::<f64>::zeros(n);
+    let mut buffer = MemBuffer::new(svd_scratch::<f64>(n, n, all, all, parallel, Default::default()));
+    let (u, v, stack) = (Some(left.as_mut()), Some(right.as_mut()), MemStack::new(&mut buffer));
+    svd(matrix, values.as_mut(), u, v, parallel, stack, Default::default())
+        .map_err(|_| Error::Eigenvalues)?;
+    Ok(Singular { left, values: values.column_vector().iter().copied().collect(), right })
 }
 
 /// Return the numerical rank: how many of the descending eigenvalues exceed `n ε λ_1`.

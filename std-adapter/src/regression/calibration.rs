@@ -11,6 +11,7 @@
 //! and errors have heavier or lighter tails than a normal law.
 
 use crate::error::Error;
+use crate::linalg::eigen::product;
 use crate::model::confidence::{Confidence, DEVIATIONS};
 use crate::regression::{
     cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Columns, whitening::Whitening,
@@ -61,7 +62,7 @@ impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
             Mat::from_fn(view.nrows(), view.ncols(), |i, k| view[(i, k)].to_f64())
         };
         let of_kernel = Mat::from_fn(self.weights.len(), 1, |k, _| self.weights[k].to_f64());
-        let predicted = wide(&phi) * of_kernel;
+        let predicted = product(wide(&phi).as_ref(), of_kernel.as_ref());
         self.whitening.whiten(&mut phi);
         let explained = phi.squares();
         let mut leverages = wide(&phi);

@@ -3,13 +3,16 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppnyckp` |
-//! | 8 to 11 | version, little-endian: 1 |
+//! | 8 to 11 | version, little-endian: 2 |
 //! | 12 to 15 | CRC-32 of the content, little-endian |
 //! | 16 on | the content, in postcard's format: the fit's key, the completed rounds, and the accumulators' values |
 //!
 //! Accumulators are stored exactly, and rows are processed in the same order in a resumed fit, so the model is the same
 //! bit for bit. A checkpoint is written to a temporary file and then renamed, so that a killed fit leaves either a
 //! complete checkpoint or none.
+//!
+//! A [`Key`] is made of what the regression itself takes, and not of the options that led to it: whatever changes rows, targets,
+//! partition, landmarks or kernel changes the key, however it came about. Version 1 did not know the partition, and is refused.
 
 use crate::atomic_file::write_whole;
 use crate::data::source::RowSource;
@@ -19,9 +22,12 @@ use crate::error::{
     table::{TableError, TableProblem},
 };
 use crate::framed_file::{Frame, FrameProblem, Length};
-use crate::kernel::{kind::KernelKind, precision::Precision};
-use crate::regression::{accumulator::Accumulator, params::FitParams, ridge::Ridge};
-use dpp_nystrom_core::RidgeRegression;
+use crate::kernel::precision::Precision;
+use crate::kernel::spec::KernelSpec;
+use crate::regression::{
+    accumulator::Accumulator, folds::Deal, input::Input, params::FitParams, ridge::Ridge,
+};
+use dpp_nystrom_core::{RidgeRegression, Scalar};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -30,7 +36,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 const FRAME: Frame =
-    Frame { magic: b"dppnyckp", version: 1, latest: 1, length: Length::None, followed: false };
+    Frame { magic: b"dppnyckp", version: 2, latest: 2, length: Length::None, followed: false };
 
 /// More than the bytes of a [`Key`] and of the number of rounds and parts, and the numbers that as many bytes as those of the
 /// lengths of a part make.
@@ -76,18 +82,67 @@ impl Checkpoint {
     }
 }
 
-/// The identity of a fit: a checkpoint with another key is refused.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Key {
-    rows_checksum: u32,
-    rows: u64,
-    landmarks: u32,
-    kernel: KernelKind,
-    sigma: u64,
-    single: bool,
-    /// The bits of the ridge; `None` if it is cross-validated.
-    ridge: Option<u64>,
-    seed: u64,
+/// What decides a regression, in the order in which a difference is told.
+const PARTS: [&str; 9] = [
+    "version of the program",
+    "rows or targets",
+    "weights",
+    "folds: by rows, classes, groups or time",
+    "precision",
+    "kernel or bandwidth",
+    "landmarks",
+    "ridge",
+    "seed",
+];
+
+/// The identity of a regression: a CRC-32 of each of the [`PARTS`]. A checkpoint with another key is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Key([u32; PARTS.len()]);
+
+impl Key {
+    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this compiles.
+    fn of<T: Scalar>(source: &dyn RowSource, input: &Input<'_, T>, params: FitParams) -> Self {
+        let FitParams { kernel: KernelSpec { kind, sigma }, ridge, precision, seed } = params;
+        // The source's checksum is that of its rows and targets; the kernel is that of the parameters.
+        let Input { rows: _, dim, targets, held_out, weights, deal, landmarks, kernel: _ } = input;
+        let folds = match deal {
+            Deal::Rows => (0, 0),
+            // Which class a row has is among the targets, and its weight is below.
+            Deal::Classes(_) => (1, 0),
+            Deal::Groups(groups, _) => (2, crc32fast::hash(bytemuck::cast_slice(groups))),
+            Deal::Time => (3, 0),
+        };
+        let ridge = match ridge {
+            Ridge::Value(value) => (0, value.to_bits()),
+            Ridge::CrossValidated => (1, 0),
+            Ridge::LeaveOneOut => (2, 0),
+        };
+        let landmarks = landmarks.iter().flat_map(|value| value.to_f64().to_le_bytes());
+        Self([
+            digest(&env!("CARGO_PKG_VERSION")),
+            digest(&(source.checksum(), source.len(), dim, targets.outputs())),
+            digest(&weights.0),
+            digest(&(folds, held_out)),
+            digest(&(precision == Precision::F32)),
+            digest(&(kind, sigma)),
+            crc32fast::hash(&landmarks.collect::<Vec<_>>()),
+            digest(&ridge),
+            digest(&seed),
+        ])
+    }
+
+    /// Return which part differs first, if any does.
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        let parts = self.0.iter().zip(other.0).zip(PARTS);
+        parts.into_iter().find(|((own, other), _)| *own != other).map(|(_, part)| part)
+    }
+}
+
+/// Return the CRC-32 of a value in postcard's format.
+fn digest(value: &impl Serialize) -> u32 {
+    let bytes = postcard::to_allocvec(value);
+    debug_assert!(bytes.is_ok(), "a vector takes any bytes");
+    crc32fast::hash(&bytes.unwrap_or_default())
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,29 +160,14 @@ pub(crate) struct Rounds<'s> {
 }
 
 impl<'s> Rounds<'s> {
-    /// Check this source and write this checkpoint, which belongs to the fit with these landmarks and parameters.
-    pub(crate) fn new(
+    /// Check this source and write this checkpoint, which belongs to the regression of this input of the source.
+    pub(crate) fn new<T: Scalar>(
         source: &'s dyn RowSource,
         checkpoint: Option<&'s mut Checkpoint>,
-        landmarks: &[f64],
+        input: &Input<'_, T>,
         params: FitParams,
     ) -> Self {
-        let FitParams { kernel, ridge, precision, seed } = params;
-        let key = || Key {
-            rows_checksum: source.checksum(),
-            rows: source.len() as u64,
-            landmarks: crc32fast::hash(bytemuck::cast_slice(landmarks)),
-            kernel: kernel.kind,
-            sigma: kernel.sigma.to_bits(),
-            single: precision == Precision::F32,
-            ridge: match ridge {
-                Ridge::Value(value) => Some(value.to_bits()),
-                Ridge::CrossValidated => None,
-                // NaN, which is no ridge.
-                Ridge::LeaveOneOut => Some(u64::MAX),
-            },
-            seed,
-        };
+        let key = || Key::of(source, input, params);
         let kept = |checkpoint| Kept { checkpoint, key: key(), written: Instant::now() };
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
@@ -148,16 +188,14 @@ impl<'s> Rounds<'s> {
         let corrupt =
             || Error::Checkpoint { path: kept.checkpoint.path.clone(), problem: CheckpointProblem::Corrupt };
         let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
-        let rows = rows.filter(|&rows| rows.max(rounds) <= kept.key.rows).ok_or_else(corrupt)?;
-        if parts.len() != accumulators.len() {
+        // As many rounds as rows are the most that there can be: each has one.
+        let rounds = usize::try_from(rounds).ok().filter(|&rounds| rounds <= seen(usize::MAX));
+        let (rows, rounds) = rows.zip(rounds).ok_or_else(corrupt)?;
+        if parts.len() != accumulators.len() || rows != seen(rounds) as u64 {
             return Err(corrupt());
         }
         for (accumulator, part) in accumulators.iter_mut().zip(&parts) {
             part.restore(accumulator).map_err(|_| corrupt())?;
-        }
-        let rounds = usize::try_from(rounds).map_err(|_| corrupt())?;
-        if rows != seen(rounds) as u64 {
-            return Err(corrupt());
         }
         kept.checkpoint.resumed = rows;
         Ok(rounds)
@@ -207,13 +245,15 @@ impl Kept<'_> {
                 FrameProblem::Foreign | FrameProblem::Truncated => CheckpointProblem::Foreign,
                 FrameProblem::Version(version) => CheckpointProblem::Version(version),
                 // Than one of this fit can be.
-                FrameProblem::Longer => CheckpointProblem::Another,
+                FrameProblem::Longer => CheckpointProblem::Another { differs: "landmarks, targets or ridge" },
                 FrameProblem::Corrupt => CheckpointProblem::Corrupt,
             })
         })?;
         match postcard::take_from_bytes::<Content>(&content) {
-            Ok((content, [])) if content.key == self.key => Ok(Some(content)),
-            Ok((_, [])) => Err(refuse(CheckpointProblem::Another)),
+            Ok((content, [])) => match self.key.difference(&content.key) {
+                None => Ok(Some(content)),
+                Some(differs) => Err(refuse(CheckpointProblem::Another { differs })),
+            },
             _ => Err(refuse(CheckpointProblem::Corrupt)),
         }
     }
@@ -223,5 +263,80 @@ impl Kept<'_> {
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
         let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
         write_whole(&self.checkpoint.path, |file| FRAME.write(file, &content))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Checkpoint, Kept, Key, Rounds};
+    use crate::data::{prepared::Prepared, table::Table};
+    use crate::error::{Error, checkpoint::CheckpointProblem};
+    use crate::heap::RidgeHeap;
+    use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
+    use crate::regression::{input::Input, params::FitParams, ridge::Ridge};
+    use std::time::{Duration, Instant};
+
+    const ROWS: usize = 10;
+    /// Rows of a round.
+    const ROUND: usize = 4;
+
+    /// Counts that no fit leaves, under a checksum and a key that match.
+    #[test]
+    fn rows_and_rounds_must_agree() {
+        let features: Vec<f64> = (0..ROWS).map(|row| row as f64).collect();
+        let table = Table {
+            name: "rows".into(),
+            feature_names: vec!["x".into()],
+            dim: 1,
+            target: Some(features.iter().map(|x| x.sin()).collect()),
+            features,
+            target_name: Some("y".into()),
+            weights: None,
+        };
+        let data = Prepared::new(table, None, 1).unwrap();
+        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+        let params = FitParams { kernel, ridge: Ridge::Value(1e-3), precision: Precision::F64, seed: 1 };
+        let input = Input::of(&data, &[0.5, -0.5], kernel.build().unwrap()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut checkpoint = Checkpoint::new(folder.path().join("c"), Duration::ZERO);
+        for (rows, parts, rounds, taken) in [
+            (0, 1, 0, true),
+            (4, 1, 1, true),
+            (10, 1, 3, true),
+            // Of rounds before and after, of none, and of more than there are rows.
+            (4, 1, 0, false),
+            (4, 1, 2, false),
+            (3, 1, 1, false),
+            (5, 1, 1, false),
+            (10, 1, 2, false),
+            (11, 1, 3, false),
+            (10, 1, 11, false),
+            (10, 1, u64::MAX, false),
+            // More parts, or fewer, than the fit has.
+            (4, 2, 2, false),
+            (0, 0, 0, false),
+        ] {
+            let mut heaps: Vec<_> = (0..parts.max(1)).map(|_| RidgeHeap::new(2).unwrap()).collect();
+            let mut left: Vec<_> = heaps.iter_mut().map(|heap| heap.regression(2, 1).unwrap()).collect();
+            for part in &mut left {
+                (0..rows).for_each(|row| part.add(&[1.0, f64::from(row)], 0.5).unwrap());
+            }
+            let key = Key::of(&data, &input, params);
+            let kept = Kept { checkpoint: &mut checkpoint, key, written: Instant::now() };
+            kept.write(rounds as usize, &left[..parts]).unwrap();
+
+            let mut heap = RidgeHeap::new(2).unwrap();
+            let mut accumulators = [heap.regression(2, 1).unwrap()];
+            let mut resumed = Rounds::new(&data, Some(&mut checkpoint), &input, params);
+            let seen = |rounds: usize| rounds.saturating_mul(ROUND).min(ROWS);
+            match resumed.resume(&mut accumulators, seen) {
+                Ok(found) => assert!(taken && found as u64 == rounds, "{rows} {parts} {rounds}"),
+                Err(Error::Checkpoint { problem: CheckpointProblem::Corrupt, .. }) => {
+                    assert!(!taken, "{rows} {parts} {rounds}");
+                }
+                // Two parts are longer than one, which this fit has.
+                Err(error) => assert!(parts == 2, "{error}"),
+            }
+        }
     }
 }

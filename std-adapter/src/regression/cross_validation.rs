@@ -23,7 +23,7 @@
 //! The result does not depend on the number of threads.
 
 use crate::error::{Error, regression_error};
-use crate::linalg::{bidiagonal::Bidiagonal, triangle};
+use crate::linalg::{bidiagonal::Bidiagonal, eigen::product, triangle};
 use crate::observer::{Observer, go_on};
 use crate::regression::leave_one_out::Basis;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
@@ -194,7 +194,7 @@ impl Triangle {
     pub(crate) fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
         let (c, targets) = (self.features, self.targets());
         let ridges = weights.ncols() / targets.ncols();
-        let fitted = self.square() * weights;
+        let fitted = product(self.square(), weights);
         let square = |t: usize, column: usize| {
             let differences = (0..c).map(|i| fitted[(i, column)] - targets[(i, t)]);
             differences.map(|difference| difference * difference).sum::<f64>()

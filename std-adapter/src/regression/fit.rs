@@ -102,10 +102,9 @@ fn fit_in<T: Lane + RealField>(
     observer: &dyn Observer,
     coefficients: fn(Coefficients<T>) -> AnyCoefficients,
 ) -> Result<Fitted, Error> {
-    let FitParams { kernel, ridge, seed, .. } = params;
+    let FitParams { kernel, ridge, precision: _, seed } = params;
     let columns = source.columns();
     let points = landmarks.features(source)?;
-    let mut rounds = Rounds::new(source, checkpoint, &points, params);
     let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
     let input = Input {
         rows,
@@ -117,6 +116,7 @@ fn fit_in<T: Lane + RealField>(
         landmarks: &points,
         kernel: kernel.build()?,
     };
+    let mut rounds = Rounds::new(source, checkpoint, &input, params);
     let fitted = regress(input, &ridge.into(), seed, &mut rounds, true, observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;

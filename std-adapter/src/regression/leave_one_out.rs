@@ -11,7 +11,9 @@
 //! instead of `q N c²`. Further candidates are eliminated from `V` and `S` in the same way, without `Φ`.
 
 use crate::error::Error;
-use crate::linalg::{eigen::Eigen, eigen::eigen, eigen::product, triangle::factor};
+use crate::linalg::{
+    eigen::Eigen, eigen::Singular, eigen::eigen, eigen::product, eigen::singular, triangle::factor,
+};
 use dpp_nystrom_core::Error as CoreError;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Mat, MatRef, Par, Scale};
@@ -45,17 +47,12 @@ impl Basis {
     /// # Errors
     /// [`Error::Eigenvalues`].
     pub(crate) fn of_triangle(triangle: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<Self, Error> {
-        let svd = triangle.svd().map_err(|_| Error::Eigenvalues)?;
-        let mut along = svd.U().transpose() * targets;
-        let values: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+        let Singular { left, values, right: vectors } = singular(triangle)?;
+        let mut along = product(left.transpose(), targets);
         for column in along.col_iter_mut() {
             column.iter_mut().zip(&values).for_each(|(entry, value)| *entry *= value);
         }
-        Ok(Self {
-            along,
-            values: values.iter().map(|value| value * value).collect(),
-            vectors: svd.V().to_owned(),
-        })
+        Ok(Self { along, values: values.iter().map(|value| value * value).collect(), vectors })
     }
 
     /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ` and a column for each target.

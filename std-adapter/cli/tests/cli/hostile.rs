@@ -143,7 +143,7 @@ fn any_number_of_threads_is_one_that_there_can_be() {
 #[test]
 fn an_endless_checkpoint_is_not_read() {
     let folder = Folder::with("a.csv", Sample::new(300, 2).csv());
-    let header = [b"dppnyckp".as_slice(), &1_u32.to_le_bytes(), &[0; 4]].concat();
+    let header = [b"dppnyckp".as_slice(), &2_u32.to_le_bytes(), &[0; 4]].concat();
     folder.write("c", header);
     std::fs::OpenOptions::new().write(true).open(folder.path("c")).unwrap().set_len(1 << 33).unwrap();
     // Matrix products reserve twice the cache of the processor for each thread.

@@ -2,13 +2,21 @@
 
 use crate::command::{Folder, Run};
 use crate::sample::Sample;
+use dpp_nystrom::approximation::LandmarkSet;
+use dpp_nystrom::data::{Prepared, table::Options};
+use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
+use dpp_nystrom::observer::NoObserver;
+use dpp_nystrom::regression::{FitParams, Ridge, fit};
 use dpp_nystrom_lab::selectors::methods;
 use serde_json::Value;
+
+/// From these numbers of landmarks on, products of matrices are large enough to be shared.
+const LANDMARKS: &str = "300";
 
 /// Run a command on one thread, on two, and on all.
 fn on_threads(folder: &Folder, arguments: &str) -> Vec<Run> {
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    [Some("1"), Some("2"), Some("5"), None]
+    [Some("1"), Some("2"), Some("7"), None]
         .into_iter()
         .map(|threads| {
             let mut command = folder.command(&arguments);
@@ -91,5 +99,90 @@ fn threads_do_not_matter() {
             names.join(",")
         );
         assert_same(&on_threads(&folder, &command));
+    }
+}
+
+/// Run a command that writes `out` on one thread, two and seven, and assert that the file is the same.
+fn assert_same_file(folder: &Folder, command: &str) {
+    let [one, two, seven] = ["1", "2", "7"].map(|threads| {
+        folder.run(&format!("{command} --threads {threads}")).good();
+        folder.bytes("out")
+    });
+    assert!(one == two && one == seven, "{command}: the file depends on the number of threads");
+}
+
+/// `THREADS_LANDMARKS` says for how many landmarks.
+#[test]
+fn files_do_not_depend_on_the_threads() {
+    let sample = Sample::new(1_300, 4);
+    let mut table = "a,b,c,d,w,z,k,y\n".to_owned();
+    for (row, (features, y)) in sample.features.iter().zip(&sample.target).enumerate() {
+        let [a, b, c, d] = features[..] else { unreachable!() };
+        table += &format!(
+            "{a},{b},{c},{d},{},{},k{},{y}\n",
+            1 + row % 3,
+            a * b,
+            usize::from(a > b) + usize::from(c > d)
+        );
+    }
+    let folder = Folder::with("a.csv", table);
+    folder.run("convert a.csv --ignore w,z,k --precision f32 --out a.rows").good();
+    let sizes = std::env::var("THREADS_LANDMARKS").unwrap_or_else(|_| LANDMARKS.to_owned());
+    for c in sizes.split_whitespace() {
+        let fit = format!(
+            "fit a.csv --landmarks {c} --metric one --kernel gaussian --sigma 0.5 --method uniform --model out"
+        );
+        for options in [
+            "--ignore w,z,k --variance",
+            "--ignore w,z,k --variance --precision f32",
+            "--ignore w,z,k --variance --ridge 1e-4",
+            "--ignore w,z,k --variance --ridge loo",
+            "--ignore z,k --variance --weight w",
+            "--ignore w,k --target y,z",
+            "--ignore w,z,y --target k",
+        ] {
+            assert_same_file(&folder, &format!("{fit} {options}"));
+        }
+        assert_same_file(&folder, &format!("{} --variance", fit.replace("a.csv", "a.rows")));
+        folder.run(&format!("{fit} --ignore w,z,k --variance")).good();
+        std::fs::rename(folder.path("out"), folder.path("m")).unwrap();
+        assert_same_file(&folder, "predict m a.csv --with variance --out out");
+        assert_same_file(&folder, "transform m a.csv --out out");
+        // Of those that a pass over the rows suffices for.
+        for method in methods().filter(|method| !["given", "auto"].contains(&method.name)) {
+            let name = method.name;
+            assert_same_file(
+                &folder,
+                &format!(
+                    "select a.csv --ignore w,z,k --landmarks {c} --sigma 0.5 --method {name} --steps 2000 --out out"
+                ),
+            );
+        }
+    }
+    // A learned metric.
+    assert_same_file(&folder, "fit a.csv --ignore w,z,k --rows 300 --landmarks 30 --variance --model out");
+}
+
+/// The program lets faer use one thread where it is not told; a caller of the library need not.
+#[test]
+fn a_fit_of_the_library_does_not_depend_on_the_threads() {
+    let folder = Folder::with("a.csv", Sample::new(1_300, 4).csv());
+    let table = Options::default().read(&folder.path("a.csv")).unwrap().table;
+    let rows = Prepared::new(table, None, 0).unwrap();
+    let landmarks = LandmarkSet::Indices((0..1_200).step_by(4).collect());
+    let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 };
+    for (precision, ridge) in [
+        (Precision::F64, Ridge::CrossValidated),
+        (Precision::F32, Ridge::CrossValidated),
+        (Precision::F64, Ridge::Value(1e-4)),
+        (Precision::F64, Ridge::LeaveOneOut),
+    ] {
+        let params = FitParams { kernel, ridge, precision, seed: 0 };
+        let [one, two, seven] = [1, 2, 7].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| fit(&rows, &landmarks, params, None, &NoObserver)).unwrap().model
+        });
+        assert!(one.confidence.is_some(), "no variance is compared");
+        assert!(one == two && one == seven, "{precision:?} {ridge:?}");
     }
 }

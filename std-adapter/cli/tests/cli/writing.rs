@@ -132,6 +132,46 @@ fn permissions_and_links_are_kept() {
         .refused(&["rows: the output would overwrite an input"]);
 }
 
+/// A file is whole and on the disk before it has its name, and the name is on the disk before the program ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_and_their_names_outlast_a_loss_of_power() {
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+    let folder = folder();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/sync.c");
+    let compile = ["-shared", "-fPIC", "-Wall", "-Werror", "-o", "sync.so", source, "-ldl"];
+    let compiled = folder.program(Path::new("cc"), &compile).output().expect("a C compiler");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    folder.run("fit --metric one a.csv --landmarks 5 --precision f32 --model m32").good();
+    folder.run("learn m32 a.csv --out state").good();
+    let further = [
+        "convert a.csv --out",
+        "learn m32 a.csv --out",
+        "merge state --of m32 --model",
+        "export m --to bytes --out",
+    ];
+    for writer in WRITERS.into_iter().chain(further) {
+        // A new file, and one in place of another.
+        for _ in 0..2 {
+            folder.write("log", "");
+            let command = format!("{writer} synced");
+            let words: Vec<&str> = command.split(' ').collect();
+            let mut command = folder.command(&words);
+            command.env("LD_PRELOAD", folder.path("sync.so")).env("SYNC_NAME", "synced");
+            Run::of(&command.env("SYNC_LOG", folder.path("log")).output().unwrap()).good();
+            let written = fs::metadata(folder.path("synced")).unwrap();
+            // Without a name, as long as it is, and in the folder under its name.
+            let file = format!("file {} 0 {}", written.ino(), written.len());
+            let log = folder.text("log");
+            let at = |line: &str| log.lines().position(|other| other == line);
+            let order = at(&file).zip(at(&format!("folder {}", written.ino())));
+            assert!(order.is_some_and(|(file, folder)| file < folder), "{writer}: {log}");
+        }
+        fs::remove_file(folder.path("synced")).unwrap();
+    }
+}
+
 /// Devices are written to and not replaced; tested through a link, so that a bug would replace only the link.
 #[cfg(unix)]
 #[test]

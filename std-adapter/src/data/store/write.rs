@@ -320,7 +320,7 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
-    use crate::data::store::open::{Description, Store, StoredClass};
+    use crate::data::store::open::{ALIGNMENT, Description, Store, StoredClass};
     use crate::data::table::{options::Labels, options::Options, target::Target};
     use crate::error::{Error, store::StoreProblem};
     use crate::kernel::precision::Precision;
@@ -424,6 +424,26 @@ mod tests {
                 matches!(found, Err(Error::Store { problem: StoreProblem::Malformed, .. })),
                 "{description:?}"
             );
+        }
+    }
+
+    /// Rows that begin elsewhere: numbers are lent where they lie, so their place must be aligned.
+    #[test]
+    fn rows_begin_at_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "1,2\n3,4\n").unwrap();
+        let store = convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
+        let bytes = std::fs::read(&out).unwrap();
+        for moved in [1, 4, 8, 64, ALIGNMENT / 2] {
+            // Longer by as much, so that the length is that of the description.
+            let offset = store.description().offset + moved;
+            let description = Description { offset, ..store.description().clone() };
+            let longer = [&bytes[..], &vec![0; moved as usize]].concat();
+            std::fs::write(&data, with_description(longer, &description)).unwrap();
+            let found = Store::open(&data);
+            let malformed = matches!(found, Err(Error::Store { problem: StoreProblem::Malformed, .. }));
+            assert!(malformed, "{moved}: {found:?}");
         }
     }
 
