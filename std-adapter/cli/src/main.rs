@@ -20,6 +20,7 @@ mod fit_report;
 mod fleet;
 mod held_out;
 mod info;
+mod measured;
 mod method_options;
 mod output;
 mod precomputed;

@@ -32,7 +32,7 @@ pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;
 pub use grid_search::{Grid, Regressor, Surface, tune};
-pub use held_out::{HELD_OUT_ROWS, HeldOut};
+pub use held_out::HeldOut;
 pub use outliers::{Examined, Outlier};
 pub use params::FitParams;
 pub use ridge::{Ridge, ridge_grid};
