@@ -27,6 +27,8 @@ pub enum RngStream {
     Metric = 0x510e_527f_ade6_82d1,
     /// Rows on which models for a number of bytes are compared.
     Flash = 0x9b05_688c_2b3e_6c1f,
+    /// Permutations of columns.
+    Permutations = 0x1b87_3593_cc9e_2d51,
 }
 
 /// Return the generator for this seed and purpose.

@@ -16,6 +16,8 @@ pub(crate) struct ClassReport<'a> {
     pub(crate) balanced_accuracy: f64,
     pub(crate) log_loss: f64,
     pub(crate) temperature: f64,
+    #[serde(skip)]
+    of_what: &'static str,
     /// For each class the numbers of its rows that were taken for each class.
     pub(crate) confusion: &'a [Vec<u64>],
 }
@@ -29,6 +31,10 @@ impl<'a> ClassReport<'a> {
             balanced_accuracy: errors.balanced_accuracy,
             log_loss: errors.log_loss,
             temperature: classifier.temperature,
+            of_what: match model.test_error {
+                Some(_) => "of rows that no choice has seen",
+                None => "of rows used to choose",
+            },
             confusion: &errors.confusion,
         })
     }
@@ -47,7 +53,7 @@ impl<'a> ClassReport<'a> {
             row("log-loss", short(self.log_loss)),
             row("rows", self.confusion.iter().flatten().sum::<u64>()),
         ];
-        let shares = aligned(&["classes", "of rows held out"], &rows);
+        let shares = aligned(&["classes", self.of_what], &rows);
         if self.labels.len() > SHOWN {
             return format!("\n{shares}\nThe confusion of {} classes is in --json.\n", self.labels.len());
         }

@@ -5,11 +5,12 @@ use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::fit_report::{FlashReport, KernelReport, MetricReport, Report};
+use crate::measured::TestReport;
 use crate::output::{keep_apart, keep_inputs, note, print_report, short};
 use crate::report;
 use crate::source::{self, PlanReport};
 use crate::tolerance::ToleranceArguments;
-use crate::weak::{Dropped, drop_weak, share};
+use crate::weak::{Dropped, drop_weak, least};
 use clap::Args;
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::kernel::Metric;
@@ -44,9 +45,9 @@ pub(crate) struct Fit {
     /// target; auto: whichever predicts rows held out best
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
-    /// Leave out columns whose share of the learned metric is below SHARE, such as 1%, and learn a metric of the others; prints
-    /// the errors with them and without
-    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "checkpoint")]
+    /// Leave out the columns whose permutation raises the error by less than RISE, such as 1%, unless the error then rises by more than
+    /// its standard error; prints the errors with them and without
+    #[arg(long, value_name = "RISE", value_parser = least, conflicts_with_all = ["checkpoint", "given"])]
     pub(crate) drop_below: Option<f64>,
     /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At most 100; --method is
     /// not used
@@ -74,8 +75,7 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
-    /// Write a page on the fit: errors of rows held out, residuals, features, landmarks, novelty. It takes about as long again as the
-    /// regression, and no longer than one on 65536 rows
+    /// Write a page on the fit: errors of rows held out, residuals, features, landmarks, novelty
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Keep in the model what variances need: c²/2 numbers for c landmarks
@@ -141,7 +141,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let usual = arguments.landmarks.is_none() && given.is_none();
     let without = arguments.drop_below.map(|least| drop_weak(least, &*source, &params, usual)).transpose()?;
     let (source, dropped) = match without.flatten() {
-        Some((rows, dropped)) => (Box::new(rows) as Box<dyn RowSource>, Some(dropped)),
+        Some((Some(rows), dropped)) => (Box::new(rows) as Box<dyn RowSource>, Some(dropped)),
+        Some((None, dropped)) => (source, Some(dropped)),
         None => (source, None),
     };
     let every = arguments.checkpoint_every;
@@ -178,7 +179,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     if let Some(path) = &arguments.report {
         let (data, classes) = (&arguments.source.data, report.classes.as_ref());
         let (choices, source) = (report.choices(data, &model), &*source);
-        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes, seed })?;
+        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes })?;
     }
     print_report(arguments.json, &report, Report::text)
 }
@@ -246,11 +247,10 @@ fn tell(outcome: &Outcome<'_>, checkpoint: Option<&Checkpoint>) {
         note(&format!("resumed: {resumed} rows had been accumulated before the fit was cut off"));
     }
     let fitted = &outcome.fitted;
-    if let Some(error) =
-        fitted.validation_nrmse.filter(|&error| error >= 1.0 && fitted.model.classifier.is_none())
-    {
+    let error = fitted.model.test_error.as_ref().map(|test| test.error.value).or(fitted.validation_nrmse);
+    if let Some(error) = error.filter(|&error| error >= 1.0 && fitted.model.classifier.is_none()) {
         note(&format!(
-            "warning: the cross-validated error is {}, in standard deviations of the target: the model predicts no better than the \
+            "warning: the error on rows held out is {}, in standard deviations of the target: the model predicts no better than the \
              target's mean",
             short(error)
         ));
@@ -296,6 +296,9 @@ fn report_of<'a>(
         rows: fitted.model.trained_rows,
         weight: fitted.model.weight(),
         dim: fitted.model.feature_names.len(),
+        test: TestReport::of(&fitted.model),
+        not_tested: outcome.untested,
+        importances: fitted.model.importances.as_ref().map(|measured| &measured.columns[..]),
         train_nrmse: fitted.model.train_nrmse,
         cv_nrmse: fitted.validation_nrmse,
         classes: ClassReport::of(&fitted.model, fitted.class_errors.as_ref()),

@@ -3,12 +3,13 @@
 use crate::class_report::ClassReport;
 use crate::export::name_of_numbers;
 use crate::held_out::{ByTarget, HeldOut};
+use crate::measured::{TestReport, most_important};
 use crate::output::{Column, listed, plain_line, row, short, short_or_dash, shown, shown_if_any, table};
 use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::model::Model;
+use dpp_nystrom::model::{Importance, Model};
 use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric};
 use serde::Serialize;
 use std::path::Path;
@@ -45,6 +46,14 @@ pub(crate) struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<&'a str>,
     pub(crate) dim: usize,
+    /// On rows that no choice has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) test: Option<TestReport>,
+    /// Why there is no such error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) not_tested: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) importances: Option<&'a [Importance]>,
     pub(crate) train_nrmse: f64,
     pub(crate) cv_nrmse: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,13 +123,13 @@ impl FlashReport {
         ("landmarks", |tried| tried.landmarks.to_string()),
         ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
         ("bytes", |tried| tried.bytes.to_string()),
-        ("error on rows held out", |tried| short(tried.nrmse)),
-        ("parts held out", |tried| tried.parts.to_string()),
+        ("error on rows used to choose", |tried| short(tried.nrmse)),
+        ("parts", |tried| tried.parts.to_string()),
     ];
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash. Of those on most parts held out the best is taken; errors on different parts do not compare. \
+            "\nModels tried for {} bytes of flash. Of those on most parts the best is taken; errors on different parts do not compare. \
              Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             table(&Self::COLUMNS, &self.candidates)
@@ -156,7 +165,7 @@ impl KernelReport {
         let words = |tried: &TriedKernel| format!("{} {}", tried.kernel, short(tried.error.value()));
         let errors: Vec<String> = self.held_out.iter().map(words).collect();
         let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
-        format!("{} ({what} on rows held out: {})", self.chosen, errors.join(", "))
+        format!("{} ({what} on rows used to choose: {})", self.chosen, errors.join(", "))
     }
 }
 
@@ -190,7 +199,7 @@ impl<'a> MetricReport<'a> {
             Some(reason) => format!("{} (not learned: {reason})", self.metric),
             None => {
                 let (metric, errors) = (self.metric, errors.join(", "));
-                format!("{metric} ({what} on rows held out: {errors}{})", self.within_noise())
+                format!("{metric} ({what} on rows used to choose: {errors}{})", self.within_noise())
             }
         }
     }
@@ -220,15 +229,16 @@ impl Report<'_> {
             rows.push(row("kernel", model.kernel.kind.to_string()));
         }
         rows.extend(self.lines());
-        rows.extend(self.dropped.as_ref().map(|dropped| row("left out", dropped.columns())));
+        rows.extend(
+            self.dropped.as_ref().and_then(Dropped::left_out).map(|columns| row("left out", columns)),
+        );
         rows.extend([row("seed", self.seed), row("model", self.model.display())]);
         rows.into_iter().map(|row| row.iter().map(|cell| plain_line(cell)).collect()).collect()
     }
 
     pub(crate) fn text(&self) -> String {
         let model = self.model.display().to_string();
-        let held_out = self.metric.as_ref().map_or(&[][..], |metric| &metric.held_out);
-        let dropped = self.dropped.as_ref().map_or_else(String::new, |dropped| dropped.text(held_out));
+        let dropped = self.dropped.as_ref().map_or_else(String::new, Dropped::text);
         let curve = self.curve.as_ref().map_or_else(String::new, Curve::text);
         let flash = self.flash.as_ref().map_or_else(String::new, FlashReport::text);
         let classes = self.classes.as_ref().map_or_else(String::new, ClassReport::text);
@@ -246,7 +256,12 @@ impl Report<'_> {
             Some(plan) => format!("{}: {}", self.method, plan.words()),
             None => self.method.to_owned(),
         };
-        let mut rows = vec![row("rows x features", format!("{} x {}", self.rows, self.dim))];
+        let tested = match (&self.test, self.not_tested) {
+            (Some(test), _) => test.words(),
+            (None, reason) => format!("- ({})", reason.unwrap_or("it was not measured")),
+        };
+        let mut rows =
+            vec![row("test error", tested), row("rows x features", format!("{} x {}", self.rows, self.dim))];
         rows.extend(
             self.weight.map(|weight| row("weights", format!("{weight}; errors are means over them"))),
         );
@@ -259,19 +274,21 @@ impl Report<'_> {
             row("training error", short(self.train_nrmse)),
             self.validation(),
         ]);
+        rows.extend(self.importances.map(|columns| row("importances", most_important(columns))));
         rows.extend(self.metric_seconds.map(|seconds| row("seconds to learn the metric", short(seconds))));
         rows.push(row("seconds to select", short(self.select_seconds)));
         rows.push(row("seconds to fit", short(self.fit_seconds)));
         rows
     }
 
-    /// Return the error of folds, and of what it is one where a metric was learned.
+    /// Return the error of folds, and that it is no test error.
     fn validation(&self) -> Vec<String> {
         let name = if self.leaves_one_out { "leave-one-out error" } else { "10-fold error" };
         let learned = self.metric.as_ref().is_some_and(|metric| metric.metric != Metric::One);
-        let of = match learned && self.cv_nrmse.is_some() {
-            true => " (too low: the metric was learned on these rows)",
-            false => "",
+        let of = match (self.cv_nrmse, learned) {
+            (Some(_), true) => " (chose the ridge; too low: the metric was learned on most of these rows)",
+            (Some(_), false) => " (chose the ridge)",
+            (None, _) => "",
         };
         row(name, short_or_dash(self.cv_nrmse) + of)
     }

@@ -2,12 +2,13 @@
 
 use crate::error::Error;
 use crate::export::name_of_numbers;
+use crate::measured::{TestReport, ranked};
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
 use dpp_nystrom::atomic_file::check_writable;
-use dpp_nystrom::data::{Map, table::Missing};
+use dpp_nystrom::data::table::Missing;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom::model::{AnyCoefficients, Importance, Model, PERMUTATIONS};
 use dpp_nystrom_lab::chart::draw_bars;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -15,12 +16,15 @@ use std::path::PathBuf;
 /// Features named for each direction of a map.
 const STRONGEST: usize = 5;
 
+/// What an importance is.
+pub(crate) const IMPORTANCE: &str = "rise of the error where the column is permuted, in % of the error";
+
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// A model written by fit
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Draw the shares of the features in the learned metric
+    /// Draw the importances of the columns: by how much the error rises where each is permuted
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) chart: Option<PathBuf>,
     /// Print one JSON object
@@ -42,14 +46,19 @@ struct Report<'a> {
     temperature: Option<f64>,
     landmarks: usize,
     landmark_rows: &'a [u64],
-    /// The map by rows, and how much each feature counts in it.
+    /// The map by rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     map: Option<Vec<&'a [f64]>>,
+    /// The inverse length-scale of each feature in the learned metric.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scales: Option<Vec<f64>>,
-    /// The share of each feature in the learned metric.
+    scales: Option<&'a [f64]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    importances: Option<&'a [f64]>,
+    test: Option<TestReport>,
+    /// The rise of the error where each column is permuted, over the error.
+    importances: Option<&'a [Importance]>,
+    /// The rows that were permuted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance_rows: Option<u64>,
     kernel: KernelKind,
     sigma: f64,
     #[serde(skip)]
@@ -77,14 +86,18 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
     if let Some(path) = &arguments.chart {
         keep_inputs(Some(path), &[&arguments.model])?;
         check_writable(path)?;
-        let title =
-            format!("Features of {} in the metric learned for {}", model.trained_on, model.target_name);
-        let shares = ranked(&report).ok_or_else(|| Error::NotInModel {
-            path: arguments.model.clone(),
-            what: "a learned metric is",
-            advice: "fit it with --metric auto",
-        })?;
-        draw_bars(path, &title, "share of the metric", &shares)?;
+        let Some(importances) = &model.importances else {
+            return Err(Error::NotInModel {
+                path: arguments.model.clone(),
+                what: "the importances of columns are",
+                advice: "fit measures them on rows that it leaves out, learn and merge do not",
+            });
+        };
+        let title = format!("Importance of columns of {} for {}", model.trained_on, report.target);
+        let ranked = importances.ranked();
+        let bars: Vec<(&str, f64)> =
+            ranked.iter().map(|column| (&*column.column, 100.0 * column.rise.max(0.0))).collect();
+        draw_bars(path, &title, IMPORTANCE, &bars)?;
     }
     print_report(arguments.json, &report, text)
 }
@@ -107,8 +120,10 @@ fn report(model: &Model) -> Report<'_> {
         landmarks: c,
         landmark_rows: &model.landmark_rows,
         map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
-        scales: map.map(Map::scales),
-        importances: model.importances.as_deref(),
+        scales: model.scales.as_deref(),
+        test: TestReport::of(model),
+        importances: model.importances.as_ref().map(|measured| &measured.columns[..]),
+        importance_rows: model.importances.as_ref().map(|measured| measured.rows),
         kernel: model.kernel.kind,
         sigma: model.kernel.sigma,
         bandwidth: model.kernel.bandwidth(),
@@ -143,6 +158,10 @@ fn text(report: &Report<'_>) -> String {
         row("ridge", short(report.ridge)),
         row("precision", report.precision),
         row("rows", report.trained_rows),
+        row(
+            "test error",
+            report.test.as_ref().map_or("- (it was not measured)".to_owned(), TestReport::words),
+        ),
         row("training error", short(report.train_nrmse)),
         row("bytes to predict", report.predict_bytes),
     ];
@@ -166,29 +185,33 @@ fn text(report: &Report<'_>) -> String {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }
     let mut text = listed(&["trained on", report.trained_on], &rows);
-    let Some(ranked) = ranked(report) else {
+    text.push('\n');
+    match (report.importances, report.importance_rows) {
+        (Some(columns), Some(rows)) => {
+            text.push_str(&aligned(&["column", "importance", "deviation"], &ranked(columns)));
+            text.push_str(&format!(
+                "\nAn importance is the rise of the error where the column is permuted, over the error: the mean of {PERMUTATIONS} permutations of {rows} \
+                 rows that no choice has seen.\n"
+            ));
+        }
+        _ => text.push_str("No importance of columns was measured: fit does so, on rows that it leaves out; learn and merge do not.\n"),
+    }
+    let Some(scales) = report.scales else {
         text.push_str(&format!("\nfeatures: {}\n", plain_line(&report.features.join(", "))));
         return text;
     };
-    let shares = ranked.iter().map(|&(name, share)| vec![name.to_owned(), format!("{:.1} %", 100.0 * share)]);
+    let mut by_scale: Vec<(&String, f64)> = report.features.iter().zip(scales.iter().copied()).collect();
+    by_scale.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let lines = by_scale.into_iter().map(|(name, scale)| vec![name.clone(), short(scale)]);
     text.push('\n');
-    text.push_str(&aligned(&["feature", "share of the metric"], &shares.collect::<Vec<_>>()));
+    text.push_str(&aligned(&["feature", "inverse length-scale"], &lines.collect::<Vec<_>>()));
     for (at, direction) in report.map.iter().flatten().enumerate() {
         text.push_str(&format!("\ndirection {}: {}", at + 1, strongest(direction, report.features)));
     }
     if report.map.is_some() {
         text.push('\n');
     }
-    text.push_str("\nA share is how much of the learned distance a feature makes up: one with a linear effect may matter and have a small share.\n");
     text
-}
-
-/// Return the features with their shares, in descending order; `None` where no metric was learned.
-fn ranked<'a>(report: &Report<'a>) -> Option<Vec<(&'a str, f64)>> {
-    let names = report.features.iter().map(String::as_str);
-    let mut ranked: Vec<(&str, f64)> = names.zip(report.importances?.iter().copied()).collect();
-    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
-    Some(ranked)
 }
 
 /// Return the features with the largest entries of a direction, as a signed sum.

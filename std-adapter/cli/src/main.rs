@@ -17,6 +17,7 @@ mod fit_report;
 mod fleet;
 mod held_out;
 mod info;
+mod measured;
 mod output;
 mod precomputed;
 mod predict;

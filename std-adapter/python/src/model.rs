@@ -4,6 +4,7 @@ use crate::arrays::{Array, Names, table, vector};
 use crate::options::{Options, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::Error;
+use dpp_nystrom::model::TestError;
 use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
 use dpp_nystrom::pipeline::{self, Outcome};
 use numpy::PyReadonlyArray1;
@@ -210,8 +211,25 @@ impl Model {
         self.model.trained_rows
     }
 
+    /// The rise of the error where each feature is permuted, and its deviation; none if it was not measured.
     #[getter]
-    fn importances(&self) -> Option<Vec<f64>> {
-        self.model.importances.clone()
+    fn importances(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let measured = self.model.importances.as_ref()?;
+        Some(measured.columns.iter().map(|column| (column.rise, column.deviation)).unzip())
+    }
+
+    /// The error on rows that no choice has seen with its standard error, and the log-loss of classes with its own; none if it was not
+    /// measured.
+    #[getter]
+    fn test_error(&self) -> Option<(f64, f64, Option<(f64, f64)>)> {
+        let TestError { error, log_loss, .. } = self.model.test_error.as_ref()?;
+        let log_loss = log_loss.map(|loss| (loss.value, loss.standard_error));
+        Some((error.value, error.standard_error, log_loss))
+    }
+
+    /// The inverse length-scales of the features; none for one bandwidth.
+    #[getter]
+    fn scales(&self) -> Option<Vec<f64>> {
+        self.model.scales.clone()
     }
 }

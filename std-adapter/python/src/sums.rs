@@ -21,7 +21,8 @@ pub(crate) struct Sums {
     rows: Option<Vec<usize>>,
     #[pyo3(get)]
     metric: Option<String>,
-    importances: Option<Vec<f64>>,
+    /// The inverse length-scales of the metric.
+    scales: Option<Vec<f64>>,
 }
 
 type State<'py> =
@@ -48,9 +49,10 @@ impl Sums {
             let spec = selected.fit_spec(checked.ridge, checked.seed)?;
             let folds = spec.empty()?;
             let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
-            let importances = selected.metric.as_ref().and_then(|metric| metric.importances());
+            let scales = selected.metric.as_ref().and_then(|metric| metric.inverse_length_scales());
+            let scales = scales.map(<[f64]>::to_vec);
             let metric = selected.metric.map(|learned| learned.metric.to_string());
-            Ok(Self { spec, folds, rows, metric, importances })
+            Ok(Self { spec, folds, rows, metric, scales })
         })
     }
 
@@ -83,9 +85,9 @@ impl Sums {
             let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
             let mut folds = self.folds.clone();
             self.spec.accumulate(&mut folds, &columns, target)?;
-            let Self { spec, rows, metric, importances, .. } = self;
-            let (rows, metric, importances) = (rows.clone(), metric.clone(), importances.clone());
-            Ok(Self { spec: spec.clone(), folds, rows, metric, importances })
+            let Self { spec, rows, metric, scales, .. } = self;
+            let (rows, metric, scales) = (rows.clone(), metric.clone(), scales.clone());
+            Ok(Self { spec: spec.clone(), folds, rows, metric, scales })
         })
     }
 
@@ -101,7 +103,7 @@ impl Sums {
         run(py, threads, |observer| {
             let fitted = self.spec.conclude(&self.folds, ridge, "data", observer)?;
             let mut model = fitted.model;
-            model.importances.clone_from(&self.importances);
+            model.scales.clone_from(&self.scales);
             Ok(Model { model, validation_error: fitted.validation_nrmse, metric: self.metric.clone() })
         })
     }
@@ -112,17 +114,17 @@ impl Sums {
         folds: &[u8],
         rows: Option<Vec<usize>>,
         metric: Option<String>,
-        importances: Option<Vec<f64>>,
+        scales: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let spec = FitSpec::from_bytes(spec).map_err(to_python)?;
         let folds = spec.read(folds).map_err(to_python)?;
-        Ok(Self { spec, folds, rows, metric, importances })
+        Ok(Self { spec, folds, rows, metric, scales })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, State<'py>)> {
         let spec = PyBytes::new(py, &self.spec.to_bytes().map_err(to_python)?);
         let folds = PyBytes::new(py, &self.spec.state(&self.folds).map_err(to_python)?);
-        let state = (spec, folds, self.rows.clone(), self.metric.clone(), self.importances.clone());
+        let state = (spec, folds, self.rows.clone(), self.metric.clone(), self.scales.clone());
         Ok((py.get_type::<Self>().getattr("of_state")?.unbind(), state))
     }
 }

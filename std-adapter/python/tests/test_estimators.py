@@ -111,6 +111,7 @@ def test_batches_choose_the_same_ridge_in_any_split(table):
     for begin in range(300, 700, 100):
         many = pickle.loads(pickle.dumps(many)).partial_fit(X[begin : begin + 100], y[begin : begin + 100])
     assert one.alpha_ == many.alpha_
+    assert not hasattr(many, "feature_importances_") and not hasattr(many, "test_error_")
     assert np.allclose(one.predict(X), many.predict(X), rtol=0, atol=1e-8)
     before = many.predict(X)
     with pytest.raises(ValueError):

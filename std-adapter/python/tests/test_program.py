@@ -77,6 +77,11 @@ def test_models(program, file, table, tmp_path, options, parameters):
     assert np.array_equal(fitted.predict(X), expected)
     info = json.loads(program("info", tmp_path / "own.dpp", "--json"))
     assert fitted.alpha_ == info["ridge"] * len(X) and fitted.sigma_ in (info["sigma"], None)
+    assert (fitted.test_error_, fitted.test_error_se_) == (info["test"]["nrmse"], info["test"]["nrmse_se"])
+    importances = [(column["rise"], column["deviation"]) for column in info["importances"]]
+    assert importances == list(zip(fitted.feature_importances_, fitted.feature_importances_std_, strict=True))
+    scales = fitted.inverse_length_scales_
+    assert (scales is None) == (fitted.metric_ == "one") and (scales is None or scales.tolist() == info["scales"])
 
     loaded = LandmarkRidge.load(tmp_path / "own.dpp")
     assert list(loaded.feature_names_in_) == [f"f{feature}" for feature in range(5)]

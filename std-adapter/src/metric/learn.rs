@@ -20,8 +20,8 @@ use rayon::prelude::*;
 /// The maximum number of rows that a metric is learned on.
 const LEARNING_ROWS: usize = 4_096;
 
-/// The minimum number of rows: with fewer, those held out do not tell metrics apart.
-const FEWEST_ROWS: usize = 100;
+/// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows leaves ten out.
+const FEWEST_ROWS: usize = 90;
 
 /// One in so many of them is held out.
 const HELD_OUT: usize = 5;
@@ -70,8 +70,8 @@ const FACTORS: [f64; 5] = [0.35, 0.5, 0.7, 1.0, 1.4];
 pub struct LearnedMetric {
     /// The metric that a fit uses: one bandwidth, scales, or a map of a rank.
     pub metric: Metric,
-    /// How much each standardised feature counts, at least 0: its scale, or the norm of its column of the map. All 1 for one
-    /// bandwidth; 0 for a feature that does not matter.
+    /// The inverse length-scale of each standardised feature, at least 0; of a map, the norm of its column. All 1 for one bandwidth; 0 for
+    /// a feature that distances do not depend on. It is no importance: a feature with a linear effect has a long length-scale.
     pub scales: Vec<f64>,
     /// The map.
     pub map: Option<Map>,
@@ -107,12 +107,9 @@ impl LearnedMetric {
         }
     }
 
-    /// Return the share of each feature, at least 0 and 1 in sum: the diagonal of `AᵀA` over its trace, where `A` is the map, or has
-    /// the scales on its diagonal. `None` for one bandwidth.
-    pub fn importances(&self) -> Option<Vec<f64>> {
-        let sum: f64 = self.scales.iter().map(|scale| scale * scale).sum();
-        let share = |scale: &f64| scale * scale / sum;
-        (self.metric != Metric::One && sum > 0.0).then(|| self.scales.iter().map(share).collect())
+    /// Return the inverse length-scales; `None` for one bandwidth.
+    pub fn inverse_length_scales(&self) -> Option<&[f64]> {
+        (self.metric != Metric::One).then_some(&self.scales)
     }
 }
 
@@ -155,9 +152,10 @@ pub(crate) fn learn_metric(
             "the kernel has no bandwidth",
             "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
         )),
-        () if data.len() < FEWEST_ROWS => {
-            Some(("fewer than 100 rows", "it takes at least 100 rows; take the metric one"))
-        }
+        () if data.len() < FEWEST_ROWS => Some((
+            "fewer than 90 rows to learn from",
+            "it takes at least 90 rows to learn from, which a fit has of 100; take the metric one",
+        )),
         () => None,
     };
     match impossible {

@@ -12,9 +12,12 @@
 //! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
 //! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
-//! optional, are the importances; section 5, mandatory, are the outputs after the first with the
+//! optional, are the shares of the features in the metric, the squares of the inverse length-scales over their sum, which earlier versions
+//! wrote; section 5, mandatory, are the outputs after the first with the
 //! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
-//! rows; section 7, optional, is the integers in which the model is exported. A model without sections is written as version 1.
+//! rows; section 7, optional, is the integers in which the model is exported; section 8, optional, are the inverse length-scales;
+//! section 9, optional, are the [`Importances`](crate::model::Importances); section 10, optional, is the
+//! [`TestError`](crate::model::TestError). A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -44,8 +47,8 @@ const MAP: u32 = 2;
 /// The tag of the section of a [`Recipe`](crate::data::table::Recipe).
 const RECIPE: u32 = 3;
 
-/// The tag of the section of a model's importances.
-const IMPORTANCES: u32 = 4;
+/// The tag of the section of the features' shares in the metric, in files of earlier versions.
+const SHARES: u32 = 4;
 
 /// The tag of the section of the outputs after the first, and of the classes.
 const OUTPUTS: u32 = 5;
@@ -55,6 +58,15 @@ const WEIGHT: u32 = 6;
 
 /// The tag of the section of the integers in which a model is to be exported.
 const QUANTISE: u32 = 7;
+
+/// The tag of the section of the inverse length-scales.
+const SCALES: u32 = 8;
+
+/// The tag of the section of the importances of columns.
+const IMPORTANCES: u32 = 9;
+
+/// The tag of the section of the error on rows that no choice has seen.
+const TEST_ERROR: u32 = 10;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -126,8 +138,14 @@ impl Model {
         if let Some(map) = &self.scaler.map {
             sections.push(Section::of(MAP, true, map)?);
         }
+        if let Some(scales) = &self.scales {
+            sections.push(Section::of(SCALES, false, scales)?);
+        }
         if let Some(importances) = &self.importances {
             sections.push(Section::of(IMPORTANCES, false, importances)?);
+        }
+        if let Some(test_error) = &self.test_error {
+            sections.push(Section::of(TEST_ERROR, false, test_error)?);
         }
         if let Some(bits) = &self.quantise {
             sections.push(Section::of(QUANTISE, false, bits)?);
@@ -175,6 +193,12 @@ impl Model {
                 CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
                 MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
                 RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
+                SHARES => {
+                    let shares: Vec<f64> = section.content().map_err(malformed)?;
+                    model.scales = Some(shares.into_iter().map(f64::sqrt).collect());
+                }
+                SCALES => model.scales = Some(section.content().map_err(malformed)?),
+                TEST_ERROR => model.test_error = Some(section.content().map_err(malformed)?),
                 IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
                 QUANTISE => model.quantise = Some(section.content().map_err(malformed)?),
                 OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
@@ -199,7 +223,7 @@ mod tests {
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
-    use crate::model::{Classifier, Confidence, bits::Bits};
+    use crate::model::{Classifier, Confidence, Estimate, Importance, Importances, TestError, bits::Bits};
 
     #[test]
     fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
@@ -218,7 +242,9 @@ mod tests {
             coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
             confidence: None,
             recipe: None,
+            scales: None,
             importances: None,
+            test_error: None,
             quantise: None,
             further: Vec::new(),
             classifier: None,
@@ -260,13 +286,49 @@ mod tests {
             mapped(Map { rank, values }).save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
         }
-        let with = |importances: Vec<f64>| Model { importances: Some(importances), ..model.clone() };
-        with(vec![1.0]).save(&path).unwrap();
-        assert_eq!(Model::load(&path).unwrap(), with(vec![1.0]));
-        for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![1.1]] {
-            with(wrong).save(&path).unwrap();
+        let with = |scales: Vec<f64>| Model { scales: Some(scales), ..model.clone() };
+        with(vec![1.5]).save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), with(vec![1.5]));
+        let refused = |wrong: Model| {
+            wrong.save(&path).unwrap();
             assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+        };
+        for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![f64::INFINITY]] {
+            refused(with(wrong));
         }
+        // The shares of earlier versions.
+        let shares = |shares: Vec<f64>| {
+            let mut content = postcard::to_allocvec(&model).unwrap();
+            content.extend(postcard::to_allocvec(&vec![Section::of(4, false, &shares).unwrap()]).unwrap());
+            let mut bytes = Vec::new();
+            Frame { version: 2, ..FRAME }.write(&mut bytes, &content).unwrap();
+            Model::from_bytes(&bytes)
+        };
+        assert_eq!(shares(vec![0.25]).unwrap(), with(vec![0.5]));
+        assert_eq!(shares(vec![-1.0]), Err(ModelProblem::Malformed));
+        // What was measured on rows left out.
+        let estimate = Estimate { value: 0.5, standard_error: 0.1 };
+        let test_error = TestError { rows: 30, error: estimate, log_loss: None };
+        let importance = Importance { column: "x".into(), rise: -0.1, deviation: 0.2 };
+        let importances = Importances { columns: vec![importance.clone()], rows: 30 };
+        let kept = Model {
+            importances: Some(importances.clone()),
+            test_error: Some(test_error.clone()),
+            ..model.clone()
+        };
+        kept.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), kept);
+        for error in [f64::NAN, -0.1] {
+            let wrong = Estimate { standard_error: error, ..estimate };
+            refused(Model {
+                test_error: Some(TestError { error: wrong, ..test_error.clone() }),
+                ..model.clone()
+            });
+            let columns = vec![Importance { deviation: error, ..importance.clone() }];
+            refused(Model { importances: Some(Importances { columns, rows: 30 }), ..model.clone() });
+        }
+        let columns = vec![importance.clone(), importance];
+        refused(Model { importances: Some(Importances { columns, rows: 30 }), ..model.clone() });
         for bits in [Bits::Sixteen, Bits::Eight] {
             let kept = Model { quantise: Some(bits), ..model.clone() };
             kept.save(&path).unwrap();

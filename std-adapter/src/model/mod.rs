@@ -6,8 +6,10 @@ pub(crate) mod classes;
 pub(crate) mod confidence;
 pub mod export;
 pub(crate) mod file;
+pub(crate) mod measured;
 pub(crate) mod trained;
 
 pub use classes::{Classified, Classifier};
 pub use confidence::{Confidence, DEVIATIONS};
+pub use measured::{Estimate, Importance, Importances, PERMUTATIONS, TestError};
 pub use trained::{AnyCoefficients, Coefficients, Model, Output};

@@ -5,7 +5,9 @@ use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
 use crate::error::{Error, check_length, check_rows};
 use crate::heap::zeros;
 use crate::kernel::spec::KernelSpec;
-use crate::model::{bits::Bits, classes::Classifier, confidence::Confidence};
+use crate::model::{
+    bits::Bits, classes::Classifier, confidence::Confidence, measured::Importances, measured::TestError,
+};
 use dpp_nystrom_core::{Error as CoreError, Further, Outputs, Parts, Scalar, Scaling};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -96,10 +98,16 @@ pub struct Model {
     /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
     #[serde(skip)]
     pub confidence: Option<Confidence>,
-    /// The share of each feature in the learned metric, as of [`LearnedMetric::importances`](crate::pipeline::LearnedMetric::importances);
-    /// none for one bandwidth. A section of its own in a file.
+    /// The inverse length-scale of each standardised feature in the learned metric, in bandwidths; of a map, the norm of its column. None
+    /// for one bandwidth. A section of its own in a file.
     #[serde(skip)]
-    pub importances: Option<Vec<f64>>,
+    pub scales: Option<Vec<f64>>,
+    /// By how much the error rises where a column is permuted, if it was measured. A section of its own in a file.
+    #[serde(skip)]
+    pub importances: Option<Importances>,
+    /// The error on rows that no choice has seen, if it was measured. A section of its own in a file.
+    #[serde(skip)]
+    pub test_error: Option<TestError>,
     /// The integers in which it was fitted to be exported, as [`fit_in_flash`](crate::pipeline::fit_in_flash) chooses them; none for single
     /// precision. A section of its own in a file.
     #[serde(skip)]
@@ -157,6 +165,17 @@ impl Model {
         let (name, mean, deviation) = (self.target_name.clone(), self.target_mean, self.target_deviation);
         let further = self.further.iter().map(|output| output.target.clone());
         std::iter::once(TargetColumn { name, mean, deviation }).chain(further)
+    }
+
+    /// Return this model with another ridge and other weights, one output after the other.
+    pub(crate) fn with_weights(&self, ridge: f64, weights: &[f64]) -> Self {
+        let (first, others) = weights.split_at(self.landmarks());
+        let mut further = self.further.clone();
+        for (output, weights) in further.iter_mut().zip(others.chunks_exact(self.landmarks().max(1))) {
+            output.weights = weights.to_vec();
+        }
+        let coefficients = self.coefficients.with_weights(first);
+        Self { ridge, coefficients, further, confidence: None, ..self.clone() }
     }
 
     /// Return a model of one output for each, as [`Bundle`](crate::model::export::Bundle) takes them.
@@ -274,9 +293,11 @@ impl Model {
             && finite(&weights)
             && self.kernel.build::<f64>().is_ok()
             && self.confidence.as_ref().is_none_or(|confidence| confidence.is_well_formed(weights.len()))
-            && self.importances.as_ref().is_none_or(|shares| {
-                shares.len() == dim && shares.iter().all(|share| (0.0..=1.0).contains(share))
+            && self.scales.as_ref().is_none_or(|scales| {
+                scales.len() == dim && scales.iter().all(|scale| (0.0..f64::INFINITY).contains(scale))
             })
+            && self.importances.as_ref().is_none_or(|importances| importances.is_well_formed(dim))
+            && self.test_error.as_ref().is_none_or(TestError::is_well_formed)
             && self.recipe.as_ref().is_none_or(|recipe| recipe.is_well_formed(&self.feature_names))
             && self.further.iter().all(|Output { target, weights: own }| {
                 own.len() == weights.len() && finite(own) && finite(&[target.mean, target.deviation])

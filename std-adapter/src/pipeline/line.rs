@@ -5,14 +5,15 @@ use crate::data::{map::Map, source::RowSource};
 use crate::error::Error;
 use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
 use crate::landmarks::selection::Selection;
-use crate::model::{AnyCoefficients, Coefficients};
+use crate::model::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
-use crate::pipeline::{Outcome, Selected};
+use crate::pipeline::{Outcome, Selected, tested::Without};
 use crate::regression::{FitParams, fit as regression, ridge::Ridge};
+use std::mem;
 use std::time::Instant;
 
 /// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear kernel has the landmark 1: two
-/// numbers a feature on a device.
+/// numbers a feature on a device. Fit one to the rows without each of these folds as well.
 ///
 /// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)` multiply-adds.
 ///
@@ -22,8 +23,9 @@ pub(super) fn fit_line<'s>(
     source: &'s dyn RowSource,
     ridge: Ridge,
     seed: u64,
+    folds: &[u8],
     observer: &dyn Observer,
-) -> Result<Outcome<'s>, Error> {
+) -> Result<(Outcome<'s>, Vec<Without>), Error> {
     let begin = Instant::now();
     let dim = source.width();
     if source.columns().scaler.map.is_some() {
@@ -34,16 +36,17 @@ pub(super) fn fit_line<'s>(
     let kernel = KernelSpec { kind: KernelKind::Linear, sigma: 1.0 };
     let precision = Precision::F64;
     let params = FitParams { kernel, ridge, precision, seed };
-    let mut fitted = regression::fit(source, &axes, params, None, observer)?;
-    let model = &mut fitted.model;
-    let weights = model.coefficients.to_f64().weights;
-    let sum: f64 = weights.iter().map(|weight| weight * weight).sum();
-    model.importances = (sum > 0.0).then(|| weights.iter().map(|weight| weight * weight / sum).collect());
-    model.scaler.map = Some(Map { rank: 1, values: weights });
-    model.coefficients = AnyCoefficients::F64(Coefficients { landmarks: vec![1.0], weights: vec![1.0] });
+    let mut fitted = regression::fit_without(source, &axes, params, folds, None, observer)?;
+    let without = mem::take(&mut fitted.without);
+    let without = without.into_iter().map(|(fold, mut model)| {
+        as_map(&mut model);
+        Without { fold, model }
+    });
+    let without = without.collect();
+    as_map(&mut fitted.model);
     // It was measured between the axes.
-    model.confidence = None;
-    model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
+    fitted.model.confidence = None;
+    fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
     let selected = Selected {
         source,
         memory: None,
@@ -56,5 +59,14 @@ pub(super) fn fit_line<'s>(
         sample: None,
         curve: None,
     };
-    Ok(Outcome { selected, fitted, fit_seconds: begin.elapsed().as_secs_f64() })
+    let fit_seconds = begin.elapsed().as_secs_f64();
+    Ok((Outcome { selected, fitted, fit_seconds, held_out: None, untested: None }, without))
+}
+
+/// Make the weights of the axes a map to one dimension.
+fn as_map(model: &mut Model) {
+    let weights = model.coefficients.to_f64().weights;
+    model.scales = Some(weights.iter().map(|weight| weight.abs()).collect());
+    model.scaler.map = Some(Map { rank: 1, values: weights });
+    model.coefficients = AnyCoefficients::F64(Coefficients { landmarks: vec![1.0], weights: vec![1.0] });
 }

@@ -9,8 +9,7 @@ use dpp_nystrom_core::Class;
 /// The largest number of rows from which the temperature is learned: one number does not gain from more.
 const CALIBRATED: usize = 1 << 16;
 
-/// How well rows are classified without a part in it: of a learned metric, the rows that were held out of it; else all rows, each predicted
-/// without its fold. Shares and means are over the weights of the rows.
+/// How well rows are classified that had no part in the weights. Shares and means are over the weights of the rows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClassErrors {
@@ -71,8 +70,20 @@ impl ClassTally {
     }
 }
 
+/// The errors of rows, and what each row adds to them.
+#[derive(Debug)]
+pub(crate) struct Classed {
+    pub(crate) errors: ClassErrors,
+    /// The temperature of all rows.
+    pub(crate) temperature: f64,
+    /// The log-loss of each row.
+    pub(crate) losses: Vec<f64>,
+    /// 1 for each row that is taken for a wrong class, else 0.
+    pub(crate) wrong: Vec<f64>,
+}
+
 /// Return the errors of outputs, in standard deviations of the indicators, row by row, that were predicted without the rows, or without
-/// their folds, and the temperature of all of them.
+/// their folds.
 ///
 /// # Errors
 /// [`Error::Core`] for an output that is not finite.
@@ -80,7 +91,7 @@ pub(crate) fn class_errors(
     mut outputs: Vec<f64>,
     source: &dyn RowSource,
     seed: u64,
-) -> Result<(ClassErrors, f64), Error> {
+) -> Result<Classed, Error> {
     let (columns, own_targets, rows) = (source.columns(), TargetRows::of(source)?, source.len());
     let weights = Weights(source.weights());
     let classes = own_targets.outputs();
@@ -103,12 +114,16 @@ pub(crate) fn class_errors(
     let last = folds.iter().copied().max().unwrap_or(0);
     let temperatures: Vec<f64> = (0..=last).map(|fold| without(Some(fold))).collect();
     let mut tally = ClassTally::new(classes);
+    let (mut losses, mut wrong) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     for row in 0..rows {
-        let class = own_targets.class_of(row);
+        let (class, taken) = (own_targets.class_of(row), Class::of(own(row))?.index);
         let loss = -log_probability(own(row), class, temperatures[usize::from(folds[row])]);
-        tally.add_weighted(class, Class::of(own(row))?.index, loss, weights.at(row));
+        tally.add_weighted(class, taken, loss, weights.at(row));
+        losses.push(loss);
+        wrong.push(f64::from(u8::from(class != taken)));
     }
-    Ok((tally.errors().ok_or(Error::Folds { rows })?, without(None)))
+    let errors = tally.errors().ok_or(Error::Folds { rows })?;
+    Ok(Classed { errors, temperature: without(None), losses, wrong })
 }
 
 #[cfg(test)]
@@ -169,7 +184,11 @@ mod tests {
         let standard = outputs.iter().flat_map(|outputs| {
             outputs.iter().zip(&targets).map(|(output, target)| (output - target.mean) / target.deviation)
         });
-        let (errors, of_all) = class_errors(standard.collect(), &data, 3).unwrap();
+        let found = class_errors(standard.collect(), &data, 3).unwrap();
+        let (errors, of_all) = (found.errors, found.temperature);
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / rows as f64;
+        assert!((mean(&found.losses) - errors.log_loss).abs() < 1e-12);
+        assert!((1.0 - mean(&found.wrong) - errors.accuracy).abs() < 1e-12);
 
         let folds: Vec<u8> = Deal::of(&data).folds(rows, 3).collect();
         let of_rows = |kept: &dyn Fn(usize) -> bool| {

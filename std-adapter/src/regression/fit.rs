@@ -11,13 +11,15 @@ use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
 use crate::model::{classes::Classifier, confidence::Confidence};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, checkpoint::Rounds, class_errors::ClassErrors, class_errors::class_errors,
-    folds::Deal, input::Input, params::FitParams, regress::Quality, regress::Regression,
-    regress::cross_validate, regress::regress, ridge::Ridge,
+    checkpoint::Checkpoint, checkpoint::Rounds, class_errors::ClassErrors, class_errors::Classed,
+    class_errors::class_errors, folds::Deal, input::Input, params::FitParams, regress::Quality,
+    regress::Regression, regress::WithoutFold, regress::cross_validate, regress::regress_without,
+    ridge::Ridge,
 };
 use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
 use faer::traits::RealField;
+use std::mem;
 
 /// A fitted model and its errors.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub struct Fitted {
     pub class_errors: Option<ClassErrors>,
     /// The landmarks that are not left out: places among those given.
     pub(crate) kept: Vec<usize>,
+    /// The models of the rows without each of the folds that were asked for.
+    pub(crate) without: Vec<(u8, Model)>,
 }
 
 /// Fit ridge regression on landmarks to all rows of a source, in one pass.
@@ -59,6 +63,21 @@ pub fn fit(
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
+    fit_without(source, landmarks, params, &[], checkpoint, observer)
+}
+
+/// [`fit`], and fit a model to all rows but those of each fold `left_out`. Its ridge is chosen without them.
+///
+/// # Errors
+/// Those of [`fit`].
+pub(crate) fn fit_without(
+    source: &dyn RowSource,
+    landmarks: &LandmarkSet,
+    params: FitParams,
+    left_out: &[u8],
+    checkpoint: Option<&mut Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
     source.verify()?;
     let columns = source.columns();
     columns.learnable()?;
@@ -71,14 +90,14 @@ pub fn fit(
     let params = FitParams { precision, ..params };
     match (slices, precision) {
         (Some(RowSlices::F64(rows, _)), Precision::F64) => {
-            fit_in(source, rows, landmarks, params, checkpoint, observer, AnyCoefficients::F64)
+            fit_in(source, rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F64)
         }
         (Some(RowSlices::F64(rows, _)), Precision::F32) => {
             let rows: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
-            fit_in(source, &rows, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
+            fit_in(source, &rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F32)
         }
         (Some(RowSlices::F32(rows, _)), _) => {
-            fit_in(source, rows, landmarks, params, checkpoint, observer, AnyCoefficients::F32)
+            fit_in(source, rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F32)
         }
         (None, _) => Err(Error::NoTarget),
     }
@@ -92,12 +111,14 @@ pub(crate) fn unweighted(source: &dyn RowSource, what: &'static str) -> Result<(
     if source.weights().is_some() { Err(Error::Unweighted { what }) } else { Ok(()) }
 }
 
-/// [`fit`] to rows in the precision `T`.
+/// [`fit_without`] of rows in the precision `T`.
+#[expect(clippy::too_many_arguments, reason = "those of a fit, its rows and their precision")]
 fn fit_in<T: Lane + RealField>(
     source: &dyn RowSource,
     rows: &[T],
     landmarks: &LandmarkSet,
     params: FitParams,
+    left_out: &[u8],
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
     coefficients: fn(Coefficients<T>) -> AnyCoefficients,
@@ -117,16 +138,23 @@ fn fit_in<T: Lane + RealField>(
         kernel: kernel.build()?,
     };
     let mut rounds = Rounds::new(source, checkpoint, &input, params);
-    let fitted = regress(input, &ridge.into(), seed, &mut rounds, true, observer);
+    let fitted = regress_without(input, &ridge.into(), seed, &mut rounds, (true, left_out), observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
     let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
     let numbers: Vec<u64> = numbers.collect();
     let mut fitted = fitted?;
-    let held_out = fitted.held_out.take();
+    let (held_out, without) = (fitted.held_out.take(), mem::take(&mut fitted.without));
     let mut model = assemble(&columns, source.len() as u64, &points, &numbers, fitted, kernel, coefficients)?;
+    model.without = without
+        .into_iter()
+        .map(|WithoutFold { fold, ridge, weights }| {
+            let weights: Vec<f64> = weights.iter().map(|weight| weight.to_f64()).collect();
+            (fold, model.model.with_weights(ridge, &weights))
+        })
+        .collect();
     if let (Some(held_out), Some(classes)) = (held_out, columns.classes) {
-        let (errors, temperature) = class_errors(held_out, source, seed)?;
+        let Classed { errors, temperature, .. } = class_errors(held_out, source, seed)?;
         model.class_errors = Some(errors);
         model.model.classifier = Some(Classifier { classes, temperature });
     }
@@ -214,7 +242,9 @@ pub(crate) fn assemble<T: Scalar>(
         further: further.collect(),
         classifier: None,
         coefficients: coefficients(Coefficients { landmarks, weights: first.to_vec() }),
+        scales: None,
         importances: None,
+        test_error: None,
         quantise: None,
         confidence: fitted.confidence.map(|confidence| Confidence {
             range: confidence.range.map(|end| target.mean + target.deviation * end),
@@ -227,5 +257,13 @@ pub(crate) fn assemble<T: Scalar>(
     let numbers = rows as f64 * model.outputs() as f64;
     let ridge_errors =
         scores.into_iter().map(|(ridge, squares)| (ridge, (squares / numbers).sqrt())).collect();
-    Ok(Fitted { model, dependent, validation_nrmse, ridge_errors, class_errors: None, kept: fitted.kept })
+    Ok(Fitted {
+        model,
+        dependent,
+        validation_nrmse,
+        ridge_errors,
+        class_errors: None,
+        kept: fitted.kept,
+        without: Vec::new(),
+    })
 }

@@ -1,20 +1,23 @@
-//! Predictions of rows that had no part in the weights.
+//! Rows that are left out of all choices of a fit, and the error on them.
 
-use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::{prepared::Prepared, source::Order, source::RowSource};
-use crate::error::Error;
-use crate::kernel::spec::KernelSpec;
-use crate::observer::Observer;
-use crate::regression::{checkpoint::Rounds, input::Input, regress::regress, ridge::Candidates};
-use crate::rng::{RngStream, stream};
-use rand::seq::index;
-use std::borrow::Cow;
+use crate::data::source::{Partition, RowSource};
+use crate::data::{prepared::Prepared, weights::Weights};
+use crate::model::Estimate;
+use crate::regression::{FOLDS, folds::Deal};
+use std::collections::BTreeSet;
 
-/// The maximum number of rows that are predicted without their fold. The standard error of an error over so many rows is below half
-/// a per cent of their standard deviation.
-pub const HELD_OUT_ROWS: usize = 1 << 16;
+/// The minimum number of rows of which some are left out.
+const FEWEST: usize = 20;
 
-/// Rows, and what a regression without them predicts.
+/// Folds are left out, one after the other, until they have so many rows and groups; at most [`MOST_PARTS`].
+const WANTED_ROWS: usize = 200;
+const WANTED_GROUPS: usize = 4;
+const MOST_PARTS: usize = 5;
+
+/// The maximum number of rows of a fold that are predicted: their standard error is below 1 % of an error with normal residuals.
+const MOST_ROWS: usize = 1 << 14;
+
+/// Rows, and what models predict that had no part in them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HeldOut {
@@ -24,127 +27,168 @@ pub struct HeldOut {
     pub targets: Vec<f64>,
     /// The outputs for them.
     pub outputs: Vec<f64>,
-    /// Whether the metric was learned without these rows as well: they are then those that chose it.
-    pub from_metric: bool,
 }
 
-impl HeldOut {
-    /// Take outputs in standard deviations of the targets, row by row, for all rows of `data`, which are these of the source.
-    pub(crate) fn of(data: &Prepared, rows: Vec<usize>, mut outputs: Vec<f64>, from_metric: bool) -> Self {
-        let columns = data.targets().count().max(1);
-        let mut targets = vec![0.0; outputs.len()];
-        let both = targets.chunks_exact_mut(columns).zip(outputs.chunks_exact_mut(columns));
-        for (row, (targets, outputs)) in both.enumerate() {
-            for (column, (target, output)) in data.targets().zip(targets.iter_mut().zip(outputs)) {
-                *target = column.mean + column.deviation * column.values[row];
-                *output = column.mean + column.deviation * *output;
+/// The folds that are left out: the last ones, so that in time order they are the latest.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftOut {
+    /// The fold of each row.
+    pub(crate) folds: Vec<u8>,
+    /// Those that are left out, at least one.
+    pub(crate) parts: Vec<u8>,
+}
+
+impl LeftOut {
+    /// Choose folds of a source: those of a [`fit`](crate::regression::fit) with this seed. `Err` says why there are none.
+    pub(crate) fn of(source: &dyn RowSource, seed: u64) -> Result<Self, &'static str> {
+        let rows = source.len();
+        if rows < FEWEST {
+            return Err("there are fewer than 20 rows");
+        }
+        if source.columns().scaler.map.is_some() {
+            return Err("the rows are mapped");
+        }
+        let folds: Vec<u8> = Deal::of(source).folds(rows, seed).collect();
+        let mut sizes = [0; FOLDS];
+        folds.iter().for_each(|&fold| sizes[usize::from(fold)] += 1);
+        let (mut parts, mut left_out, mut groups) = (Vec::new(), 0, BTreeSet::new());
+        for fold in (0..FOLDS as u8).rev().filter(|&fold| sizes[usize::from(fold)] > 0) {
+            let own = (0..rows).filter(|&row| folds[row] == fold);
+            let is_enough = match source.partition() {
+                Partition::Groups(of_rows) => {
+                    groups.extend(own.map(|row| of_rows[row]));
+                    groups.len() >= WANTED_GROUPS
+                }
+                _ => true,
+            };
+            parts.push(fold);
+            left_out += sizes[usize::from(fold)];
+            if (left_out >= WANTED_ROWS && is_enough) || parts.len() == MOST_PARTS {
+                break;
             }
         }
-        Self { rows, targets, outputs, from_metric }
+        Ok(Self { folds, parts })
+    }
+
+    /// Return the rows of a fold, at most [`MOST_ROWS`] of them, evenly spaced.
+    pub(crate) fn rows(&self, fold: u8) -> Vec<usize> {
+        let rows: Vec<usize> = (0..self.folds.len()).filter(|&row| self.folds[row] == fold).collect();
+        let stride = rows.len().div_ceil(MOST_ROWS).max(1);
+        rows.into_iter().step_by(stride).collect()
+    }
+
+    /// Return the rows of all folds that are not left out.
+    pub(crate) fn never(&self) -> Vec<usize> {
+        (0..self.folds.len()).filter(|&row| !self.parts.contains(&self.folds[row])).collect()
+    }
+
+    /// Return the rows of the other folds.
+    pub(crate) fn others(&self, fold: u8) -> Vec<usize> {
+        (0..self.folds.len()).filter(|&row| self.folds[row] != fold).collect()
     }
 }
 
-/// Predict each row by a regression on the nine folds without it: all rows of a source, or [`HELD_OUT_ROWS`] of them drawn at random, whose
-/// regressions have as many rows.
-///
-/// Costs a pass over these rows with `O(c²)` multiply-adds each, and `O(c³)`. The folds are those of [`fit`](crate::regression::fit)
-/// with this seed where all rows are predicted.
-///
-/// # Errors
-/// Those of [`fit`](crate::regression::fit), [`Error::Folds`].
-pub(crate) fn held_out(
-    source: &dyn RowSource,
-    landmarks: &LandmarkSet,
-    kernel: KernelSpec,
-    ridge: f64,
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<HeldOut, Error> {
-    let points = landmarks.features(source)?;
-    let mut rows: Vec<usize> = (0..source.len()).collect();
-    if source.len() > HELD_OUT_ROWS {
-        rows = index::sample(&mut stream(seed, RngStream::Rows), source.len(), HELD_OUT_ROWS).into_vec();
-        rows.sort_unstable();
-    }
-    source.expect(Order::Random);
-    let data = match source.as_prepared() {
-        Some(data) if data.len() == rows.len() => Cow::Borrowed(data),
-        _ => Cow::Owned(source.gather(&rows)?),
+/// Estimate a mean over rows by their weights, with its standard error: rows of one group, or of a stretch of time, err alike, and count
+/// as one draw. `None` for fewer than two draws.
+pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
+    let (weights, count) = (Weights(rows.weights.as_deref()), values.len());
+    let all = weights.sum(count);
+    let mean = values.iter().enumerate().map(|(row, value)| weights.at(row) * value).sum::<f64>() / all;
+    let stretches = count.isqrt().max(1);
+    let draw = |row: usize| match rows.partition() {
+        Partition::Groups(groups) => groups[row] as usize,
+        Partition::Time => row * stretches / count,
+        Partition::Rows => row,
     };
-    let input = Input { held_out: true, ..Input::of(&data, &points, kernel.build()?)? };
-    let ridge = Candidates::BestOf(vec![ridge]);
-    let fitted = regress(input, &ridge, seed, &mut Rounds::default(), true, observer)?;
-    source.check()?;
-    let outputs = fitted.held_out.ok_or(Error::Folds { rows: rows.len() })?;
-    Ok(HeldOut::of(&data, rows, outputs, false))
+    let draws = (0..count).map(draw).max().map_or(0, |last| last + 1);
+    let mut sums: Vec<Option<f64>> = vec![None; draws];
+    for (row, value) in values.iter().enumerate() {
+        *sums[draw(row)].get_or_insert(0.0) += weights.at(row) * (value - mean);
+    }
+    let drawn = sums.iter().flatten().count();
+    let squares: f64 = sums.iter().flatten().map(|sum| sum * sum).sum();
+    let variance = squares * drawn as f64 / (drawn.checked_sub(1).filter(|&free| free > 0)? as f64);
+    Some(Estimate { value: mean, standard_error: variance.sqrt() / all })
+}
+
+/// Return the square root of a mean of squares, with its standard error to first order.
+pub(crate) fn root(Estimate { value, standard_error }: Estimate) -> Estimate {
+    let root = value.sqrt();
+    Estimate { value: root, standard_error: if root > 0.0 { standard_error / (2.0 * root) } else { 0.0 } }
+}
+
+/// Return an estimate of a share of `rows` rows whose standard error is at least that of Agresti and Coull (1998): no error among a few rows
+/// does not mean that there are none.
+pub(crate) fn share(found: Estimate, rows: usize) -> Estimate {
+    let count = rows as f64 + 4.0;
+    let share = (found.value * rows as f64 + 2.0) / count;
+    let least = (share * (1.0 - share) / count).sqrt();
+    Estimate { standard_error: found.standard_error.max(least), ..found }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HELD_OUT_ROWS, held_out};
-    use crate::approximation::landmark_set::LandmarkSet;
-    use crate::data::prepared::{Prepared, StandardTarget};
-    use crate::data::weights::Weights;
-    use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
-    use crate::observer::NoObserver;
-    use crate::regression::{FitParams, Ridge, fit};
+    use super::{LeftOut, estimate, root, share};
+    use crate::data::prepared::Prepared;
+    use crate::model::Estimate;
 
-    fn rows(count: usize, further: bool) -> Prepared {
-        let value = |i: usize| ((i as f64 * 0.754_877_666).fract() - 0.5) * 4.0;
-        let mut data = Prepared::unscaled((0..2 * count).map(value).collect(), 2);
-        let target = |shift: usize| {
-            let own =
-                |row: &[f64], i: usize| 7.0 + 3.0 * (row[0] + shift as f64).sin() + 0.2 * value(i * i + 5);
-            data.rows.chunks(2).enumerate().map(|(i, row)| own(row, i)).collect()
-        };
-        let [first, second] = [0, 1]
-            .map(|shift| StandardTarget::of(format!("y{shift}"), target(shift), Weights::default()).unwrap());
-        data.target = Some(first);
-        data.further = if further { vec![second] } else { Vec::new() };
-        data
-    }
-
-    /// Against the error of the folds, which is found from their triangles, without a prediction.
-    #[test]
-    fn errors_are_those_of_cross_validation() {
-        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.8 };
-        for (further, groups) in [(false, false), (true, false), (false, true)] {
-            let mut data = rows(600, further);
-            data.groups = groups.then(|| (0..600).map(|row| row / 20).collect());
-            let landmarks = LandmarkSet::Indices((0..600).step_by(40).collect());
-            let params =
-                FitParams { kernel, ridge: Ridge::CrossValidated, precision: Precision::F64, seed: 5 };
-            let fitted = fit(&data, &landmarks, params, None, &NoObserver).unwrap();
-            let found = held_out(&data, &landmarks, kernel, fitted.model.ridge, 5, &NoObserver).unwrap();
-            let columns: Vec<_> = data.targets().collect();
-            let both = found.outputs.iter().zip(&found.targets).enumerate();
-            let squares: f64 = both
-                .map(|(at, (output, target))| {
-                    ((output - target) / columns[at % columns.len()].deviation).powi(2)
-                })
-                .sum();
-            let (error, expected) =
-                ((squares / found.outputs.len() as f64).sqrt(), fitted.validation_nrmse.unwrap());
-            assert!((error / expected - 1.0).abs() < 1e-9, "{further} {groups}: {error} {expected}");
-            let chosen = fitted.ridge_errors.iter().find(|(ridge, _)| *ridge == fitted.model.ridge);
-            assert!((chosen.unwrap().1 / expected - 1.0).abs() < 1e-12, "{:?}", fitted.ridge_errors);
-            let first = &columns[0];
-            assert!((found.targets[0] - (first.mean + first.deviation * first.values[0])).abs() < 1e-12);
-        }
+    fn rows(count: usize) -> Prepared {
+        Prepared::unscaled(vec![0.0; count], 1)
     }
 
     #[test]
-    fn of_many_rows_a_sample_is_predicted() {
-        let data = rows(HELD_OUT_ROWS + 1_000, false);
-        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 0.8 };
-        let landmarks = LandmarkSet::Indices(vec![1, 5, 9, 17]);
-        let found = held_out(&data, &landmarks, kernel, 1e-6, 0, &NoObserver).unwrap();
-        assert_eq!(found.rows.len(), HELD_OUT_ROWS);
-        assert!(found.rows.is_sorted_by(|one, next| one < next) && found.rows.last() > Some(&HELD_OUT_ROWS));
-        let target = data.target.as_ref().unwrap();
-        for (place, &row) in found.rows.iter().enumerate().step_by(999) {
-            let expected = target.mean + target.deviation * target.values[row];
-            assert!((found.targets[place] - expected).abs() < 1e-12);
-        }
+    fn errors_are_those_of_independent_draws() {
+        let values = [1.0, 2.0, 4.0, 9.0];
+        let found = estimate(&values, &rows(4)).unwrap();
+        // Squares of the differences from 4: 9, 4, 0, 25.
+        assert_eq!(found.value, 4.0);
+        assert!((found.standard_error - (38.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
+        let root = root(found);
+        assert_eq!((root.value, root.standard_error), (2.0, found.standard_error / 4.0));
+        // Two groups: sums of -5 and 5.
+        let groups = Prepared { groups: Some(vec![0, 0, 3, 3]), ..rows(4) };
+        let found = estimate(&values, &groups).unwrap();
+        assert!((found.standard_error - (50.0_f64 * 2.0).sqrt() / 4.0).abs() < 1e-12);
+        let in_time = Prepared { in_time: true, ..rows(4) };
+        assert_eq!(estimate(&values, &in_time), Some(found));
+        let one = Prepared { groups: Some(vec![1; 4]), ..rows(4) };
+        assert_eq!(estimate(&values, &one), None);
+        // A row of weight 3 counts as three in the mean, and as one draw.
+        let weights = Prepared { weights: Some(vec![1.5, 0.5]), ..rows(2) };
+        let found = estimate(&[1.0, 5.0], &weights).unwrap();
+        assert_eq!(found.value, 2.0);
+        assert!(
+            (found.standard_error - ((1.5_f64.powi(2) + 1.5_f64.powi(2)) * 2.0).sqrt() / 2.0).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn no_error_among_a_few_rows_is_no_certainty() {
+        let none = share(Estimate { value: 0.0, standard_error: 0.0 }, 30);
+        assert!((none.standard_error - (2.0_f64 / 34.0 * 32.0 / 34.0 / 34.0).sqrt()).abs() < 1e-12);
+        assert_eq!(share(Estimate { value: 0.5, standard_error: 0.2 }, 30).standard_error, 0.2);
+    }
+
+    #[test]
+    fn the_latest_rows_are_left_out_and_more_tenths_of_few() {
+        let in_time = Prepared { in_time: true, ..rows(4_000) };
+        let left_out = LeftOut::of(&in_time, 0).unwrap();
+        assert_eq!(left_out.parts, [9]);
+        assert_eq!(left_out.rows(9), (3_600..4_000).collect::<Vec<_>>());
+        assert_eq!(left_out.others(9), (0..3_600).collect::<Vec<_>>());
+        assert_eq!(LeftOut::of(&rows(700), 0).unwrap().parts, [9, 8, 7]);
+        let few = LeftOut::of(&rows(100), 0).unwrap();
+        assert_eq!((few.parts.len(), few.never().len()), (5, 50));
+        assert!(LeftOut::of(&rows(19), 0).is_err());
+        // Twelve groups of a thousand rows: four of them are left out.
+        let groups = Prepared { groups: Some((0..12_000).map(|row| row % 12).collect()), ..rows(12_000) };
+        let left_out = LeftOut::of(&groups, 0).unwrap();
+        let of_rows = groups.groups.as_ref().unwrap();
+        let mut own: Vec<u32> =
+            left_out.parts.iter().flat_map(|&fold| left_out.rows(fold)).map(|row| of_rows[row]).collect();
+        own.sort_unstable();
+        own.dedup();
+        assert!((4..6).contains(&own.len()), "{own:?}");
+        assert!(left_out.never().iter().all(|&row| !own.contains(&of_rows[row])));
     }
 }

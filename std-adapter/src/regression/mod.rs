@@ -31,7 +31,7 @@ pub use distributed::{BatchSource, FitSpec, Folds, draw, draw_columns, first_not
 pub use fit::{Fitted, fit};
 pub use fleet::Fleet;
 pub use folds::FOLDS;
-pub use held_out::{HELD_OUT_ROWS, HeldOut};
+pub use held_out::HeldOut;
 pub use outliers::{Examined, Outlier};
 pub use params::FitParams;
 pub use ridge::{Ridge, ridge_grid};

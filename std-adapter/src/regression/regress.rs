@@ -54,7 +54,7 @@ const PARTS: usize = 16;
 /// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one block of
 /// `O(c²)` memory instead of one per thread.
 const FEW: usize = 4;
-const LARGE: usize = 2_048;
+pub(crate) const LARGE: usize = 2_048;
 
 /// Kernel weights fitted to rows.
 #[derive(Clone, Debug)]
@@ -69,6 +69,19 @@ pub(crate) struct Regression<T> {
     pub(crate) confidence: Option<Confidence>,
     /// If they were asked for, the outputs for each row of a regression without its fold, row by row.
     pub(crate) held_out: Option<Vec<f64>>,
+    /// The regressions without each of the folds that were asked for.
+    pub(crate) without: Vec<WithoutFold<T>>,
+}
+
+/// A regression on the rows of all folds but one, which had no part in the choice of its ridge either.
+#[derive(Clone, Debug)]
+pub(crate) struct WithoutFold<T> {
+    /// The fold that is left out.
+    pub(crate) fold: u8,
+    /// The ridge.
+    pub(crate) ridge: f64,
+    /// A kernel weight for each landmark that was kept, one target after the other.
+    pub(crate) weights: Vec<T>,
 }
 
 /// The ridge of a regression, and the errors of its weights.
@@ -98,17 +111,32 @@ pub(crate) fn cross_validate<T: Lane + RealField>(
     regress(input, &ridges, seed, &mut Rounds::default(), false, observer).map(|fitted| fitted.quality)
 }
 
-/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a sample of them how far they can
-/// be relied on, if it is asked for.
+/// [`regress_without`] no folds.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
+/// Those of [`regress_without`].
 pub(crate) fn regress<T: Lane + RealField>(
     input: Input<'_, T>,
     ridges: &Candidates,
     seed: u64,
     rounds: &mut Rounds<'_>,
     measured: bool,
+    observer: &dyn Observer,
+) -> Result<Regression<T>, Error> {
+    regress_without(input, ridges, seed, rounds, (measured, &[]), observer)
+}
+
+/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a sample of them how far they can
+/// be relied on, if it is asked for. Weights without each of the folds `left_out` follow from the sums of the others: `O(c³)` each.
+///
+/// # Errors
+/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
+pub(crate) fn regress_without<T: Lane + RealField>(
+    input: Input<'_, T>,
+    ridges: &Candidates,
+    seed: u64,
+    rounds: &mut Rounds<'_>,
+    (measured, left_out): (bool, &[u8]),
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let Input { rows, dim, targets, landmarks, kernel, deal, .. } = input;
@@ -132,7 +160,7 @@ pub(crate) fn regress<T: Lane + RealField>(
     let rank = nystrom.rank();
 
     // Rows are held out however the ridge is chosen.
-    let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.held_out;
+    let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.held_out || !left_out.is_empty();
     let (parts, mut dealt) = match are_folds {
         true => (FOLDS.min(count), Some(deal.folds(count, seed))),
         false => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
@@ -242,8 +270,18 @@ pub(crate) fn regress<T: Lane + RealField>(
         }
         false => None,
     };
+    let mut without = Vec::new();
+    for &fold in left_out {
+        match without_fold(&nystrom, &mut accumulators, fold, ridges, observer) {
+            Ok(found) => without.push(found),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            // The other rows alone may determine no weights.
+            Err(_) => {}
+        }
+    }
     let mut fitted = conclude_at(&nystrom, &mut accumulators, chosen)?;
     fitted.held_out = held_out;
+    fitted.without = without;
     if measured
         && outputs == 1
         && let Some(whole) = accumulators.first()
@@ -471,13 +509,50 @@ fn conclude_at<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     chosen: Chosen,
 ) -> Result<Regression<T>, Error> {
     let (weights, quality) = solve_at(parts, chosen)?;
-    let mut of_features: Vec<T> = weights.iter().map(|&weight| T::from_f64(weight.to_f64())).collect();
+    let weights = kernel_weights(nystrom, weights.iter().map(|weight| weight.to_f64()))?;
+    let kept = nystrom.members().to_vec();
+    Ok(Regression { kept, weights, quality, confidence: None, held_out: None, without: Vec::new() })
+}
+
+/// Convert feature weights, one target after the other, to kernel weights.
+fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    of_features: impl Iterator<Item = f64>,
+) -> Result<Vec<T>, Error> {
+    let mut of_features: Vec<T> = of_features.map(T::from_f64).collect();
     let mut weights = zeros(of_features.len(), T::ZERO)?;
     let rank = nystrom.rank().max(1);
     for (of_features, weights) in of_features.chunks_exact_mut(rank).zip(weights.chunks_exact_mut(rank)) {
         nystrom.kernel_weights(FeatureWeights::new(of_features), weights).map_err(regression_error)?;
     }
-    Ok(Regression { kept: nystrom.members().to_vec(), weights, quality, confidence: None, held_out: None })
+    Ok(weights)
+}
+
+/// Fit weights to the rows of all folds but one. The ridge is chosen by these folds alone, also where it is chosen by leaving out rows.
+fn without_fold<T: Scalar, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    folds: &mut [RidgeRegression<'_, f64>],
+    fold: u8,
+    ridges: &Candidates,
+    observer: &dyn Observer,
+) -> Result<WithoutFold<T>, Error> {
+    let ridges = match ridges {
+        Candidates::BestLeaveOneOut(grid) => &Candidates::BestOf(grid.clone()),
+        ridges => ridges,
+    };
+    let last = folds.len() - 1;
+    let place = usize::from(fold).min(last);
+    folds.swap(place, last);
+    let others = &folds[..last];
+    let chosen = choose(others, ridges, observer);
+    let found = chosen.and_then(|Chosen { ridge, sum, .. }| {
+        let sum = sum.map_or_else(|| Triangle::of_all(others), Ok)?;
+        let (weights, _) = sum.solve(ridge).ok_or(regression_error(CoreError::Ridge))?;
+        let columns = (0..weights.ncols()).flat_map(|t| weights.col_as_slice(t).iter().copied());
+        Ok(WithoutFold { fold, ridge, weights: kernel_weights(nystrom, columns)? })
+    });
+    folds.swap(place, last);
+    found
 }
 
 /// Return the pair with the least finite second value.

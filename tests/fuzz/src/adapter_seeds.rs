@@ -9,7 +9,10 @@ use dpp_nystrom::data::table::{Labels, Missing, Options, Recipe, Target};
 use dpp_nystrom::data::{Classes, Map, Scaler, TargetColumn};
 use dpp_nystrom::kernel::Precision;
 use dpp_nystrom::model::export::Bits;
-use dpp_nystrom::model::{AnyCoefficients, Classifier, Coefficients, Confidence, Output};
+use dpp_nystrom::model::{
+    AnyCoefficients, Classifier, Coefficients, Confidence, Estimate, Importance, Importances, Output,
+    TestError,
+};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Sigma};
 use std::fs;
@@ -52,7 +55,16 @@ fn models() -> Vec<Model> {
     let classes = Classes { column: "k".into(), labels: vec!["u".into(), "v".into()] };
     let full = Model {
         confidence: Some(confidence),
-        importances: Some(vec![0.75, 0.25]),
+        scales: Some(vec![0.75, 0.25]),
+        importances: Some(Importances {
+            columns: vec![Importance { column: "a".into(), rise: 0.5, deviation: 0.1 }],
+            rows: 9,
+        }),
+        test_error: Some(TestError {
+            rows: 9,
+            error: Estimate { value: 0.5, standard_error: 0.1 },
+            log_loss: Some(Estimate { value: 0.7, standard_error: 0.2 }),
+        }),
         quantise: Some(Bits::Eight),
         recipe: Some(recipe),
         further: vec![Output { target: indicator("v"), weights: weights.clone() }],

@@ -1,7 +1,6 @@
 //! `fit --report`: one page of a fit that opens from the disk, without scripts, fonts or anything else from elsewhere.
 //!
-//! Errors are those of rows that had no part in the weights ([`Outcome::held_out`]): at most 65,536, so that the page costs no more than
-//! a fit to so many rows. Pictures show a part of them.
+//! Errors are those of rows that no choice of the fit has seen ([`Outcome::held_out`]). Pictures show a part of them.
 
 mod classes;
 mod page;
@@ -10,11 +9,14 @@ mod targets;
 use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
+use crate::info::IMPORTANCE;
+use crate::measured::{TestReport, rise};
 use crate::output::{notes, plain_line, short};
 use dpp_nystrom::data::RowSource;
+use dpp_nystrom::model::{Model, PERMUTATIONS};
 use dpp_nystrom::pipeline::Outcome;
 use dpp_nystrom::regression::{FOLDS, HeldOut};
-use dpp_nystrom::{Nystroem, approximation::Components, atomic_file::write_whole, model::Model};
+use dpp_nystrom::{Nystroem, approximation::Components, atomic_file::write_whole};
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, bars_picture, shortened};
 use maud::{Markup, html};
 use page::{figure, section, table};
@@ -24,7 +26,7 @@ use std::path::Path;
 const POINTS: usize = 2_000;
 /// Rows and landmarks of the picture of principal components.
 const COMPONENT_ROWS: usize = 1_000;
-/// Features in the chart of shares, and landmarks in the table of them.
+/// Columns in the chart of importances, and landmarks in the table of them.
 const LISTED: usize = 20;
 /// Features in the table of landmarks.
 const FEATURES: usize = 5;
@@ -42,20 +44,20 @@ pub(crate) struct Subject<'a> {
     /// Names and values of what was chosen.
     pub(crate) choices: Vec<Vec<String>>,
     pub(crate) classes: Option<&'a ClassReport<'a>>,
-    pub(crate) seed: u64,
 }
 
 /// Write the page.
 pub(crate) fn write(path: &Path, subject: &Subject<'_>) -> Result<(), Error> {
-    let held_out = subject.outcome.held_out(subject.seed, &Bar)?;
     let model = &subject.outcome.fitted.model;
     let target = model.classifier.as_ref().map_or(&model.target_name, |own| &own.classes.column);
     let others = if model.classifier.is_none() { model.outputs() - 1 } else { 0 };
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
     let title = format!("Fit of {}{others} from {}", shown(target), shown(&file_name(subject.data)));
-    let results = match subject.classes {
-        Some(report) => classes::sections(model, report, &held_out, &of_what(subject, &held_out))?,
-        None => targets::sections(subject, &held_out, &of_what(subject, &held_out))?,
+    let held_out = subject.outcome.held_out.as_ref();
+    let results = match (held_out, subject.classes) {
+        (None, _) => untested(subject.outcome.untested),
+        (Some(held_out), Some(report)) => classes::sections(model, report, held_out, &of_what(subject))?,
+        (Some(held_out), None) => targets::sections(subject, held_out, &of_what(subject))?,
     };
     let body = html! {
         (choices(subject))
@@ -67,8 +69,8 @@ pub(crate) fn write(path: &Path, subject: &Subject<'_>) -> Result<(), Error> {
         (told())
         (section("made", "How this page was made", &html! {
             p {
-                "Errors and pictures of predictions are of " (held_out.rows.len()) " rows, of at most "
-                (dpp_nystrom::regression::HELD_OUT_ROWS) ". A picture shows at most " (POINTS) " of them, evenly spaced; that of principal "
+                "Errors and pictures of predictions are of " (held_out.map_or(0, |held_out| held_out.rows.len()))
+                " rows that no choice has seen. A picture shows at most " (POINTS) " of them, evenly spaced; that of principal "
                 "components at most " (COMPONENT_ROWS) " rows and as many landmarks, and novelty is of at most " (POINTS) " rows."
             }
         }))
@@ -87,30 +89,28 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Return a sentence on the rows whose predictions are shown.
-fn of_what(subject: &Subject<'_>, held_out: &HeldOut) -> String {
-    let (count, all) = (held_out.rows.len(), subject.outcome.selected.source().len());
+fn of_what(subject: &Subject<'_>) -> String {
+    let Some(test) = TestReport::of(&subject.outcome.fitted.model) else { return String::new() };
+    let errors: Vec<String> =
+        test.errors().into_iter().map(|(name, error)| format!("{name} {error}")).collect();
     let weighted = match subject.source.weights() {
         Some(_) => {
-            " Each row counts once here, whatever its weight; the errors above are means over the weights."
+            " In the pictures each row counts once, whatever its weight; the errors in this sentence are means over the weights."
         }
         None => "",
     };
-    if held_out.from_metric {
-        return format!(
-            "Of {count} rows that were held out of the learned metric and of these weights; they stopped its descent and chose between metrics.{weighted}"
-        );
-    }
-    let drawn = if count < all { format!(", drawn at random from {all}") } else { String::new() };
-    let learned = subject.outcome.fitted.model.importances.is_some();
-    let learned = match learned {
-        true => {
-            " The metric was learned from up to 4,096 of the rows, so that these errors are somewhat low; those by which it was chosen are above."
-        }
-        false => "",
-    };
     format!(
-        "Of {count} rows{drawn}, each predicted by a regression on the other {} of {FOLDS} folds.{learned}{weighted}",
-        FOLDS - 1
+        "Of rows that no choice has seen, predicted by a model of the others: {} (with standard errors). The model of all rows is a little better.{weighted}",
+        errors.join(", ")
+    )
+}
+
+/// Say that there is no error on rows that no choice has seen.
+fn untested(reason: Option<&str>) -> Markup {
+    section(
+        "untested",
+        "Predictions",
+        &html! { p { "No row was left out of all choices, so that there is no test error: " (reason.unwrap_or("it was not measured")) "." } },
     )
 }
 
@@ -176,36 +176,50 @@ fn quoted(argument: &str) -> String {
     format!("$'{}'", argument.chars().map(escaped).collect::<String>())
 }
 
-/// The features that count most in a learned metric.
+/// The importances of columns, and the inverse length-scales of a learned metric.
 fn features(model: &Model) -> Result<Markup, Error> {
-    let Some(shares) = &model.importances else { return Ok(html! {}) };
-    let mut ranked: Vec<(&str, f64)> =
-        model.feature_names.iter().map(String::as_str).zip(shares.iter().copied()).collect();
-    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
-    let first = &ranked[..ranked.len().min(LISTED)];
-    let rest = ranked.len() - first.len();
-    let rows: Vec<Vec<String>> =
-        first.iter().map(|(name, share)| vec![shown(name), format!("{:.1} %", 100.0 * share)]).collect();
-    let label = format!(
-        "Bars: the shares of {} features in the learned metric. The largest: {}, {:.1} %.",
-        first.len(),
-        shown(first[0].0),
-        100.0 * first[0].1
-    );
-    Ok(section(
-        "features",
-        "Features that count",
-        &html! {
-            p {
-                "The share of each feature in the metric that was learned: how much a standard deviation of it moves a row."
-                @if rest > 0 { " " (rest) " features with smaller shares are left out." }
+    let importances = match &model.importances {
+        Some(importances) => {
+            let ranked = importances.ranked();
+            let first = &ranked[..ranked.len().min(LISTED)];
+            let rest = ranked.len() - first.len();
+            let bars: Vec<(&str, f64)> =
+                first.iter().map(|column| (&*column.column, 100.0 * column.rise.max(0.0))).collect();
+            let label = format!(
+                "Bars: the importances of {} columns. The largest: {}, {}.",
+                first.len(),
+                shown(&first[0].column),
+                rise(first[0].rise)
+            );
+            let rows: Vec<Vec<String>> = first
+                .iter()
+                .map(|column| vec![shown(&column.column), rise(column.rise), rise(column.deviation)])
+                .collect();
+            html! {
+                p {
+                    "The rise of the error, over the error, where the values of a column are permuted among " (importances.rows)
+                    " rows that no choice has seen: mean and standard deviation of " (PERMUTATIONS) " permutations. Of columns that tell the same, each has a small one."
+                    @if rest > 0 { " " (rest) " columns with smaller importances are left out." }
+                }
+                div.figures {
+                    (figure(&bars_picture(IMPORTANCE, &bars)?, "Importances of the columns", &label, &html! {}))
+                    (table("Importances of the columns", &["column", "importance", "deviation"], &rows))
+                }
             }
-            div.figures {
-                (figure(&bars_picture("share of the metric", first)?, "Shares of the features", &label, &html! {}))
-                (table("Shares of the features", &["feature", "share"], &rows))
-            }
-        },
-    ))
+        }
+        None => html! { p { "No importance of columns was measured." } },
+    };
+    let scales = model.scales.as_ref().map(|scales| {
+        let mut ranked: Vec<(&String, &f64)> = model.feature_names.iter().zip(scales).collect();
+        ranked.sort_by(|one, other| other.1.total_cmp(one.1));
+        let rows = ranked.iter().take(LISTED).map(|(name, scale)| vec![shown(name), short(**scale)]);
+        table(
+            "Inverse length-scales of the metric",
+            &["feature", "inverse length-scale"],
+            &rows.collect::<Vec<_>>(),
+        )
+    });
+    Ok(section("features", "Features", &html! { (importances) @if let Some(scales) = scales { (scales) } }))
 }
 
 /// The landmarks among the rows, in the two directions in which the features vary most.
@@ -267,8 +281,8 @@ fn landmark_rows(subject: &Subject<'_>) -> Result<Markup, Error> {
     let mut data = source.gather(&places)?;
     data.statistics.undo(&mut data.rows);
     let mut columns: Vec<usize> = (0..data.feature_names.len()).collect();
-    if let Some(shares) = &model.importances {
-        columns.sort_by(|&one, &other| shares[other].total_cmp(&shares[one]));
+    if let Some(scales) = &model.scales {
+        columns.sort_by(|&one, &other| scales[other].total_cmp(&scales[one]));
     }
     columns.truncate(FEATURES);
     let names: Vec<String> = columns.iter().map(|&column| shown(&data.feature_names[column])).collect();

@@ -4,7 +4,7 @@ use crate::command::{Folder, assert_close, assert_landmarks, column, number, row
 use crate::dense::{
     Formula, exact_ridge_regression, mean_and_deviation, ridge_regression, standardised, standardised_by,
 };
-use crate::sample::{Sample, row_list};
+use crate::sample::{Noise, Sample, row_list};
 use std::collections::BTreeSet;
 
 const ROWS: usize = 120;
@@ -48,6 +48,8 @@ fn the_report_is_complete() {
                 "ridge",
                 "rows",
                 "dim",
+                "test",
+                "importances",
                 "train_nrmse",
                 "cv_nrmse",
                 "dependent",
@@ -77,6 +79,7 @@ fn the_report_is_complete() {
     assert_eq!(number(&run.json(), "ridge"), 1e-4);
     let text = folder.run("fit --metric one a.csv --landmarks 9 --model m --ridge 1e-4").good().out;
     assert!(text.lines().any(|line| line.starts_with("10-fold error") && line.ends_with(" -")), "{text}");
+    assert!(text.contains("rows that no choice has seen"), "{text}");
 }
 
 /// With all rows as landmarks the Nyström approximation is exact, and so is the regression.
@@ -306,4 +309,44 @@ fn leaving_out_each_row_chooses_a_ridge() {
     folder
         .run("merge --of m s --ridge loo --model n")
         .refused(&["these are not kept; cross-validate the ridge"]);
+}
+
+/// The small case of `tests/peers/believed.py`: over draws the test error is that of new rows, within its standard error.
+#[test]
+fn the_test_error_is_that_of_new_rows() {
+    let rows = |noise: &mut Noise, count: usize| {
+        let line = |_| {
+            let [a, b, c] = [0; 3].map(|_| 3.0 * noise.uniform() - 1.5);
+            format!("{a},{b},{c},{}\n", (2.0 * a).sin() + b * b + 0.3 * noise.normal())
+        };
+        "a,b,c,y\n".to_owned() + &(0..count).map(line).collect::<String>()
+    };
+    for options in ["--metric scales --landmarks 8", "--metric one --landmarks 20 --sigma cv"] {
+        let (mut within, mut printed, mut tested) = (0, 0.0, 0.0);
+        for draw in 0..10 {
+            let mut noise = Noise(7_000 + draw);
+            let folder = Folder::with("a.csv", rows(&mut noise, 400));
+            folder.write("new.csv", rows(&mut noise, 2_000));
+            let report = folder.run(&format!("fit a.csv {options} --model m --json")).good().json();
+            folder.run("predict m new.csv --out p.csv").good();
+            let truth: Vec<f64> = folder.text("new.csv").lines().skip(1).map(last).collect();
+            let found: Vec<f64> = folder.text("p.csv").lines().skip(1).map(last).collect();
+            let squares: f64 = found.iter().zip(&truth).map(|(found, truth)| (found - truth).powi(2)).sum();
+            let error = (squares / truth.len() as f64).sqrt();
+            let [rmse, standard_error] = ["rmse", "rmse_se"].map(|key| number(&report["test"], key));
+            assert_eq!(report["test"]["rows"], 200);
+            // Normal residuals: 1/√(2n) of the error.
+            assert!((0.7..1.5).contains(&(standard_error / rmse * 20.0)), "{report}");
+            within += u32::from((rmse - error).abs() <= 2.0 * standard_error);
+            printed += rmse;
+            tested += error;
+        }
+        let ratio = printed / tested;
+        println!("{options}: within {within} of 10, ratio {ratio}");
+        assert!(within >= 9 && (0.97..1.05).contains(&ratio), "{options}: {within} {ratio}");
+    }
+}
+
+fn last(line: &str) -> f64 {
+    line.rsplit(',').next().unwrap().parse().unwrap()
 }

@@ -108,6 +108,7 @@ fn a_page_has_the_errors_of_the_fit() {
     let expected = [
         "What was fitted",
         "Predictions of y",
+        "Features",
         "Landmarks",
         "Novelty",
         "Choice of the ridge",
@@ -115,8 +116,7 @@ fn a_page_has_the_errors_of_the_fit() {
         "How this page was made",
     ];
     assert_eq!(headings, expected);
-    // The program finds this error without a prediction, and the page from predictions.
-    let error = format!("{:.4}", number(&json, "cv_nrmse"));
+    let error = format!("{:.4}", number(&json["test"], "nrmse"));
     assert!(after(&text, "error in standard deviations").starts_with(&error), "{error}: {text}");
     let parts =
         ["a.csv", "500 x 3", "gaussian", "seed3", "dpp-nystrom fit a.csv", "target: column \"y\"", "m.dpp"];
@@ -125,9 +125,12 @@ fn a_page_has_the_errors_of_the_fit() {
     assert!(after(&text, "rows counted from 0").contains(&first.to_string()));
 
     let (text, headings, json) = page(&folder, "a.csv --landmarks 20 --metric scales");
-    assert_eq!((headings[2].as_str(), &json["metric"]), ("Features that count", &Value::from("scales")));
-    assert!(after(&text, "Shares of the features").matches(" %").count() >= 3, "{text}");
-    assert!(text.contains("up to 4,096"), "{text}");
+    assert_eq!((headings[2].as_str(), &json["metric"]), ("Features", &Value::from("scales")));
+    assert!(after(&text, "Importances of the columns").matches(" %").count() >= 6, "{text}");
+    assert!(
+        text.contains("Inverse length-scales of the metric") && text.contains("no choice has seen"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -187,7 +190,7 @@ fn a_page_changes_nothing_and_overwrites_nothing() {
     folder.run(&format!("{fit} --model one.dpp")).good();
     let told = folder.run(&format!("{fit} --model two.dpp --report a.html")).good();
     assert!(folder.bytes("one.dpp") == folder.bytes("two.dpp"));
-    assert!(told.out.contains("10-fold error"), "{}", told.out);
+    assert!(told.out.contains("test error"), "{}", told.out);
     folder.run(&format!("{fit} --model m.dpp --report m.dpp")).refused(&["two outputs", "m.dpp"]);
     folder.run(&format!("{fit} --model m.dpp --report a.csv")).refused(&["a.csv", "overwrite an input"]);
     folder.run(&format!("{fit} --model m.dpp --report none/a.html")).refused(&["none/a.html"]);

@@ -15,9 +15,11 @@ use std::path::Path;
 /// JSON keys as recorded, and as they are now.
 const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
-/// Keys that are not compared: times, text for the user, what depends on the compilers that are installed, and what `merge` did not
-/// report.
-const IGNORED: [&str; 9] = [
+/// Keys that are not compared: times, text for the user, what depends on the compilers that are installed, and what was not reported.
+const IGNORED: [&str; 12] = [
+    "test",
+    "not_tested",
+    "importances",
     "file_bytes",
     "devices",
     "refused",
@@ -124,8 +126,14 @@ fn decoded(path: &Path) -> Option<Value> {
     match path.extension()?.to_str()? {
         // Models had no sections.
         "dpp" => {
-            serde_json::to_value(Model { confidence: None, importances: None, ..Model::load(path).ok()? })
-                .ok()
+            let plain = Model {
+                confidence: None,
+                scales: None,
+                importances: None,
+                test_error: None,
+                ..Model::load(path).ok()?
+            };
+            serde_json::to_value(plain).ok()
         }
         "csv" => {
             let text = fs::read_to_string(path).ok()?;

@@ -35,7 +35,11 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         The classes, sorted; of a model that was loaded, their labels as text.
     temperature_ : float
         The temperature of the probabilities.
-    alpha_, component_indices_, components_, feature_importances_, metric_, validation_error_, sigma_, gamma_, n_features_in_, feature_names_in_
+    test_error_, test_error_se_, test_log_loss_, test_log_loss_se_ : float
+        The share of rows in a wrong class and the log-loss, on rows that no choice has seen, with their standard errors.
+    alpha_, component_indices_, components_, feature_importances_, feature_importances_std_, inverse_length_scales_, metric_
+        As of :class:`LandmarkRidge`; importances are rises of the log-loss.
+    validation_error_, sigma_, gamma_, n_features_in_, feature_names_in_
         As of :class:`LandmarkRidge`; the error is that of the indicators.
 
     Examples

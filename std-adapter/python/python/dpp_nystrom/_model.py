@@ -15,6 +15,16 @@ from . import _native, _parameters
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+MEASURED = (
+    "feature_importances_",
+    "feature_importances_std_",
+    "test_error_",
+    "test_error_se_",
+    "test_log_loss_",
+    "test_log_loss_se_",
+)
+"""What a fit measures on rows that it leaves out, and a model of sums does not have."""
+
 
 class LandmarkModel(BaseEstimator):
     """A regression on landmarks: the base of :class:`LandmarkRidge` and :class:`LandmarkClassifier`."""
@@ -150,9 +160,15 @@ class LandmarkModel(BaseEstimator):
         self.components_ = model.landmarks
         self.metric_ = model.metric
         self.validation_error_ = model.validation_error
-        width = len(model.feature_names)
-        self.feature_importances_ = np.asarray(model.importances or [1 / width] * width)
-        self.__dict__.pop("component_indices_", None)
+        self.inverse_length_scales_ = None if model.scales is None else np.asarray(model.scales)
+        for name in MEASURED:
+            self.__dict__.pop(name, None)
+        if model.importances is not None:
+            self.feature_importances_, self.feature_importances_std_ = map(np.asarray, model.importances)
+        if model.test_error is not None:
+            self.test_error_, self.test_error_se_, log_loss = model.test_error
+            if log_loss is not None:
+                self.test_log_loss_, self.test_log_loss_se_ = log_loss
         indices = model.rows if rows is None else rows
         if len(indices):
             self.component_indices_ = np.asarray(indices, dtype=np.intp)

@@ -37,7 +37,9 @@ class Model:
     sigma: float | None
     ridge: float
     trained_rows: int
-    importances: list[float] | None
+    importances: tuple[list[float], list[float]] | None
+    test_error: tuple[float, float, tuple[float, float] | None] | None
+    scales: list[float] | None
     labels: list[str] | None
     temperature: float | None
     def __new__(
@@ -65,7 +67,7 @@ class Sums:
     def __new__(cls, rows: NDArray[Any], target: NDArray[Any], names: dict[str, Any], options: dict[str, Any]) -> Sums: ...
     @staticmethod
     def of_state(
-        spec: bytes, folds: bytes, rows: list[int] | None, metric: str | None, importances: list[float] | None
+        spec: bytes, folds: bytes, rows: list[int] | None, metric: str | None, scales: list[float] | None
     ) -> Sums: ...
     def add(self, rows: NDArray[Any], target: NDArray[Any], threads: int | None) -> Sums: ...
     def model(self, ridge: float | str, threads: int | None) -> Model: ...

@@ -55,11 +55,20 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     intercept_ : float
         The mean of the target, which is added to them.
     feature_importances_ : ndarray, shape (n_features,)
-        The share of each feature in a learned metric, 1 in sum; equal shares for one bandwidth.
+        The rise of the error where the feature is permuted, over the error, on rows that no choice has seen (Breiman 2001): the mean of
+        five permutations. Not there after `partial_fit`.
+    feature_importances_std_ : ndarray, shape (n_features,)
+        Its standard deviation over the permutations.
+    inverse_length_scales_ : ndarray, shape (n_features,), or None
+        The inverse length-scale of each scaled feature in a learned metric, in bandwidths; None for one bandwidth. It is no importance.
+    test_error_, test_error_se_ : float
+        The root mean squared error on rows that no choice has seen, in standard deviations of the target, and its standard error. It is that of a
+        model of nine tenths of the rows, with choices of its own. Not there after `partial_fit`, and with fewer than 20 rows.
     metric_ : str or None
         The metric: "one", "scales" or "map:R". None for a model that was loaded.
     validation_error_ : float or None
-        The root mean squared error by which `alpha` was chosen, in standard deviations of the target; None for a given `alpha`.
+        The root mean squared error by which `alpha` was chosen, in standard deviations of the target; None for a given `alpha`. Too low
+        as an error on new rows: take `test_error_`.
     sigma_, gamma_ : float
         The bandwidth, and the coefficient that it is; None for kernels without them.
     n_features_in_, feature_names_in_

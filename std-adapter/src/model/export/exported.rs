@@ -16,7 +16,7 @@
 //! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 //! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
 //! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
-//! #     confidence: None, importances: None, quantise: None, recipe: None, further: vec![], classifier: None,
+//! #     confidence: None, scales: None, importances: None, test_error: None, quantise: None, recipe: None, further: vec![], classifier: None,
 //! # };
 //! let single = Exported::of(&model, None)?;
 //! assert_eq!(single.predict_row(&[2.25])?, 4.0);

@@ -1,0 +1,73 @@
+//! Columns that hardly matter to the error.
+
+use crate::data::{prepared::Prepared, source::RowSource};
+use crate::error::Error;
+use crate::model::{Estimate, Importance};
+use crate::observer::Observer;
+use crate::pipeline::{Landmarks, Params, fit};
+use crate::regression::held_out::LeftOut;
+
+/// Columns of small importance, and the errors of fits with them and without.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WeakColumns {
+    /// Their places in [`Prepared::table_columns`].
+    pub places: Vec<usize>,
+    /// Their importances.
+    pub columns: Vec<Importance>,
+    /// The error of a fit with all columns, as [`TestError`](crate::model::TestError); of classes, the log-loss.
+    pub with: Estimate,
+    /// The error without them, on the same rows.
+    pub without: Estimate,
+}
+
+impl WeakColumns {
+    /// Whether the error does not rise by more than its standard error without the columns.
+    pub fn can_go(&self) -> bool {
+        self.without.value <= self.with.value + self.with.standard_error
+    }
+}
+
+/// Find the columns whose permutation raises the error by less than `least`, over the error itself, and fit without them.
+///
+/// The rows on which a [`fit`] to all of these measures its test error are left out, so that they have no part in the choice of columns. Two fits to
+/// the others, with a test error of their own. `Err` within says why there is nothing to leave out.
+///
+/// # Errors
+/// Those of [`fit`].
+pub fn weak_columns(
+    rows: &Prepared,
+    params: &Params<'_>,
+    least: f64,
+    observer: &dyn Observer,
+) -> Result<Result<WeakColumns, &'static str>, Error> {
+    let left_out = match LeftOut::of(rows, params.seed) {
+        Ok(left_out) => left_out,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut inner = RowSource::gather(rows, &left_out.never())?;
+    inner.recipe.clone_from(&rows.recipe);
+    let landmarks = match params.landmarks {
+        Landmarks::Count(count) => Landmarks::Count(count.min(inner.len() / 2).max(1)),
+        ref landmarks => landmarks.clone(),
+    };
+    let params = Params { landmarks, ..params.clone() };
+    let error = |rows: &Prepared| -> Result<_, Error> {
+        let model = fit(rows, &params, None, observer)?.fitted.model;
+        Ok((model.test_error.map(|test| test.log_loss.unwrap_or(test.error)), model.importances))
+    };
+    let (Some(with), Some(importances)) = error(&inner)? else {
+        return Ok(Err("their importances cannot be measured on so few rows"));
+    };
+    let weak = importances.columns.iter().cloned().enumerate().filter(|(_, column)| column.rise < least);
+    let (places, columns): (Vec<usize>, Vec<Importance>) = weak.unzip();
+    match places.len() {
+        0 => return Ok(Err("the error rises by more where any column is permuted")),
+        all if all == importances.columns.len() => return Ok(Err("none would be left")),
+        _ => {}
+    }
+    let (without, _) = error(&inner.without(&places)?)?;
+    Ok(without
+        .map(|without| WeakColumns { places, columns, with, without })
+        .ok_or("the error without them is not known"))
+}
