@@ -8,7 +8,7 @@
 //! Errors are seldom normal. Each row that is learned with weights at hand has an error that no solution knew, and the deviations are
 //! multiplied by a factor `κ` that makes one of ten such errors larger than 1.645 of them: by 1.009 for an error that is larger, and by .999
 //! for one that is not (Robbins and Monro 1951, for the quantile), so that it follows a stream in some 500 rows. `κ` is 1 again where a
-//! solution has another γ, by a factor of 2.
+//! solution has another γ, by a factor of 8.
 //!
 //! `tests/adapter/confidence.rs` has the coverage on five data sets.
 
