@@ -159,7 +159,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let (mut best, mut least) = (penalty, self.unlikelihood(penalty)?);
         let smallest = squares * T::EPSILON * T::EPSILON;
         loop {
-            penalty = penalty / T::from_count(4);
+            penalty /= T::from_count(4);
             if !(penalty > smallest) {
                 return Ok(best / count);
             }

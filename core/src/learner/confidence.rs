@@ -8,7 +8,7 @@
 //! Errors are seldom normal. Each row that is learned with weights at hand has an error that no solution knew, and the deviations are
 //! multiplied by a factor `κ` that makes one of ten such errors larger than 1.645 of them: by 1.009 for an error that is larger, and by .999
 //! for one that is not (Robbins and Monro 1951, for the quantile), so that it follows a stream in some 500 rows. `κ` is 1 again where a
-//! solution has another γ, by a factor of 2.
+//! solution has another γ, by a factor of 8.
 //!
 //! `tests/adapter/confidence.rs` has the coverage on five data sets.
 
@@ -107,10 +107,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     }
 
     /// Predict a raw row and say how far the prediction can be relied on: [`predict`](Self::predict), the distance to the
-    /// nearest landmark, the [`residual`](Self::residual), and the variance of a new observation as of the last solution: 90 % of them
-    /// are within 1.645 of its roots, if γ is that of [`choose_gamma`](Self::choose_gamma) and the rows are like those learned. Rows that are
-    /// learned after a solution correct it, also where errors are not normal. The variance is none after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a solution that failed, until
-    /// [`solve`](Self::solve) has succeeded with a positive γ: its triangle is not stored. `2c` kernel values and `c²`
+    /// nearest landmark, the [`residual`](Self::residual), and the variance of a new observation as of the last solution.
+    ///
+    /// 90 % of new observations are within 1.645 roots of the variance, if γ is that of [`choose_gamma`](Self::choose_gamma) and
+    /// the rows are like those learned. Rows that are learned after a solution correct it, also where errors are not normal.
+    ///
+    /// The variance is none after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a solution that failed,
+    /// until [`solve`](Self::solve) has succeeded with a positive γ: its triangle is not stored. `2c` kernel values and `c²`
     /// multiply-adds.
     ///
     /// # Errors

@@ -581,8 +581,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             *self.weights.get_mut(place).known()? = *self.prior.get(place).known()? + weight;
         }
         // What another γ claims was not compared with any error.
-        let two = T::from_count(2);
-        if !(gamma < two * self.status.gamma && self.status.gamma < two * gamma) {
+        let other = T::from_count(8);
+        if !(gamma < other * self.status.gamma && self.status.gamma < other * gamma) {
             self.status.spread = T::ONE;
         }
         (self.status.phase, self.status.gamma) = (Phase::Predicting, gamma);
