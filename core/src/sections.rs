@@ -154,8 +154,8 @@ mod tests {
     const MAGIC: &[u8; 8] = b"anything";
 
     fn written(bytes: &mut [u8], tags: [u32; 2]) -> Result<usize, Error> {
-        Writer::write(bytes, MAGIC, 2, length(2, 7), |writer| {
-            writer.section(tags[0], [1, 0, 0, 0].into_iter())?;
+        Writer::write(bytes, MAGIC, 2, length(2, 11), |writer| {
+            writer.section(tags[0], [2, 0, 0, 0, 1, 1, 0, 0].into_iter())?;
             writer.section(tags[1], [7, 8, 9].into_iter())
         })
     }
@@ -163,19 +163,20 @@ mod tests {
     #[test]
     fn sections_are_found_by_their_tags() {
         let mut bytes = [0; 60];
-        assert_eq!(written(&mut bytes, [2, 1]), Ok(47));
+        assert_eq!(written(&mut bytes, [2, 1]), Ok(51));
         let sections = Sections::open(&bytes, MAGIC, 2).unwrap();
-        assert_eq!(sections.words::<1>(2), Ok([1]));
+        assert_eq!(sections.words::<2>(2), Ok([2, 257]));
+        assert_eq!(sections.words::<1>(2), Err(BytesProblem::Malformed));
         assert_eq!(sections.of_length(1, 3), Ok(&[7, 8, 9][..]));
         assert_eq!(sections.of_length(1, 2), Err(BytesProblem::Malformed));
         assert_eq!(sections.of_length(3, 0), Err(BytesProblem::Malformed));
-        assert_eq!(written(&mut bytes[..46], [1, 2]), Err(Error::Capacity { needed: 47, have: 46 }));
+        assert_eq!(written(&mut bytes[..50], [1, 2]), Err(Error::Capacity { needed: 51, have: 50 }));
     }
 
     #[test]
     fn inconsistent_sections_are_refused() {
         let open = |tags, last| {
-            let mut bytes = [0; 47];
+            let mut bytes = [0; 51];
             written(&mut bytes, tags).unwrap();
             Sections::open(&bytes, MAGIC, last).map(|_| ())
         };
@@ -184,9 +185,9 @@ mod tests {
         assert_eq!(open([1, 3], 2), Err(BytesProblem::Section(3)));
         assert_eq!(open([1, 2], 3), Err(BytesProblem::Malformed));
         assert_eq!(open([1, 1], 1), Err(BytesProblem::Malformed));
-        // Lengths, of 4 and 3 bytes, that are not those of the content; the last only by their sum.
-        for lengths in [[5, 3], [3, 3], [4, 2], [0, 0], [u32::MAX, 8]] {
-            let mut bytes = [0; 47];
+        // Lengths, of 8 and 3 bytes, that are not those of the content; the last only by their sum.
+        for lengths in [[9, 3], [7, 3], [8, 2], [0, 0], [u32::MAX, 12]] {
+            let mut bytes = [0; 51];
             written(&mut bytes, [1, 2]).unwrap();
             bytes[28..32].copy_from_slice(&lengths[0].to_le_bytes());
             bytes[36..40].copy_from_slice(&lengths[1].to_le_bytes());
