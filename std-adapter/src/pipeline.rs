@@ -28,7 +28,7 @@ use crate::landmarks::{
 pub use crate::metric::LearnedMetric;
 use crate::metric::learn_metric;
 use crate::model::Model;
-use crate::observer::{Observer, Silent};
+use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, class_errors::Classed, class_errors::class_errors, distributed::BatchSource,
     distributed::FitSpec, fit as regression, fit::Fitted, fit::unweighted, fit::validation_error,
@@ -182,11 +182,11 @@ pub fn select<'s>(
     select_among(source, params, None, observer)
 }
 
-/// [`select`], where all that is chosen by targets is chosen by the rows that may be seen.
+/// [`select`], where all that is chosen by targets is chosen by the rows that are not left out.
 fn select_among<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
-    seen: Option<Seen<'_>>,
+    left_out: Option<&LeftOut>,
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
@@ -199,7 +199,7 @@ fn select_among<'s>(
     let free = matches!(params.landmarks, Landmarks::Free(_));
     let any_kind = params.kernel.any_kind;
     if metric == Metric::One && !free && !any_kind {
-        return select_from(source, memory(params)?, params, (None, seen), observer);
+        return select_from(source, memory(params)?, params, (None, left_out), observer);
     }
     let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
     let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
@@ -211,19 +211,19 @@ fn select_among<'s>(
     };
     if let (Metric::Auto, Some(reason)) = (metric, reason) {
         let one = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
-        let seen = seen.filter(|_| chooses_by_targets(&one));
-        let selected = select_from(source, memory(&one)?, &one, (None, seen), observer)?;
+        let left_out = left_out.filter(|_| chooses_by_targets(&one));
+        let selected = select_from(source, memory(&one)?, &one, (None, left_out), observer)?;
         let one = LearnedMetric::one(source.width(), selected.kernel, reason);
         return Ok(Selected { metric: Some(one), ..selected });
     }
     let begin = Instant::now();
-    let (learned, rows, kernel) = in_learned_metric(rows?, params, seen, observer)?;
+    let (learned, rows, kernel) = in_learned_metric(rows?, params, left_out, observer)?;
     let metric_seconds = begin.elapsed().as_secs_f64();
     let params = Params { kernel, ..params.clone() };
     // The bandwidth and the landmarks see no targets where they are as without a learned metric.
-    let seen = seen.filter(|_| learned.metric != Metric::One || chooses_by_targets(&params));
+    let left_out = left_out.filter(|_| learned.metric != Metric::One || chooses_by_targets(&params));
     let points = learned.landmarks.as_deref();
-    let selected = select_from(source, Some(rows), &params, (points, seen), observer)?;
+    let selected = select_from(source, Some(rows), &params, (points, left_out), observer)?;
     Ok(Selected { metric: Some(learned), metric_seconds, ..selected })
 }
 
@@ -231,7 +231,7 @@ fn select_among<'s>(
 fn in_learned_metric<'s>(
     rows: Cow<'s, Prepared>,
     params: &Params<'_>,
-    seen: Option<Seen<'_>>,
+    left_out: Option<&LeftOut>,
     observer: &dyn Observer,
 ) -> Result<(LearnedMetric, Cow<'s, Prepared>, KernelParams), Error> {
     let (count, free) = match &params.landmarks {
@@ -250,7 +250,7 @@ fn in_learned_metric<'s>(
     let KernelParams { kind, sigma, metric, any_kind } = params.kernel;
     // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
-    let seen = seen.map(Seen::rows);
+    let seen = left_out.map(LeftOut::seen);
     let learning = seen.as_ref().map(|seen| RowSource::gather(rows.as_ref(), seen)).transpose()?;
     let learning = learning.as_ref().unwrap_or(rows.as_ref());
     let from = choose_bandwidth(from, kind, learning, params.seed, observer)?.sigma;
@@ -278,12 +278,12 @@ fn in_learned_metric<'s>(
     Ok((learned, rows, kernel))
 }
 
-/// [`select`] among rows in memory, those of them that may be seen, or those of the source where they are. `points` are free landmarks that were learned.
+/// [`select`] among rows in memory, those of them that are not left out, or those of the source where they are. `points` are free landmarks that were learned.
 fn select_from<'s>(
     source: &'s dyn RowSource,
     memory: Option<Cow<'s, Prepared>>,
     params: &Params<'_>,
-    (points, seen): (Option<&[f64]>, Option<Seen<'_>>),
+    (points, left_out): (Option<&[f64]>, Option<&LeftOut>),
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let seed = params.seed;
@@ -296,7 +296,8 @@ fn select_from<'s>(
         Landmarks::Count(count) => count <= seen.len(),
         _ => true,
     };
-    let seen = seen.filter(|_| points.is_none() && !names_rows(params)).map(Seen::rows).filter(selects);
+    let left_out = left_out.filter(|_| points.is_none() && !names_rows(params));
+    let seen = left_out.map(LeftOut::seen).filter(selects);
     let among = seen.as_ref().map(|seen| rows.gather(seen)).transpose()?;
     let rows = among.as_ref().map_or(rows, |rows| rows as &dyn RowSource);
     let sample = if memory.is_none() { sample_for(source, params)? } else { None };
@@ -466,9 +467,8 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
 ///
 /// The [test error](Model::test_error) is measured on a tenth of the rows that no choice has seen, and so are the
 /// [importances](Model::importances) of columns: metric, kernel, bandwidth and landmarks are chosen by the other rows where targets decide on
-/// them, and the error is that of a model of the other rows. The ridge and the weights of the model are then those of all rows. With fewer than 2,000 rows
-/// more tenths are left out, one after the other, up to five; where a metric is learned or targets decide otherwise, each takes as long
-/// as the fit.
+/// them, and the error is that of a model of the other rows. The ridge and the weights of the model are then those of all rows. With fewer than 1,200 rows
+/// two or three tenths are left out of the choices, and each has weights of the other nine.
 ///
 /// # Errors
 /// Those of [`select`] and of [`crate::regression::fit`].
@@ -488,19 +488,6 @@ pub fn fit<'s>(
     Ok(outcome)
 }
 
-/// The rows that choices may see: all but a fold.
-#[derive(Clone, Copy)]
-struct Seen<'a> {
-    left_out: &'a LeftOut,
-    fold: u8,
-}
-
-impl Seen<'_> {
-    fn rows(self) -> Vec<usize> {
-        self.left_out.others(self.fold)
-    }
-}
-
 /// Return the rows that no choice is to see, or why all are seen.
 fn left_out(source: &dyn RowSource, params: &Params<'_>) -> Result<LeftOut, &'static str> {
     let in_place = source.as_prepared().is_none() && in_memory(source, params).is_none();
@@ -512,16 +499,14 @@ fn left_out(source: &dyn RowSource, params: &Params<'_>) -> Result<LeftOut, &'st
     }
     let left_out = LeftOut::of(source, params.seed)?;
     match params.landmarks {
-        Landmarks::Count(count)
-            if chooses_by_targets(params) && count > left_out.others(left_out.parts[0]).len() =>
-        {
+        Landmarks::Count(count) if chooses_by_targets(params) && count > left_out.seen().len() => {
             Err("there are more landmarks than rows that are not left out")
         }
         _ => Ok(left_out),
     }
 }
 
-/// Fit a model to all rows, and one to the rows without each fold that is left out.
+/// Choose by the rows that are not left out, and fit a model to all rows, and one to the rows without each fold that is left out.
 fn fit_and_without<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
@@ -531,34 +516,9 @@ fn fit_and_without<'s>(
 ) -> Result<(Outcome<'s>, Vec<Without>), Error> {
     let KernelParams { metric, any_kind, .. } = params.kernel;
     let is_learned = metric != Metric::One || any_kind || matches!(params.landmarks, Landmarks::Free(_));
-    let by_targets = is_learned || chooses_by_targets(params);
-    let parts = left_out.map_or(&[][..], |left_out| &left_out.parts);
-    // One choice serves all parts if it depends on the targets of none.
-    let (first, others) = parts.split_at(if by_targets { parts.len().min(1) } else { parts.len() });
-    let seen = |fold: &u8| left_out.map(|left_out| Seen { left_out, fold: *fold });
-    let of_first = first.first().filter(|_| by_targets).and_then(seen);
-    let (outcome, mut without) = fit_parts(source, params, of_first, first, checkpoint, observer)?;
-    for fold in others {
-        match fit_parts(source, params, seen(fold), &[*fold], None, &Silent(observer)) {
-            Ok((_, found)) => without.extend(found),
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            // Fewer rows may be independent among these; the error is that of the other parts.
-            Err(_) => {}
-        }
-    }
-    Ok((outcome, without))
-}
-
-/// Choose by the rows that may be seen, and fit a model to all rows, and one without each of these folds.
-fn fit_parts<'s>(
-    source: &'s dyn RowSource,
-    params: &Params<'_>,
-    seen: Option<Seen<'_>>,
-    folds: &[u8],
-    checkpoint: Option<&mut Checkpoint>,
-    observer: &dyn Observer,
-) -> Result<(Outcome<'s>, Vec<Without>), Error> {
-    let selected = select_among(source, params, seen, observer)?;
+    let unseen = left_out.filter(|_| is_learned || chooses_by_targets(params));
+    let selected = select_among(source, params, unseen, observer)?;
+    let folds = left_out.map_or(&[][..], |left_out| &left_out.parts);
     let begin = Instant::now();
     let Selected { kernel, precision, .. } = selected;
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };

@@ -30,7 +30,7 @@ def arff(name):
         return None
     lines = [line.strip() for line in path.read_text().splitlines()]
     start = next(i for i, line in enumerate(lines) if line.lower() == "@data")
-    return [line.split(",") for line in lines[start + 1 :] if line and not line.startswith("%")]
+    return [[cell.strip() for cell in line.rstrip(",").split(",")] for line in lines[start + 1 :] if line and not line.startswith("%")]
 
 
 def generated(name):

@@ -20,8 +20,8 @@ use rayon::prelude::*;
 /// The maximum number of rows that a metric is learned on.
 const LEARNING_ROWS: usize = 4_096;
 
-/// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows leaves ten out.
-const FEWEST_ROWS: usize = 90;
+/// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows leaves thirty out.
+const FEWEST_ROWS: usize = 70;
 
 /// One in so many of them is held out.
 const HELD_OUT: usize = 5;
@@ -153,8 +153,8 @@ pub(crate) fn learn_metric(
             "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
         )),
         () if data.len() < FEWEST_ROWS => Some((
-            "fewer than 90 rows to learn from",
-            "it takes at least 90 rows to learn from, which a fit has of 100; take the metric one",
+            "fewer than 70 rows to learn from",
+            "it takes at least 70 rows to learn from, which a fit has of 100; take the metric one",
         )),
         () => None,
     };

@@ -123,11 +123,9 @@ pub fn fit_in_flash<'s>(
     if source.len() < FEWEST {
         return Err(Error::Folds { rows: source.len() });
     }
-    // One part: the search is not repeated.
-    let left_out = LeftOut::of(source, params.seed)
-        .map(|LeftOut { parts, folds }| LeftOut { parts: parts[..1].to_vec(), folds });
+    let left_out = LeftOut::of(source, params.seed);
     let seen = match &left_out {
-        Ok(left_out) => left_out.others(left_out.parts[0]),
+        Ok(left_out) => left_out.seen(),
         Err(_) => (0..source.len()).collect(),
     };
     let drawn = seen.len().min(ROWS);

@@ -45,7 +45,7 @@ pub fn weak_columns(
         Ok(left_out) => left_out,
         Err(reason) => return Ok(Err(reason)),
     };
-    let mut inner = RowSource::gather(rows, &left_out.never())?;
+    let mut inner = RowSource::gather(rows, &left_out.seen())?;
     inner.recipe.clone_from(&rows.recipe);
     let landmarks = match params.landmarks {
         Landmarks::Count(count) => Landmarks::Count(count.min(inner.len() / 2).max(1)),

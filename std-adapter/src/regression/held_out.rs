@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 /// The minimum number of rows of which some are left out.
 const FEWEST: usize = 20;
 
-/// Folds are left out, one after the other, until they have so many rows and groups; at most [`MOST_PARTS`].
-const WANTED_ROWS: usize = 200;
-const WANTED_GROUPS: usize = 4;
-const MOST_PARTS: usize = 5;
+/// Folds are left out until they have so many rows and groups; at most [`MOST_PARTS`], so that seven tenths are left to choose by.
+const WANTED_ROWS: usize = 120;
+const WANTED_GROUPS: usize = 3;
+const MOST_PARTS: usize = 3;
 
 /// The maximum number of rows of a fold that are predicted: their standard error is below 1 % of an error with normal residuals.
 const MOST_ROWS: usize = 1 << 14;
@@ -33,7 +33,7 @@ pub struct HeldOut {
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     /// The fold of each row.
-    pub(crate) folds: Vec<u8>,
+    folds: Vec<u8>,
     /// Those that are left out, at least one.
     pub(crate) parts: Vec<u8>,
 }
@@ -77,14 +77,9 @@ impl LeftOut {
         rows.into_iter().step_by(stride).collect()
     }
 
-    /// Return the rows of all folds that are not left out.
-    pub(crate) fn never(&self) -> Vec<usize> {
+    /// Return the rows of all folds that are not left out: those that choices may see.
+    pub(crate) fn seen(&self) -> Vec<usize> {
         (0..self.folds.len()).filter(|&row| !self.parts.contains(&self.folds[row])).collect()
-    }
-
-    /// Return the rows of the other folds.
-    pub(crate) fn others(&self, fold: u8) -> Vec<usize> {
-        (0..self.folds.len()).filter(|&row| self.folds[row] != fold).collect()
     }
 }
 
@@ -175,12 +170,12 @@ mod tests {
         let left_out = LeftOut::of(&in_time, 0).unwrap();
         assert_eq!(left_out.parts, [9]);
         assert_eq!(left_out.rows(9), (3_600..4_000).collect::<Vec<_>>());
-        assert_eq!(left_out.others(9), (0..3_600).collect::<Vec<_>>());
-        assert_eq!(LeftOut::of(&rows(700), 0).unwrap().parts, [9, 8, 7]);
+        assert_eq!(left_out.seen(), (0..3_600).collect::<Vec<_>>());
+        assert_eq!(LeftOut::of(&rows(700), 0).unwrap().parts, [9, 8]);
         let few = LeftOut::of(&rows(100), 0).unwrap();
-        assert_eq!((few.parts.len(), few.never().len()), (5, 50));
+        assert_eq!((few.parts.len(), few.seen().len()), (3, 70));
         assert!(LeftOut::of(&rows(19), 0).is_err());
-        // Twelve groups of a thousand rows: four of them are left out.
+        // Twelve groups of a thousand rows: at least three of them are left out.
         let groups = Prepared { groups: Some((0..12_000).map(|row| row % 12).collect()), ..rows(12_000) };
         let left_out = LeftOut::of(&groups, 0).unwrap();
         let of_rows = groups.groups.as_ref().unwrap();
@@ -188,7 +183,7 @@ mod tests {
             left_out.parts.iter().flat_map(|&fold| left_out.rows(fold)).map(|row| of_rows[row]).collect();
         own.sort_unstable();
         own.dedup();
-        assert!((4..6).contains(&own.len()), "{own:?}");
-        assert!(left_out.never().iter().all(|&row| !own.contains(&of_rows[row])));
+        assert!((3..5).contains(&own.len()), "{own:?}");
+        assert!(left_out.seen().iter().all(|&row| !own.contains(&of_rows[row])));
     }
 }

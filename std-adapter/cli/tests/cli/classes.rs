@@ -92,25 +92,25 @@ fn a_class_is_the_largest_output_of_its_indicators() {
         assert_close(of_classes.iter().sum(), 1.0, 1e-12);
         assert_close(of_classes[place], *probability, 1e-12);
     }
-    // Half of so few rows are left out, and are in the confusion, in proportion to the classes.
+    // Three tenths of so few rows are left out, and are in the confusion, in proportion to the classes.
     let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
     for (class, counts) in confusion.iter().enumerate() {
         let own = classes.labels.iter().filter(|&&label| label == class).count() as u64;
-        assert!(counts.iter().sum::<u64>().abs_diff(own / 2) <= 5, "{report}");
+        assert!(counts.iter().sum::<u64>().abs_diff(3 * own / 10) <= 4, "{report}");
     }
     let all: u64 = confusion.iter().flatten().sum();
     let right: u64 = (0..3).map(|class| confusion[class][class]).sum();
-    assert_eq!(all, 200);
-    assert_close(number(report, "accuracy"), right as f64 / 200.0, 1e-12);
+    assert_eq!(all, 120);
+    assert_close(number(report, "accuracy"), right as f64 / 120.0, 1e-12);
     let test = &fitted["test"];
-    assert_eq!((number(test, "rows"), number(test, "log_loss")), (200.0, number(report, "log_loss")));
+    assert_eq!((number(test, "rows"), number(test, "log_loss")), (120.0, number(report, "log_loss")));
     assert_close(number(test, "error_rate"), 1.0 - number(report, "accuracy"), 1e-12);
     let share = number(test, "error_rate");
-    let error = (share * (1.0 - share) / 200.0).sqrt();
+    let error = (share * (1.0 - share) / 120.0).sqrt();
     assert!((0.95..1.15).contains(&(number(test, "error_rate_se") / error)), "{test}");
     assert!((0.6..0.95).contains(&number(report, "accuracy")), "{report}");
     // Where probabilities say how often a class is right, a guess by the shares of the classes has a larger log-loss.
-    let share = |class: usize| confusion[class].iter().sum::<u64>() as f64 / 200.0;
+    let share = |class: usize| confusion[class].iter().sum::<u64>() as f64 / 120.0;
     let guess: f64 = (0..3).map(share).map(|share| -share * share.ln()).sum();
     assert!(number(report, "log_loss") < 0.8 * guess, "{report}");
     let learned = format!("{FIT} --ridge 1e-4").replace("--metric one", "--metric scales");

@@ -197,7 +197,7 @@ fn what_has_no_metric_to_learn_is_refused() {
         &["cannot learn a metric", "another kernel or the metric one"],
     );
     refused("--landmarks 5 --metric map:9", &["cannot learn a metric", "number of features"]);
-    refused("--landmarks 5 --rows 98 --metric scales", &["cannot learn a metric", "at least 90 rows"]);
+    refused("--landmarks 5 --rows 95 --metric scales", &["cannot learn a metric", "at least 70 rows"]);
     refused("--tolerance 0.1 --metric map", &["cannot learn a metric", "give the number"]);
     let run = folder.run("fit a.csv --model m --metric map:0 --landmarks 5");
     assert_eq!(run.status, Some(2));
@@ -210,7 +210,7 @@ fn auto_says_why_it_learned_nothing() {
     let folder = folder();
     for (options, reason) in [
         ("--landmarks 5 --kernel linear", "the kernel has no bandwidth"),
-        ("--landmarks 5 --rows 98", "fewer than 90 rows to learn from"),
+        ("--landmarks 5 --rows 95", "fewer than 70 rows to learn from"),
         ("--tolerance 0.5", "the number of landmarks is left open"),
     ] {
         let fit = |metric: &str| folder.run(&format!("fit a.csv --model m {options} {metric}")).good();

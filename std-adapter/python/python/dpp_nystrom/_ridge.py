@@ -63,7 +63,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         The inverse length-scale of each scaled feature in a learned metric, in bandwidths; None for one bandwidth. It is no importance.
     test_error_, test_error_se_ : float
         The root mean squared error on rows that no choice has seen, in standard deviations of the target, and its standard error. It is that of a
-        model of nine tenths of the rows, with choices of its own. Not there after `partial_fit`, and with fewer than 20 rows.
+        model of the other rows with the same metric, kernel and landmarks. Not there after `partial_fit`, and with fewer than 20 rows.
     metric_ : str or None
         The metric: "one", "scales" or "map:R". None for a model that was loaded.
     validation_error_ : float or None
