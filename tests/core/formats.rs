@@ -755,6 +755,13 @@ fn the_state_of_a_regression_is_as_the_page_says() {
     assert_eq!((read.numbers("forgotten"), read.numbers("effective")), (&[3.0][..], &[1.5][..]));
     let (right, squares) = read.numbers("targets").split_at(2);
     check_regression(read.numbers("triangle"), right, squares, [0.5, 0.5, 0.5, 1.0]);
+
+    // The first state of device 0.
+    let length = ridge.write_state_from(Origin { device: 0, counter: 0 }, 9, &mut bytes).unwrap();
+    let read = Read::new(&page, title, 3, &bytes[..length]);
+    assert_eq!(["device", "counter"].map(|field| read.word("Version 2", field)), [0, 0]);
+    assert_eq!(length, written.len());
+    assert_eq!(bytes[60..length], written[60..]);
 }
 
 /// Check that `LLᵀ` is the Gaussian kernel of these rows in this order.

@@ -172,7 +172,7 @@ fn a_tag_is_that_of_the_key_and_of_every_byte() {
     sign_state(&mut bytes, &key).unwrap();
     assert_eq!(bytes[60..92], HMAC);
     let header = verify_state(&bytes, &key).unwrap();
-    assert_eq!((header.origin, header.tag), (origin, HMAC));
+    assert_eq!((header.origin, header.tag), (Some(origin), HMAC));
     // A tag replaces the one before it.
     let signed = bytes;
     sign_state(&mut bytes, &key).unwrap();

@@ -164,7 +164,7 @@ fn the_layout_of_version_2_is_pinned() {
 
     let header = StateHeader::read(&bytes).unwrap();
     assert_eq!((header.number_bytes, header.features, header.targets), (4, 1, 2));
-    assert_eq!((header.digest, header.rows, header.origin, header.tag), (7, 1, ORIGIN, [0; 32]));
+    assert_eq!((header.digest, header.rows, header.origin, header.tag), (7, 1, Some(ORIGIN), [0; 32]));
 }
 
 /// Read a state of two targets back and write it again.
@@ -230,8 +230,11 @@ fn damage_is_refused_and_unknown_sections_by_their_kind() {
     longer.push(0);
     assert_eq!(problem(longer), Some(BytesProblem::Malformed));
     let mut later = bytes;
+    // Version 3 is for device 0 and counter 0 alone.
     later[12] = 3;
-    assert_eq!(problem(later), Some(BytesProblem::Version(3)));
+    assert_eq!(problem(later.clone()), Some(BytesProblem::Malformed));
+    later[12] = 4;
+    assert_eq!(problem(later), Some(BytesProblem::Version(4)));
 }
 
 #[test]
@@ -251,6 +254,35 @@ fn one_target_is_version_1_unless_it_has_an_origin() {
         assert_eq!((bits(received.numbers()), received.rows()), (numbers.clone(), 1));
         let header = StateHeader::read(bytes).unwrap();
         assert_eq!((header.targets, header.digest), (1, 7));
-        assert_eq!(header.origin, if bytes.len() == second.len() { ORIGIN } else { Origin::default() });
+        assert_eq!(header.origin, (bytes.len() == second.len()).then_some(ORIGIN));
     }
+}
+
+/// Device 0 is a device: its first state differs from one of unknown origin, and each is written as it was
+/// read.
+#[test]
+fn device_0_is_not_an_unknown_origin() {
+    let (mut room, mut further) = (RidgeRoom::<f32>::new(1), [0.0; 4]);
+    let mut ridge = two_targets(&mut room, &mut further);
+    ridge.add_row(&[3.0], &[2.0, -4.0]).unwrap();
+    let written = |origin: Option<Origin>| {
+        let mut bytes = vec![0; state_bytes_of::<f32>(1, 2)];
+        let length = match origin {
+            Some(origin) => ridge.write_state_from(origin, 7, &mut bytes),
+            None => ridge.write_state(7, &mut bytes),
+        };
+        assert_eq!(length, Ok(bytes.len()));
+        bytes
+    };
+    let zero = |counter| Some(Origin { device: 0, counter });
+    for (origin, version) in [(None, 2), (zero(0), 3), (zero(1), 2), (Some(ORIGIN), 2)] {
+        let bytes = written(origin);
+        let header = StateHeader::read(&bytes).unwrap();
+        assert_eq!((header.version, header.origin), (version, origin));
+        assert!(read(&bytes).is_ok());
+    }
+    // The two differ in nothing but the version, and so in the checksum.
+    let (unknown, first) = (written(None), written(zero(0)));
+    let differ: Vec<usize> = (0..first.len()).filter(|&at| unknown[at] != first[at]).collect();
+    assert!(differ.iter().all(|at| (8..13).contains(at)) && differ.contains(&12), "{differ:?}");
 }

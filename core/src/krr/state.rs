@@ -1,8 +1,8 @@
 //! The state of a ridge regression as bytes, to store over a reset or to send to a server that merges a fleet.
 //!
-//! Both versions begin with the frame of all formats: magic number `dppnstat` (0 to 7), CRC-32 of bytes 12 to the end (8
-//! to 11), version (12 to 15) and length in bytes (16 to 19). Everything is little-endian, at any alignment. Bytes after
-//! the length are ignored.
+//! All versions begin with the frame of all formats: magic number `dppnstat` (0 to 7), CRC-32 of bytes 12 to
+//! the end (8 to 11), version (12 to 15) and length in bytes (16 to 19). Everything is little-endian, at any
+//! alignment. Bytes after the length are ignored.
 //!
 //! Version 1, for one target:
 //!
@@ -19,7 +19,7 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 20 to 43 | as in version 1 |
-//! | 44 to 51 | device |
+//! | 44 to 51 | device; with a counter of zero too, zero: no origin |
 //! | 52 to 59 | counter |
 //! | 60 to 91 | authentication tag; zero: none. `sign_state` writes and `verify_state` checks it (feature `hmac`) |
 //! | 92 to 95 | number of sections s |
@@ -33,8 +33,11 @@
 //! | 3 | of an accumulator that has forgotten ([`RidgeRegression::forget`]): rows before the last time (8 bytes), and their effective number (a number) |
 //! | 2³¹ and above | optional: a reader skips those it does not know |
 //!
-//! Every other section is mandatory, and a reader that does not know it refuses the state. The writer uses version 1
-//! where it can, so that states of one target are the same bytes as before version 2.
+//! Every other section is mandatory, and a reader that does not know it refuses the state.
+//!
+//! Version 3 is version 2 of device 0 and counter 0, which version 2 cannot tell from no origin. The writer
+//! uses the first version that can hold the state, so that its bytes are those from before the later
+//! versions.
 //!
 //! Rows learned on different landmarks or under another kernel are features of different spaces. Their accumulators
 //! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
@@ -83,7 +86,7 @@ pub const fn state_bytes_forgotten<T: Scalar>() -> usize {
 }
 
 /// The device that wrote a state, and when: a server can refuse a state that it has merged before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Origin {
     /// The device's identifier.
@@ -97,7 +100,7 @@ pub struct Origin {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct StateHeader {
-    /// The version of the format: 1 or 2.
+    /// The version of the format: 1, 2 or 3.
     pub version: u32,
     /// The length in bytes.
     pub length: usize,
@@ -111,14 +114,14 @@ pub struct StateHeader {
     pub digest: u64,
     /// The number of rows.
     pub rows: u64,
-    /// Zero in version 1.
-    pub origin: Origin,
+    /// The device and its counter, if the state has them.
+    pub origin: Option<Origin>,
     /// The authentication tag, which reading does not check: `verify_state` does. Zero: none.
     pub tag: [u8; 32],
 }
 
 impl StateHeader {
-    /// Check the bytes of a state of either version and return its header.
+    /// Check the bytes of a state of any version and return its header.
     ///
     /// # Errors
     /// [`Error::StateBytes`] with the problem.
@@ -137,7 +140,7 @@ struct Content<'s> {
 
 /// Check the bytes of a state.
 fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
-    let (version, content) = frame::open(bytes, MAGIC, 1..=2, HEADER)?;
+    let (version, content) = frame::open(bytes, MAGIC, 1..=3, HEADER)?;
     let words = content.as_chunks::<4>().0.first_chunk::<11>().ok_or(BytesProblem::Malformed)?;
     let [_, _, _, _, _, number_bytes, dim, low, high, rows, more_rows] = words.map(u32::from_le_bytes);
     let mut header = StateHeader {
@@ -148,7 +151,7 @@ fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
         targets: 1,
         digest: long(low, high),
         rows: long(rows, more_rows),
-        origin: Origin::default(),
+        origin: None,
         tag: [0; 32],
     };
     if number_bytes != 4 && number_bytes != 8 {
@@ -167,7 +170,7 @@ fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
     let target_bytes = target_bytes.ok_or(BytesProblem::Malformed)?;
     header.targets = targets.len().checked_div(target_bytes).ok_or(BytesProblem::Malformed)?;
     let whole = header.targets.checked_mul(target_bytes) == Some(targets.len());
-    let one = version == 2 || header.targets == 1;
+    let one = version > 1 || header.targets == 1;
     if !whole || !one || header.targets == 0 || Some(triangle.len()) != triangle_bytes(&header) {
         return Err(BytesProblem::Malformed);
     }
@@ -177,15 +180,19 @@ fn parse(bytes: &[u8]) -> Result<Content<'_>, BytesProblem> {
 /// The bytes of the triangle, of the targets and of what was forgotten.
 type Sections<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>);
 
-/// Read what version 2 adds to the header. Return the sections.
+/// Read what versions 2 and 3 add to the header. Return the sections.
 fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<Sections<'a>, BytesProblem> {
     let words =
         content.get(HEADER..HEADER_2 - 4).and_then(|words| words.as_chunks::<4>().0.first_chunk::<12>());
     let &[device, more_device, counter, more_counter, ref tag @ ..] = words.ok_or(BytesProblem::Malformed)?;
     let word = u32::from_le_bytes;
-    header.origin = Origin {
-        device: long(word(device), word(more_device)),
-        counter: long(word(counter), word(more_counter)),
+    let device = long(word(device), word(more_device));
+    let counter = long(word(counter), word(more_counter));
+    header.origin = match (header.version, device, counter) {
+        (2, 0, 0) => None,
+        // One state has one form.
+        (3, 0, 0) | (2, ..) => Some(Origin { device, counter }),
+        _ => return Err(BytesProblem::Malformed),
     };
     header.tag = *tag.as_flattened().first_chunk().ok_or(BytesProblem::Malformed)?;
     let sections =
@@ -231,25 +238,33 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn write_state(&self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
-        self.write_state_from(Origin::default(), digest, bytes)
+        self.write(None, digest, bytes)
     }
 
-    /// [`write_state`](Self::write_state) with the device and a counter. The length is [`state_bytes_of`], unless both
-    /// are zero.
+    /// [`write_state`](Self::write_state) with the device and a counter. The length is [`state_bytes_of`].
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
     pub fn write_state_from(&self, origin: Origin, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+        self.write(Some(origin), digest, bytes)
+    }
+
+    fn write(&self, origin: Option<Origin>, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
         let (dim, targets) = (self.features(), self.targets());
         let Counts { rows, before, discounted, .. } = self.counts;
-        let first = targets == 1 && origin == Origin::default() && before == 0;
+        let first = targets == 1 && origin.is_none() && before == 0;
         let more = if before == 0 { 0 } else { state_bytes_forgotten::<T>() };
         let needed = if first { state_bytes::<T>(dim) } else { state_bytes_of::<T>(dim, targets) + more };
         let have = bytes.len();
         let capacity = Error::Capacity { needed, have };
         let bytes = bytes.get_mut(..needed).ok_or(capacity)?;
         let length = u32::try_from(needed).map_err(|_| capacity)?;
-        let version = if first { 1 } else { 2 };
+        let version = match origin {
+            _ if first => 1,
+            Some(Origin { device: 0, counter: 0 }) => 3,
+            _ => 2,
+        };
+        let Origin { device, counter } = origin.unwrap_or(Origin { device: 0, counter: 0 });
         let words = [0, 0, 0, version, length, size_of::<T>() as u32, dim as u32];
         let counts = [digest, rows].into_iter().flat_map(u64::to_le_bytes);
         let header = words.into_iter().flat_map(u32::to_le_bytes).chain(counts);
@@ -260,7 +275,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let length = (8 + size_of::<T>()) as u32;
         let table = [u32::from(count), TRIANGLE, triangle as u32, TARGETS, rest as u32, FORGOTTEN, length];
         let table = table.into_iter().take(1 + 2 * usize::from(count)).flat_map(u32::to_le_bytes);
-        let origin = [origin.device, origin.counter].into_iter().flat_map(u64::to_le_bytes);
+        let origin = [device, counter].into_iter().flat_map(u64::to_le_bytes);
         let second = origin.chain([0; 32]).chain(table).take(if first { 0 } else { usize::MAX });
 
         let numbers = self.numbers().flat_map(bytes_of);
@@ -273,9 +288,9 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(needed)
     }
 
-    /// Read a state of either version, written here or elsewhere: all later results are the same bit for bit. The
-    /// present state is replaced. To keep it, read into another accumulator and [`merge`](Self::merge). Bytes after the
-    /// state's end are ignored.
+    /// Read a state of any version, written here or elsewhere: all later results are the same bit for bit.
+    /// The present state is replaced. To keep it, read into another accumulator and [`merge`](Self::merge).
+    /// Bytes after the state's end are ignored.
     ///
     /// # Errors
     /// [`Error::StateBytes`] with the problem, [`Error::Length`] for another number of features or targets. The

@@ -9,8 +9,8 @@ use crate::frame;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Write the tag into a state of version 2, one with an [`Origin`](crate::Origin). Bytes after the state are left as they
-/// are.
+/// Write the tag into a state of version 2 or 3, one with an [`Origin`](crate::Origin). Bytes after the state
+/// are left as they are.
 ///
 /// ```
 /// use dpp_nystrom_core::{Origin, RidgeRegression, RidgeWorkspace, sign_state, state_bytes_of, verify_state};

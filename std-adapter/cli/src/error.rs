@@ -1,6 +1,5 @@
 //! Errors of the command line, and the options that help with errors of the library.
 
-use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::error::{
     Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError, TableProblem,
 };
@@ -58,20 +57,6 @@ pub(crate) enum Error {
     /// A comparison of methods under another scale.
     #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
     Scale,
-    /// An invalid accumulator state.
-    #[error("{0}; give states of devices with one model, and that model with --of")]
-    State(CoreError),
-    /// Two states of one device, or one state twice.
-    #[error("the same state as {}, or an older one of its device, is given twice; give the last of each device once", other.display())]
-    SameState { other: PathBuf },
-    /// A state that is older than one that was merged before.
-    #[error(
-        "the state {counter} of device {device} is older than its state {last}, which was merged before: a replay?"
-    )]
-    Replayed { device: u64, counter: u64, last: u64 },
-    /// A state of a device without a key.
-    #[error("there is no key for its device, {device}; add one (--keys) or leave the state out")]
-    NoKey { device: u64 },
     /// An invalid key.
     #[error(
         "{}: the key{} is not 64 hexadecimal digits; make one with: openssl rand -hex 32",
@@ -82,6 +67,15 @@ pub(crate) enum Error {
     /// An invalid file of keys or counters.
     #[error("{}: not a CSV file of the columns device and {second}, with a number as device", path.display())]
     Pairs { path: PathBuf, second: &'static str },
+    /// Two lines of one device.
+    #[error("{}: device {device} has two lines; leave the one that holds", path.display())]
+    TwoLines { path: PathBuf, device: u64 },
+    /// Two devices of one key.
+    #[error("{}: the devices {other} and {device} have one key, so that each can sign for the other; give each its own", path.display())]
+    OneKey { path: PathBuf, device: u64, other: u64 },
+    /// A file that cannot be locked.
+    #[error("{}: cannot be locked: {source}; keep the counters (--seen) in a folder that can be written to", path.display())]
+    Lock { path: PathBuf, source: io::Error },
     /// States that cannot be merged, or are far from the others.
     #[error("{reason}; look at what sent it, then leave it out (--outliers exclude){}", if *far { ", or accept it (accept)" } else { "" })]
     Refused { reason: String, far: bool },

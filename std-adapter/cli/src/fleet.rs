@@ -3,19 +3,21 @@
 use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
+use crate::fleet_files::{Seen, key_in, keys_in, lock_of};
 use crate::output::{
-    Column, keep_apart, keep_inputs, listed, note, plain, print_report, row, short, short_or_dash, shown,
-    table, write_csv,
+    Column, is_one_file, keep_apart, keep_inputs, listed, note, plain, print_report, row, short,
+    short_or_dash, shown, table,
 };
 use clap::Args;
 use dpp_nystrom::atomic_file::{check_writable, write_whole};
-use dpp_nystrom::core::{Origin, StateHeader, sign_state, verify_state};
+use dpp_nystrom::core::{Origin, sign_state};
 use dpp_nystrom::data::store::Store;
-use dpp_nystrom::regression::{Accumulator, Examined, Fleet, Ridge};
+use dpp_nystrom::regression::{
+    Aggregate, Counters, Examined, Fleet, Keys, MergeLimits, Received, Refusal, Refused, Ridge, newest,
+};
 use dpp_nystrom::{Error as LibraryError, error::TableError, error::TableProblem, model::Model};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +38,8 @@ Examples:
 
 The states must come from devices with the landmarks of the model --of; others are rejected, and so are sums that no rows
 can have left. --ridge cv predicts the rows of each device from those of the others. A device whose figures are far from
-those of the others is an outlier: a defect, an attack, or a place unlike all others.";
+those of the others is an outlier: a defect, an attack, or a place unlike all others. A device that claims many rows, or moves
+the merged model far, counts for fewer; devices who can be believed without that are named with --trust.";
 
 /// Arguments of `learn`.
 #[derive(Debug, Args)]
@@ -81,11 +84,26 @@ pub(crate) struct Merge {
     /// What to do about a state that cannot be merged, and about a device whose figures are far from those of the others
     #[arg(long, value_name = "refuse|exclude|accept", default_value = "refuse")]
     outliers: Outliers,
+    /// Most rows that a device counts for, in medians of the rows that all states claim
+    #[arg(long, value_name = "F|none", default_value = "2", value_parser = at_least_one)]
+    most_rows: f64,
+    /// How far one device may move the predictions of the merged model, in standard deviations of the target.
+    /// A device beyond it counts for fewer rows, down to an eighth; beyond that it is an outlier
+    #[arg(long, value_name = "F|none", default_value = "0.08", value_parser = positive)]
+    most_influence: f64,
+    /// How states become one model
+    #[arg(long, value_name = "rows|robust", default_value = "rows")]
+    aggregate: Aggregation,
+    /// A state of the server's own, merged as it is: without key, limits and comparison. May be given several
+    /// times
+    #[arg(long, value_name = "STATE")]
+    trust: Vec<PathBuf>,
     /// Take only states that are authentic: a CSV file with the columns device and key, 64 hexadecimal digits each
     #[arg(long, value_name = "KEYS.csv")]
     keys: Option<PathBuf>,
-    /// Refuse a state older than the last that was merged of its device, and write the counters of these: a CSV file with the
-    /// columns device and counter, made if there is none. Goes with --keys: anyone can write a counter
+    /// Refuse a state older than the last that was merged of its device, and write the counters of these: a
+    /// CSV file with the columns device and counter, made if there is none. Goes with --keys: anyone can
+    /// write a counter. Merges with one file wait for each other
     #[arg(long, value_name = "SEEN.csv", requires = "keys")]
     seen: Option<PathBuf>,
     /// Output file for the merged model
@@ -107,6 +125,32 @@ enum Outliers {
     Accept,
 }
 
+/// How states become one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Aggregation {
+    /// The fit of the rows of all devices.
+    Rows,
+    /// The geometric median of the fits of each device: a minority cannot move it far, whatever it sends.
+    Robust,
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    limit(text, 1.0)
+        .ok_or_else(|| format!("invalid limit {text:?}: expected a number of at least 1, or none"))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    limit(text, f64::MIN_POSITIVE)
+        .ok_or_else(|| format!("invalid limit {text:?}: expected a positive number, or none"))
+}
+
+fn limit(text: &str, least: f64) -> Option<f64> {
+    match text {
+        "none" => Some(f64::INFINITY),
+        number => number.parse().ok().filter(|&number: &f64| number >= least && number.is_finite()),
+    }
+}
+
 #[derive(Serialize)]
 struct LearnReport<'a> {
     #[serde(serialize_with = "shown")]
@@ -120,7 +164,7 @@ struct MergeReport<'a> {
     #[serde(serialize_with = "shown")]
     model: &'a Path,
     states: usize,
-    refused: Vec<Refused<'a>>,
+    refused: Vec<LeftOut>,
     rows: u64,
     landmarks: usize,
     ridge: f64,
@@ -131,42 +175,61 @@ struct MergeReport<'a> {
 
 /// A state that is not merged.
 #[derive(Serialize)]
-struct Refused<'a> {
-    #[serde(serialize_with = "shown")]
-    state: &'a Path,
+struct LeftOut {
+    state: String,
     reason: String,
-    /// Whether it can be merged, but is far from the others.
-    #[serde(skip)]
-    far: bool,
 }
 
 /// A state and what is known of its rows.
 #[derive(Serialize)]
 struct Device<'a> {
-    #[serde(serialize_with = "shown")]
-    state: &'a Path,
+    state: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<u64>,
+    trusted: bool,
     rows: u64,
+    counted: u64,
     features: f64,
     target: f64,
     nrmse: f64,
     others_nrmse: Option<f64>,
     influence: Option<f64>,
+    raises: Option<f64>,
     outlier: Option<String>,
 }
 
-impl Device<'_> {
-    const COLUMNS: [Column<Self>; 8] = [
-        ("state", |one| plain(&one.state.display().to_string())),
+impl<'a> Device<'a> {
+    const COLUMNS: [Column<Self>; 10] = [
+        ("state", |one| plain(one.state)),
         ("rows", |one| one.rows.to_string()),
+        ("counted", |one| one.counted.to_string()),
         ("features", |one| short(one.features)),
         ("target", |one| short(one.target)),
         ("error", |one| short(one.nrmse)),
         ("error of others", |one| short_or_dash(one.others_nrmse)),
         ("influence", |one| short_or_dash(one.influence)),
+        ("raises error", |one| short_or_dash(one.raises)),
         ("outlier", |one| if one.outlier.is_some() { "yes" } else { "" }.to_owned()),
     ];
+
+    fn of(state: &'a Received, one: &Examined) -> Self {
+        let &Examined { rows, counted, features, target, nrmse, .. } = one;
+        let &Examined { others_nrmse, influence, raises, outlier, .. } = one;
+        Self {
+            state: &state.name,
+            device: state.origin.map(|origin| origin.device),
+            trusted: state.trusted,
+            rows,
+            counted,
+            features,
+            target,
+            nrmse,
+            others_nrmse,
+            influence,
+            raises,
+            outlier: outlier.map(|outlier| outlier.to_string()),
+        }
+    }
 }
 
 pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
@@ -179,14 +242,13 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     }
     let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
     tell(&reading.remarks, &reading.recipe);
-    let key = arguments.key.as_deref().map(|path| key_in(path, None)).transpose()?;
+    let key = arguments.key.as_deref().map(key_in).transpose()?;
     if reading.table.target.is_none() {
         return Err(refused("rows without the model's target teach nothing; add its column"));
     }
     let fleet = Fleet::of(&model)?;
     let accumulated = fleet.accumulate(&reading.table)?;
-    let origin = arguments.device.zip(arguments.counter);
-    let origin = origin.map_or_else(Origin::default, |(device, counter)| Origin { device, counter });
+    let origin = arguments.device.zip(arguments.counter).map(|(device, counter)| Origin { device, counter });
     let mut bytes = fleet.state(&accumulated, origin)?;
     if let Some(key) = key {
         sign_state(&mut bytes, &key).map_err(LibraryError::Core)?;
@@ -200,81 +262,45 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
 }
 
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
-    let inputs: Vec<&Path> = arguments.states.iter().chain([&arguments.of]).map(PathBuf::as_path).collect();
-    keep_inputs(Some(&arguments.model), &inputs)?;
-    keep_apart([&arguments.model].into_iter().chain(&arguments.seen))?;
-    if let Some(seen) = &arguments.seen {
-        keep_inputs(Some(seen), &inputs)?;
-        check_writable(seen)?;
-    }
+    keep_files(arguments)?;
     let model = Model::load(&arguments.of)?;
     let fleet = Fleet::of(&model)?;
     let keys = arguments.keys.as_deref().map(keys_in).transpose()?;
-    let mut seen = arguments.seen.as_deref().map(counters_in).transpose()?.unwrap_or_default();
-    let (mut received, mut refused) = (Vec::<State<'_>>::new(), Vec::new());
-    for path in &arguments.states {
-        let state = match read(&fleet, path, keys.as_ref()) {
-            Err(Error::Table(error)) => return Err(error.into()),
-            Err(error) => {
-                refused.push(Refused { state: path, reason: error.to_string(), far: false });
-                continue;
-            }
-            Ok(state) => state,
-        };
-        let Origin { device, counter } = state.origin;
-        if let Some(&last) = seen.get(&device).filter(|&&last| counter < last) {
-            refused.push(Refused {
-                state: path,
-                reason: Error::Replayed { device, counter, last }.to_string(),
-                far: false,
-            });
+    // Locked until the model is written.
+    let mut seen = arguments.seen.as_deref().map(Seen::open).transpose()?;
+    let none = Counters::new();
+    let counters = seen.as_ref().map_or(&none, Seen::counters);
+    let (received, mut refused) = receive(arguments, &fleet, keys.as_ref(), counters)?;
+    let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
+    let free = arguments.outliers == Outliers::Accept || arguments.aggregate == Aggregation::Robust;
+    let influence = if free { f64::INFINITY } else { arguments.most_influence };
+    let limits = MergeLimits { rows: arguments.most_rows, influence };
+    let examined = fleet.examine(&received, limits, ridge, &Bar)?;
+    let mut parts = Vec::with_capacity(received.len());
+    let mut origins = Vec::with_capacity(received.len());
+    for (state, one) in received.iter().zip(&examined) {
+        if let Some(outlier) = one.outlier.filter(|_| arguments.outliers != Outliers::Accept) {
+            refused.push(Refused::of(state, Refusal::Outlier(outlier)));
             continue;
         }
-        // Of two states of a device, the later.
-        let place = received.iter().position(|other| other.is_of_device(&state));
-        let older = match place {
-            Some(at) if received[at].origin.counter < counter => std::mem::replace(&mut received[at], state),
-            Some(_) => state,
-            None => {
-                received.push(state);
-                continue;
-            }
-        };
-        let other = place.map_or(path.as_path(), |at| received[at].path);
-        let reason = Error::SameState { other: other.to_owned() }.to_string();
-        refused.push(Refused { state: older.path, reason, far: false });
-    }
-    let ridge = arguments.ridge.unwrap_or(Ridge::Value(model.ridge));
-    let all: Vec<Accumulator<f32>> = received.iter().map(|state| state.accumulated.clone()).collect();
-    let examined = fleet.examine(&all, ridge, &Bar)?;
-    let mut merged = Vec::with_capacity(all.len());
-    for ((state, accumulated), one) in received.iter().zip(all).zip(&examined) {
-        match one.outlier.filter(|_| arguments.outliers != Outliers::Accept) {
-            Some(outlier) => {
-                refused.push(Refused { state: state.path, reason: outlier.to_string(), far: true });
-            }
-            None => {
-                seen.insert(state.origin.device, state.origin.counter);
-                merged.push(accumulated);
-            }
+        if one.counted < one.rows {
+            let (name, counted, rows) = (&state.name, one.counted, one.rows);
+            note(&format!(
+                "limited: {name} counts for {counted} of its {rows} rows (--most-rows, --most-influence, --trust)"
+            ));
         }
+        parts.push(state.accumulated.counting_as(one.counted));
+        origins.extend(state.origin.filter(|_| !state.trusted));
     }
-    let line = |Refused { state, reason, .. }: &Refused<'_>| format!("{}: {reason}", state.display());
-    match &refused[..] {
-        [] => {}
-        _ if arguments.outliers == Outliers::Exclude => {
-            refused.iter().for_each(|one| note(&format!("left out: {}", line(one))));
-        }
-        [one] => return Err(Error::Refused { reason: line(one), far: one.far }),
-        [first, ..] => {
-            refused.iter().for_each(|one| note(&format!("refused: {}", line(one))));
-            let (count, of) = (refused.len(), arguments.states.len());
-            let reason = format!("{count} of {of} states are refused, the first: {}", line(first));
-            return Err(Error::Refused { reason, far: refused.iter().all(|one| one.far) });
-        }
-    }
-    let states = merged.len();
-    let merged = fleet.merge(&merged, ridge, &Bar)?;
+    refuse(&refused, arguments)?;
+    // The numbers of a copy are in the model under another name.
+    let copies = refused.iter().filter(|one| matches!(one.reason, Refusal::Copy { .. }));
+    origins.extend(copies.filter_map(|one| one.origin));
+    let aggregate = match arguments.aggregate {
+        Aggregation::Rows => Aggregate::Rows,
+        Aggregation::Robust => Aggregate::Robust,
+    };
+    let merged = fleet.merge(&parts, ridge, aggregate, &Bar)?;
     if merged.dependent > 0 {
         note(&format!(
             "{} of {} landmarks depend on others in the arithmetic of the devices, and were left out",
@@ -282,138 +308,110 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Error> {
             merged.dependent + merged.model.landmarks()
         ));
     }
-    merged.model.save(&arguments.model)?;
-    if let Some(path) = &arguments.seen {
-        let records = seen.iter().map(|(device, counter)| [device.to_string(), counter.to_string()]);
-        write_csv(path, &["device", "counter"], records)?;
+    // Before the model: if the second is not written, the same states can be merged again, and older ones
+    // cannot.
+    if let Some(seen) = &mut seen {
+        seen.advance(&origins)?;
     }
+    merged.model.save(&arguments.model)?;
+    let left_out = |one: &Refused| LeftOut { state: one.name.clone(), reason: one.reason.to_string() };
     let report = MergeReport {
         model: &arguments.model,
-        states,
-        refused,
+        states: parts.len(),
+        refused: refused.iter().map(left_out).collect(),
         rows: merged.model.trained_rows,
         landmarks: merged.model.landmarks(),
         ridge: merged.model.ridge,
         train_nrmse: merged.model.train_nrmse,
         cv_nrmse: merged.validation_nrmse,
-        devices: received.iter().zip(&examined).map(|(state, one)| device(state, one)).collect(),
+        devices: received.iter().zip(&examined).map(|(state, one)| Device::of(state, one)).collect(),
     };
-    print_report(arguments.json, &report, |report| {
-        let rows = [
-            row("states", report.states),
-            row("states left out", report.refused.len()),
-            row("rows", report.rows),
-            row("landmarks", report.landmarks),
-            row("ridge", short(report.ridge)),
-            row("training error", short(report.train_nrmse)),
-            row("error across devices", short_or_dash(report.cv_nrmse)),
-        ];
-        listed(&["model", &report.model.display().to_string()], &rows)
-            + "\n"
-            + &table(&Device::COLUMNS, &report.devices)
-            + "\nErrors and targets are in standard deviations of the target of the original model. features: mean of k(x, x) less the\n\
-               residual of the landmarks. error: of the original model; of others: of the model of all other states. influence: by how\n\
-               much the state raises the squared error of the others.\n"
-    })
+    print_report(arguments.json, &report, in_words)
 }
 
-/// A state that a device sent.
-struct State<'a> {
-    path: &'a Path,
-    origin: Origin,
-    accumulated: Accumulator<f32>,
+fn in_words(report: &MergeReport<'_>) -> String {
+    let rows = [
+        row("states", report.states),
+        row("states left out", report.refused.len()),
+        row("rows", report.rows),
+        row("landmarks", report.landmarks),
+        row("ridge", short(report.ridge)),
+        row("training error", short(report.train_nrmse)),
+        row("error across devices", short_or_dash(report.cv_nrmse)),
+    ];
+    listed(&["model", &report.model.display().to_string()], &rows)
+        + "\n"
+        + &table(&Device::COLUMNS, &report.devices)
+        + "\nErrors and targets are in standard deviations of the target of the original model. counted: rows that the state counts for.\n\
+           features: mean of k(x, x) less the residual of the landmarks. error: of the original model; of others: of the model of all\n\
+           other states. influence: how far the state moves the predictions of the merged model on the rows of the others. raises\n\
+           error: by how much it raises the error of the others on these, relative to it.\n"
 }
 
-impl State<'_> {
-    /// Whether both are states of one device, or one state.
-    fn is_of_device(&self, other: &Self) -> bool {
-        let known = self.origin != Origin::default();
-        let same = self.accumulated.rows() > 0 && self.accumulated == other.accumulated;
-        same || (known && self.origin.device == other.origin.device)
+/// Reject outputs that are inputs or each other.
+fn keep_files(arguments: &Merge) -> Result<(), Error> {
+    let Merge { states, trust, of, keys, seen, model, .. } = arguments;
+    let inputs = states.iter().chain(trust).chain([of]).chain(keys).map(PathBuf::as_path);
+    let inputs: Vec<&Path> = inputs.collect();
+    let lock = seen.as_deref().map(lock_of).transpose()?;
+    for output in [model].into_iter().chain(seen).chain(&lock) {
+        keep_inputs(Some(output), &inputs)?;
     }
+    keep_apart([model].into_iter().chain(seen).chain(&lock))?;
+    seen.as_deref().map_or(Ok(()), |seen| Ok(check_writable(seen)?))
 }
 
-fn device<'a>(state: &State<'a>, one: &Examined) -> Device<'a> {
-    let &Examined { rows, features, target, nrmse, others_nrmse, influence, outlier, .. } = one;
-    Device {
-        state: state.path,
-        device: (state.origin != Origin::default()).then_some(state.origin.device),
-        rows,
-        features,
-        target,
-        nrmse,
-        others_nrmse,
-        influence,
-        outlier: outlier.map(|outlier| outlier.to_string()),
+/// Read the states, and keep those that can be merged.
+fn receive(
+    arguments: &Merge,
+    fleet: &Fleet<'_>,
+    keys: Option<&Keys>,
+    seen: &Counters,
+) -> Result<(Vec<Received>, Vec<Refused>), Error> {
+    let Merge { states, trust, .. } = arguments;
+    let (mut received, mut refused) = (Vec::with_capacity(states.len()), Vec::new());
+    // A list of states may have the trusted ones too.
+    let others = states.iter().filter(|path| !trust.iter().any(|own| is_one_file(own, path)));
+    for (path, is_own) in others.map(|path| (path, false)).chain(trust.iter().map(|path| (path, true))) {
+        let (name, bytes) = (path.display().to_string(), state_in(fleet, path)?);
+        let read = match is_own {
+            true => fleet.trust(&name, &bytes),
+            false => fleet.receive(&name, &bytes, keys),
+        };
+        match read {
+            Ok(state) => received.push(state),
+            Err(reason) => refused.push(Refused::unread(name, reason)),
+        }
     }
+    let (received, others) = newest(received, seen);
+    refused.extend(others);
+    Ok((received, refused))
 }
 
-/// The key of each device.
-type Keys = BTreeMap<u64, Key>;
-type Key = [u8; 32];
-
-/// Read a state, and check its tag if there are keys.
-fn read<'a>(fleet: &Fleet<'_>, path: &'a Path, keys: Option<&Keys>) -> Result<State<'a>, Error> {
+fn state_in(fleet: &Fleet<'_>, path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| TableError::new(path, TableProblem::Open(source));
-    let invalid = Error::State;
-    let limit = fleet.most_bytes();
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
-    let header = StateHeader::read(&bytes).map_err(invalid)?;
-    if let Some(keys) = keys {
-        let device = header.origin.device;
-        let key = keys.get(&device).ok_or(Error::NoKey { device })?;
-        verify_state(&bytes, key).map_err(invalid)?;
+    let limit = fleet.most_bytes() + 1;
+    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Name the states that are refused, and fail unless they are to be left out.
+fn refuse(refused: &[Refused], arguments: &Merge) -> Result<(), Error> {
+    let line = |Refused { name, reason, .. }: &Refused| format!("{name}: {reason}");
+    let far = refused.iter().all(|one| matches!(one.reason, Refusal::Outlier(_)));
+    match refused {
+        [] => {}
+        _ if arguments.outliers == Outliers::Exclude => {
+            refused.iter().for_each(|one| note(&format!("left out: {}", line(one))));
+        }
+        [one] => return Err(Error::Refused { reason: line(one), far }),
+        [first, ..] => {
+            refused.iter().for_each(|one| note(&format!("refused: {}", line(one))));
+            let (count, of) = (refused.len(), arguments.states.len() + arguments.trust.len());
+            let reason = format!("{count} of {of} states are refused, the first: {}", line(first));
+            return Err(Error::Refused { reason, far });
+        }
     }
-    let accumulated = fleet.read(&bytes).map_err(|error| match error {
-        LibraryError::Core(reason) => invalid(reason),
-        other => other.into(),
-    })?;
-    Ok(State { path, origin: header.origin, accumulated })
-}
-
-/// Read a file of keys by device.
-fn keys_in(path: &Path) -> Result<Keys, Error> {
-    pairs(path, "key")?
-        .into_iter()
-        .map(|(device, key)| Ok((device, key_of(path, Some(device), &key)?)))
-        .collect()
-}
-
-/// Read a file with one key.
-fn key_in(path: &Path, device: Option<u64>) -> Result<Key, Error> {
-    let text =
-        fs::read_to_string(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
-    key_of(path, device, text.trim())
-}
-
-fn key_of(path: &Path, device: Option<u64>, text: &str) -> Result<Key, Error> {
-    let bytes = (0..32).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok());
-    let key = bytes.collect::<Option<Vec<u8>>>().and_then(|bytes| bytes.try_into().ok());
-    key.filter(|_| text.len() == 64).ok_or_else(|| Error::Key { path: path.to_owned(), device })
-}
-
-/// Read the counter of each device; none from a file that does not exist.
-fn counters_in(path: &Path) -> Result<BTreeMap<u64, u64>, Error> {
-    if !path.exists() {
-        return Ok(BTreeMap::new());
-    }
-    let parsed =
-        pairs(path, "counter")?.into_iter().map(|(device, counter)| Some((device, counter.parse().ok()?)));
-    parsed.collect::<Option<_>>().ok_or_else(|| Error::Pairs { path: path.to_owned(), second: "counter" })
-}
-
-/// Read a CSV file with the column device and another.
-fn pairs(path: &Path, second: &'static str) -> Result<Vec<(u64, String)>, Error> {
-    let file = File::open(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
-    let wrong = || Error::Pairs { path: path.to_owned(), second };
-    if reader.headers().map_err(|_| wrong())? != vec!["device", second] {
-        return Err(wrong());
-    }
-    let pairs = reader.into_records().map(|record| {
-        let record = record.ok()?;
-        Some((record.get(0)?.parse().ok()?, record.get(1)?.to_owned()))
-    });
-    pairs.collect::<Option<_>>().ok_or_else(wrong)
+    Ok(())
 }

@@ -15,6 +15,7 @@ mod export;
 mod fit;
 mod fit_report;
 mod fleet;
+mod fleet_files;
 mod held_out;
 mod info;
 mod measured;

@@ -138,11 +138,21 @@ pub(crate) fn write_rows_in_parts<A>(
     }
 }
 
+/// Return the place of a file, or the one that it would have in its folder.
+pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.canonicalize().or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
+}
+
+/// Whether both paths lead to one file that exists.
+pub(crate) fn is_one_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|at| other.canonicalize().is_ok_and(|other| other == at))
+}
+
 /// Reject an output path that is also an input.
 pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(), error::Error> {
-    let place = |path: &Path| path.canonicalize().ok();
     match output {
-        Some(path) if inputs.iter().any(|input| place(path).is_some_and(|at| place(input) == Some(at))) => {
+        Some(path) if inputs.iter().any(|input| is_one_file(path, input)) => {
             Err(error::Error::Overwrites(path.to_owned()))
         }
         _ => Ok(()),
@@ -151,13 +161,6 @@ pub(crate) fn keep_inputs(output: Option<&Path>, inputs: &[&Path]) -> Result<(),
 
 /// Reject two outputs of one path: one would be lost.
 pub(crate) fn keep_apart<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), error::Error> {
-    // A file that is not there yet has a folder that is.
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        path.canonicalize().or_else(|_| {
-            Ok::<_, io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
-        })
-    };
     let mut places = Vec::new();
     for path in outputs {
         let Ok(at) = place(path) else { continue };

@@ -76,6 +76,21 @@ impl<T: Scalar> Accumulator<T> {
         size_of_val(self.values.as_slice())
     }
 
+    /// Return the sums as those of at most this many rows, each row weighted alike: `R` and `Qᵀy` times `√w`,
+    /// the residual sum of squares times `w`.
+    pub fn counting_as(&self, rows: u64) -> Self {
+        if rows >= self.rows {
+            return self.clone();
+        }
+        let weight = rows as f64 / self.rows as f64;
+        let root = self.values.len().saturating_sub(2);
+        let scaled = |(at, value): (usize, &T)| {
+            let factor = if at < root { weight.sqrt() } else { weight };
+            T::from_f64(value.to_f64() * factor)
+        };
+        Self { rows, values: self.values.iter().enumerate().map(scaled).collect() }
+    }
+
     /// Add the features and target of one row.
     ///
     /// Allocates; to add many rows, use [`RidgeRegression::add`] and [`of`](Self::of).
@@ -104,20 +119,27 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// [`Error::Memory`].
     pub fn to_bytes(&self, digest: u64) -> Result<Vec<u8>, Error> {
-        self.to_bytes_from(Origin::default(), digest)
+        self.to_bytes_from(None, digest)
     }
 
-    /// [`to_bytes`](Self::to_bytes) with the device and a counter ([`RidgeRegression::write_state_from`]).
+    /// [`to_bytes`](Self::to_bytes) with the device and a counter, if they are known
+    /// ([`RidgeRegression::write_state_from`]).
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub fn to_bytes_from(&self, origin: Origin, digest: u64) -> Result<Vec<u8>, Error> {
-        let length = match origin == Origin::default() {
-            true => state_bytes::<T>(self.features()),
-            false => state_bytes_of::<T>(self.features(), 1),
+    pub fn to_bytes_from(&self, origin: Option<Origin>, digest: u64) -> Result<Vec<u8>, Error> {
+        let length = match origin {
+            None => state_bytes::<T>(self.features()),
+            Some(_) => state_bytes_of::<T>(self.features(), 1),
         };
         let mut bytes = zeros(length, 0)?;
-        self.on(|regression| Ok(regression.write_state_from(origin, digest, &mut bytes).map(drop)?))?;
+        self.on(|regression| {
+            let written = match origin {
+                None => regression.write_state(digest, &mut bytes),
+                Some(origin) => regression.write_state_from(origin, digest, &mut bytes),
+            };
+            Ok(written.map(drop)?)
+        })?;
         Ok(bytes)
     }
 

@@ -165,6 +165,21 @@ impl Triangle {
         weights.is_all_finite().then_some((weights, squared_error))
     }
 
+    /// Return `Rβ`, whose squared length over the rows is the mean square of the predictions of `β` on them.
+    pub(crate) fn image(&self, weights: MatRef<'_, f64>) -> Mat<f64> {
+        self.square() * weights
+    }
+
+    /// Return the effective number of weights under this ridge, `c - Nγ ‖S⁻¹‖²`: the trace of `(RᵀR +
+    /// NγI)⁻¹RᵀR`. `None` without a penalty. `c³` operations.
+    pub(crate) fn effective_weights(&self, ridge: f64) -> Option<f64> {
+        let c = self.features;
+        let penalised = self.penalised(ridge)?;
+        let mut inverse = Mat::<f64>::identity(c, c);
+        solve_upper_triangular_in_place(penalised.submatrix(0, 0, c, c), inverse.as_mut(), Par::Seq);
+        Some((c as f64 - self.rows * ridge * inverse.squared_norm_l2()).clamp(0.0, c as f64))
+    }
+
     /// Return the triangle `S` of the rows and of `√(Nγ) I`, with a `Qᵀy` in each column after it and what is left below, of length
     /// `√J`, where `J` is the squared error and `Nγ‖β‖²`. The first `c` pivots are positive. `None` without a penalty.
     pub(crate) fn penalised(&self, ridge: f64) -> Option<Mat<f64>> {

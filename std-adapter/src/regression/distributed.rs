@@ -48,7 +48,7 @@ use crate::model::trained::AnyCoefficients;
 use crate::observer::Observer;
 use crate::regression::{
     accumulator::Accumulator, blocked_qr::Block, fit::Fitted, fit::assemble, folds::FOLDS, regress::conclude,
-    ridge::Ridge,
+    ridge::Ridge, robust::Aggregate,
 };
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
@@ -395,7 +395,8 @@ impl FitSpec {
         };
         self.on_landmarks(|landmarks| {
             Accumulator::on_all(&accumulated.0, |folds| {
-                let fitted = conclude(&Nystrom::new(landmarks), folds, &ridge.into(), observer)?;
+                let fitted =
+                    conclude(&Nystrom::new(landmarks), folds, &ridge.into(), Aggregate::Rows, observer)?;
                 let rows = accumulated.rows();
                 assemble(&columns, rows, &self.landmarks, &[], fitted, self.kernel, AnyCoefficients::F64)
             })

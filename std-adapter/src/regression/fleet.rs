@@ -1,24 +1,31 @@
 //! A fleet of devices that accumulate their own rows, merged into one model.
 //!
-//! Each device holds the exported model, adds its rows to an accumulator over that model's landmarks and sends the
-//! accumulator's state ([`dpp_nystrom_core::RidgeRegression::write_state`]): `c(c + 3)/2 + 2` numbers and no row. The
-//! merged regression equals a fit of all rows in one place, up to rounding in `f32`, the precision of the devices. A
-//! state over other landmarks is rejected by its digest.
+//! Each device holds the exported model, adds its rows to an accumulator over that model's landmarks and
+//! sends the accumulator's state ([`dpp_nystrom_core::RidgeRegression::write_state`]): `c(c + 3)/2 + 2`
+//! numbers and no row. The merged regression equals a fit of all rows in one place, up to rounding in `f32`,
+//! the precision of the devices, as long as no device is limited. A state over other landmarks is rejected by
+//! its digest.
+//!
+//! A merge takes these steps: [`Fleet::receive`] reads each state, with the key of its device;
+//! [`newest`](crate::regression::newest) keeps the latest of each device; [`Fleet::examine`] says what each
+//! counts for and which are outliers; and [`Fleet::merge`] fits the model to those that are left, each
+//! [counting](Accumulator::counting_as) for as many rows.
 
 use crate::approximation::features::independent_points;
 use crate::data::table::input::Table;
-use crate::error::{Error, check_length};
+use crate::error::{Error, check_length, regression_error};
 use crate::heap::{Heap, RidgeHeap, zeros};
 use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
 use crate::regression::{
-    accumulator::Accumulator, cross_validation::Triangle, fit::Fitted, fit::assemble, outliers::Examined,
-    outliers::examine, regress::conclude, ridge::Ridge,
+    accumulator::Accumulator, admission::Keys, admission::Refusal, cross_validation::Triangle, fit::Fitted,
+    fit::assemble, influence::MergeLimits, outliers::Examined, outliers::examine, received::Received,
+    regress::conclude, ridge::Ridge, robust::Aggregate,
 };
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Origin, Points, RidgeRegression,
-    StateHeader, state_bytes_forgotten, state_bytes_of,
+    StateHeader, state_bytes_forgotten, state_bytes_of, verify_state,
 };
 
 /// `k(x, x)` of a kernel with a bandwidth, and what rounding in `f32` may add to `‖φ(x)‖²`.
@@ -88,11 +95,11 @@ impl<'m> Fleet<'m> {
         })
     }
 
-    /// Return the bytes that a device would send, of the version without an origin for the default of it.
+    /// Return the bytes that a device would send.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub fn state(&self, accumulated: &Accumulator<f32>, origin: Origin) -> Result<Vec<u8>, Error> {
+    pub fn state(&self, accumulated: &Accumulator<f32>, origin: Option<Origin>) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|device| accumulated.to_bytes_from(origin, device.digest))
     }
 
@@ -117,20 +124,54 @@ impl<'m> Fleet<'m> {
         })
     }
 
+    /// Read a state of a device. With keys it must be signed with that of the device that it names.
+    ///
+    /// # Errors
+    /// [`Refusal::NoOrigin`], [`Refusal::NoKey`], [`Refusal::NotAuthentic`]; [`Refusal::Invalid`] with an
+    /// error of [`read`](Self::read).
+    pub fn receive(
+        &self,
+        name: impl Into<String>,
+        bytes: &[u8],
+        keys: Option<&Keys>,
+    ) -> Result<Received, Refusal> {
+        let invalid = |error: CoreError| Refusal::Invalid(error.into());
+        let origin = StateHeader::read(bytes).map_err(invalid)?.origin;
+        if let Some(keys) = keys {
+            let Origin { device, .. } = origin.ok_or(Refusal::NoOrigin)?;
+            let key = keys.get(&device).ok_or(Refusal::NoKey { device })?;
+            verify_state(bytes, key).map_err(|_| Refusal::NotAuthentic { device })?;
+        }
+        let accumulated = self.read(bytes).map_err(Refusal::Invalid)?;
+        Ok(Received { origin, ..Received::of(name, accumulated) })
+    }
+
+    /// Read a state of the server's own: it needs no key, and is neither limited nor compared with the
+    /// others.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with an error of [`read`](Self::read).
+    pub fn trust(&self, name: impl Into<String>, bytes: &[u8]) -> Result<Received, Refusal> {
+        Ok(Received { trusted: true, ..self.receive(name, bytes, None)? })
+    }
+
     /// Return the most bytes that a state of a device can have: for a limit on reading.
     pub fn most_bytes(&self) -> u64 {
         let most = state_bytes_of::<f32>(self.model.landmarks(), 1) + state_bytes_forgotten::<f32>();
         most as u64
     }
 
-    /// Compare the states of devices with each other, before they are merged. With a ridge that is not a number, models of devices
-    /// have that of the fleet's model. Some `2 D log₂ D` sums of triangles for `D` devices, `2c³/3` operations each.
+    /// Compare the states of devices with each other, before they are merged, and limit what each counts for.
+    /// With a ridge that is not a number, models of devices have that of the fleet's model. Some `2 D log₂ D`
+    /// sums of triangles for `D` devices, `2c³/3` operations each, and as many again for each device that is
+    /// an outlier or beyond the limit of influence.
     ///
     /// # Errors
     /// [`Error::Cancelled`], [`Error::Memory`].
     pub fn examine(
         &self,
-        accumulated: &[Accumulator<f32>],
+        states: &[Received],
+        limits: MergeLimits,
         ridge: Ridge,
         observer: &dyn Observer,
     ) -> Result<Vec<Examined>, Error> {
@@ -147,12 +188,13 @@ impl<'m> Fleet<'m> {
             }
             let error = self.model.train_nrmse * self.model.train_nrmse;
             let ridge = if let Ridge::Value(ridge) = ridge { ridge } else { self.model.ridge };
-            Accumulator::on_all(accumulated, |parts| examine(parts, &weights, error, ridge, observer))
+            examine(states, &weights, error, ridge, limits, observer)
         })
     }
 
-    /// Fit the model to the rows of all devices, on the same landmarks. Cross-validation leaves one device out at a
-    /// time.
+    /// Fit the model to the rows of all devices, on the same landmarks. Cross-validation leaves one device
+    /// out at a time. For [`Aggregate::Robust`] the ridge is that of [`Aggregate::Rows`], and the model has
+    /// no validation error.
     ///
     /// # Errors
     /// [`Error::Regression`]; [`Error::Folds`] for cross-validation over fewer than two devices.
@@ -160,12 +202,15 @@ impl<'m> Fleet<'m> {
         &self,
         accumulated: &[Accumulator<f32>],
         ridge: Ridge,
+        aggregate: Aggregate,
         observer: &dyn Observer,
     ) -> Result<Fitted, Error> {
+        let rows = accumulated.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.rows()));
+        let rows = rows.ok_or(regression_error(CoreError::RowCount))?;
         self.on_landmarks(|device| {
             Accumulator::on_all(accumulated, |parts| {
-                let fitted = conclude(&Nystrom::new(device.landmarks), parts, &ridge.into(), observer)?;
-                let rows = parts.first().map_or(0, RidgeRegression::rows);
+                let fitted =
+                    conclude(&Nystrom::new(device.landmarks), parts, &ridge.into(), aggregate, observer)?;
                 let Model { landmark_rows, kernel, .. } = self.model;
                 let (columns, points) = (self.model.columns(), device.model.landmarks());
                 let mut merged =

@@ -7,25 +7,32 @@
 //!    unlike those of all others, and for a count of rows that is too high;
 //! 2. the mean square of the target;
 //! 3. the error of the fleet's present model, which no device has a part in;
-//! 4. the error of the model that all other devices give.
+//! 4. the error of the model that all other devices give;
+//! 5. how far the merged model moves with the device ([`crate::regression::influence`]).
 //!
-//! A figure far from the median, in logarithms, is an outlier: by a factor of four and six times the normalised median
-//! absolute deviation (Leys et al. 2013); a hundred for fewer than eight devices, whose spread is unknown. Rows vary too: three
-//! times `√(8/N)` is added for `N` rows. Outliers by 1 to 3 have no part in 4, so that several do not hide each other.
+//! A figure of 1 to 4 far from the median, in logarithms, is an outlier: by a factor of four and six times
+//! the normalised median absolute deviation (Leys et al. 2013); a hundred for fewer than eight devices, whose
+//! spread is unknown. Rows vary too: three times `√(8/N)` is added for `N` rows. Outliers by 1 to 3 have no
+//! part in 4 and 5, so that several do not hide each other. A state of the server's own is never one.
 
 use crate::error::Error;
 use crate::observer::Observer;
+use crate::regression::accumulator::Accumulator;
 use crate::regression::cross_validation::{Triangle, each_left_out};
+use crate::regression::influence::{Influence, MergeLimits, Merged, limited_rows};
+use crate::regression::received::Received;
 use dpp_nystrom_core::{RidgeRegression, Scalar};
 use faer::MatRef;
 use std::fmt::{self, Display, Formatter};
 
-/// What is known of a device's rows from its state.
+/// What is known of a device's rows from its state, and what they count for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Examined {
-    /// The number of rows.
+    /// The number of rows that the state claims.
     pub rows: u64,
+    /// The number of rows that the device counts for in the merged model.
+    pub counted: u64,
     /// Mean of `‖φ‖²` over the rows.
     pub features: f64,
     /// Root mean square of the target, in standard deviations from the mean of the fleet's model.
@@ -35,10 +42,14 @@ pub struct Examined {
     /// That of the model of all other devices that are not outliers; `None` for an outlier by another figure, and if there is no
     /// other device.
     pub others_nrmse: Option<f64>,
-    /// By how much the rows raise the mean squared error of the others on their own rows, relative to it.
+    /// How far the device moves the predictions of the merged model on the others' rows, in standard
+    /// deviations of the target.
     pub influence: Option<f64>,
+    /// By how much it raises the error of the others on their own rows, relative to it.
+    pub raises: Option<f64>,
     /// The figure that is far from those of the others.
     pub outlier: Option<Outlier>,
+    trusted: bool,
 }
 
 /// A figure that is far from those of the other devices.
@@ -53,6 +64,9 @@ pub enum Outlier {
     Error,
     /// The error of the model of the other devices is too large.
     OthersError,
+    /// The merged model would follow it too far, even if it counted for an eighth of its rows. Of two devices
+    /// both are named.
+    Influence,
 }
 
 impl Display for Outlier {
@@ -64,6 +78,7 @@ impl Display for Outlier {
                 "the model predicts its rows far worse than its training rows and those of other devices"
             }
             Self::OthersError => "the other devices predict its rows far worse than each other's",
+            Self::Influence => "it moves the merged model much further than one device may",
         })
     }
 }
@@ -80,16 +95,51 @@ const NORMAL: f64 = 1.4826;
 /// in training.
 ///
 /// # Errors
-/// [`Error::Cancelled`].
-pub(crate) fn examine<T: Scalar>(
-    devices: &[RidgeRegression<'_, T>],
+/// [`Error::Cancelled`], [`Error::Memory`].
+pub(crate) fn examine(
+    states: &[Received],
     weights: &[f64],
     error: f64,
     ridge: f64,
+    limits: MergeLimits,
     observer: &dyn Observer,
 ) -> Result<Vec<Examined>, Error> {
+    let claimed: Vec<u64> = states.iter().map(|state| state.accumulated.rows()).collect();
+    let trusted: Vec<bool> = states.iter().map(|state| state.trusted).collect();
+    let most = limited_rows(&claimed, &trusted, limits.rows);
     let weights = MatRef::from_column_major_slice(weights, weights.len(), 1);
-    let mut examined: Vec<Examined> = devices.iter().map(|device| alone(device, weights)).collect();
+    let mut examined = Vec::with_capacity(states.len());
+    for (state, &counted) in states.iter().zip(&most) {
+        examined.push(state.accumulated.on(|device| Ok(alone(device, state.trusted, counted, weights)))?);
+    }
+    by_themselves(&mut examined, error);
+    // Without a device, or with less of it, others may stand out.
+    while let Some(compared) = compare(states, &mut examined, ridge, limits.influence, observer)? {
+        let errors: Vec<f64> =
+            examined.iter().map(|one| one.others_nrmse.map_or(f64::NAN, |error| error * error)).collect();
+        if mark(&mut examined, Outlier::OthersError, &errors, None) {
+            continue;
+        }
+        let may_be_cut = |&&(at, _): &&(usize, Influence)| !trusted[at];
+        let excess = |&(_, influence): &(usize, Influence)| influence.excess();
+        let furthest =
+            compared.iter().filter(may_be_cut).max_by(|one, other| excess(one).total_cmp(&excess(other)));
+        let Some(&(at, influence)) = furthest.filter(|one| excess(one) > 1.0) else { break };
+        if compared.len() == 2 && compared.iter().all(|&(at, _)| !trusted[at]) {
+            // Nobody says which of the two is right.
+            compared.iter().for_each(|&(at, _)| examined[at].outlier = Some(Outlier::Influence));
+            break;
+        }
+        match influence.rows_within(most[at]).filter(|&rows| rows < examined[at].counted) {
+            Some(rows) => examined[at].counted = rows,
+            None => examined[at].outlier = Some(Outlier::Influence),
+        }
+    }
+    Ok(examined)
+}
+
+/// Mark the devices whose own figures are far from those of the others.
+fn by_themselves(examined: &mut [Examined], error: f64) {
     let figures = |of: fn(&Examined) -> f64| examined.iter().map(of).collect::<Vec<_>>();
     let (features, targets) = (figures(|one| one.features), figures(|one| one.target * one.target));
     let errors = figures(|one| one.nrmse * one.nrmse);
@@ -99,38 +149,45 @@ pub(crate) fn examine<T: Scalar>(
         (Outlier::Target, targets, None),
         (Outlier::Error, errors, Some(error)),
     ] {
-        mark(&mut examined, what, &figures, more);
+        mark(examined, what, &figures, more);
     }
-    // Without a device, others may stand out.
-    loop {
-        let kept: Vec<usize> = (0..devices.len()).filter(|&at| counts(&examined[at])).collect();
-        examined.iter_mut().for_each(|one| (one.others_nrmse, one.influence) = (None, None));
-        if kept.len() < 2 {
-            return Ok(examined);
-        }
-        let parts: Vec<&RidgeRegression<'_, T>> = kept.iter().map(|&at| &devices[at]).collect();
+}
+
+/// Compare each device that is not an outlier with the model of the others, and return its influence; `None`
+/// if there are no others.
+fn compare(
+    states: &[Received],
+    examined: &mut [Examined],
+    ridge: f64,
+    limit: f64,
+    observer: &dyn Observer,
+) -> Result<Option<Vec<(usize, Influence)>>, Error> {
+    let kept: Vec<usize> = (0..states.len()).filter(|&at| counts(&examined[at])).collect();
+    examined.iter_mut().for_each(|one| (one.others_nrmse, one.influence, one.raises) = (None, None, None));
+    if kept.len() < 2 {
+        return Ok(None);
+    }
+    let parts: Vec<Accumulator<f32>> =
+        kept.iter().map(|&at| states[at].accumulated.counting_as(examined[at].counted)).collect();
+    Accumulator::on_all(&parts, |parts| {
         let visit = |others: &Triangle, part: &Triangle| {
-            let (weights, _) = others.solve(ridge)?;
-            let error = |of: &Triangle| of.squared_errors(weights.as_ref())[0];
-            Some((error(part), error(others)))
+            let (weights, error) = others.solve(ridge)?;
+            Some((part.squared_errors(weights.as_ref())[0], error, weights))
         };
-        let (left_out, whole) = each_left_out(&parts, &[ridge], &visit, observer)?;
-        let with_all = whole.solve(ridge).map(|(weights, _)| weights);
-        for (&at, without) in kept.iter().zip(left_out) {
-            let Some((own, others)) = without else { continue };
-            let part = Triangle::of(&devices[at]);
-            examined[at].others_nrmse = Some((own / part.rows()).sqrt());
-            let total = with_all.as_ref().map(|weights| {
-                whole.squared_errors(weights.as_ref())[0] - part.squared_errors(weights.as_ref())[0]
-            });
-            examined[at].influence = total.map(|total| (total / others - 1.0).max(0.0));
+        let (left_out, whole) = each_left_out(parts, &[ridge], &visit, observer)?;
+        let Some(merged) = Merged::of(&whole, ridge) else { return Ok(None) };
+        let mut compared = Vec::with_capacity(kept.len());
+        for ((&at, part), without) in kept.iter().zip(parts).zip(left_out) {
+            let Some((own, error, weights)) = without else { continue };
+            let part = Triangle::of(part);
+            let influence = merged.influence(&part, weights.as_ref(), error, limit);
+            let one = &mut examined[at];
+            one.others_nrmse = Some((own / part.rows()).sqrt());
+            (one.influence, one.raises) = (Some(influence.moves), Some(influence.raises));
+            compared.push((at, influence));
         }
-        let errors: Vec<f64> =
-            examined.iter().map(|one| one.others_nrmse.map_or(f64::NAN, |error| error * error)).collect();
-        if !mark(&mut examined, Outlier::OthersError, &errors, None) {
-            return Ok(examined);
-        }
-    }
+        Ok(Some(compared))
+    })
 }
 
 /// Whether a device has rows, and none of its figures is an outlier.
@@ -139,19 +196,27 @@ fn counts(one: &Examined) -> bool {
 }
 
 /// Return what the state of a device says by itself.
-fn alone<T: Scalar>(device: &RidgeRegression<'_, T>, weights: MatRef<'_, f64>) -> Examined {
+fn alone<T: Scalar>(
+    device: &RidgeRegression<'_, T>,
+    trusted: bool,
+    counted: u64,
+    weights: MatRef<'_, f64>,
+) -> Examined {
     let triangle = Triangle::of(device);
     let (features, target) = triangle.squares();
     let error = triangle.squared_errors(weights)[0];
     let mean = |sum: f64| sum / triangle.rows();
     Examined {
         rows: device.rows(),
+        counted,
         features: mean(features),
         target: mean(target).sqrt(),
         nrmse: mean(error).sqrt(),
         others_nrmse: None,
         influence: None,
+        raises: None,
         outlier: None,
+        trusted,
     }
 }
 
@@ -169,7 +234,7 @@ fn mark(examined: &mut [Examined], what: Outlier, figures: &[f64], more: Option<
     let mut found = false;
     for (one, &figure) in examined.iter_mut().zip(figures) {
         let noise = 3.0 * (8.0 / one.rows as f64).sqrt();
-        if counts(one) && logarithm(figure) > middle + far + noise {
+        if counts(one) && !one.trusted && logarithm(figure) > middle + far + noise {
             (one.outlier, found) = (Some(what), true);
         }
     }

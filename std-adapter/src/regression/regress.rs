@@ -28,6 +28,8 @@ use crate::regression::{
     leave_one_out::BLOCK,
     leave_one_out::sum_of,
     ridge::Candidates,
+    robust::Aggregate,
+    robust::geometric_median,
     whitening::Whitening,
 };
 use crate::simd::lane::{Ground, Lane};
@@ -492,15 +494,22 @@ fn solve_at<A: Scalar>(
     Ok((weights, Quality { ridge, train_error: (squared_error / numbers).sqrt(), validation_error, scores }))
 }
 
-/// [`solve`], and convert the feature weights to kernel weights.
+/// [`solve`], or aggregate the solutions of the parts otherwise, and convert the feature weights to kernel
+/// weights.
 pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
     parts: &mut [RidgeRegression<'_, A>],
     ridges: &Candidates,
+    aggregate: Aggregate,
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let chosen = choose(parts, ridges, observer)?;
-    conclude_at(nystrom, parts, chosen)
+    let Aggregate::Robust = aggregate else { return conclude_at(nystrom, parts, chosen) };
+    let (weights, squared_error) = geometric_median(parts, chosen.ridge, observer)?;
+    let train_error = (squared_error / numbers_fitted(parts)).sqrt();
+    // The folds say nothing of this model.
+    let Chosen { ridge, scores, .. } = chosen;
+    in_kernel_weights(nystrom, &weights, Quality { ridge, train_error, validation_error: None, scores })
 }
 
 fn conclude_at<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
@@ -509,7 +518,15 @@ fn conclude_at<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     chosen: Chosen,
 ) -> Result<Regression<T>, Error> {
     let (weights, quality) = solve_at(parts, chosen)?;
-    let weights = kernel_weights(nystrom, weights.iter().map(|weight| weight.to_f64()))?;
+    in_kernel_weights(nystrom, &weights, quality)
+}
+
+fn in_kernel_weights<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
+    nystrom: &Nystrom<'_, '_, T, G>,
+    of_features: &[A],
+    quality: Quality,
+) -> Result<Regression<T>, Error> {
+    let weights = kernel_weights(nystrom, of_features.iter().map(|weight| weight.to_f64()))?;
     let kept = nystrom.members().to_vec();
     Ok(Regression { kept, weights, quality, confidence: None, held_out: None, without: Vec::new() })
 }

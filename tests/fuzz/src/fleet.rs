@@ -6,7 +6,7 @@ use crate::uses::seal;
 use dpp_nystrom::core::{Origin, StateHeader};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Accumulator, Fleet, Ridge};
+use dpp_nystrom::regression::{Accumulator, Aggregate, Fleet, MergeLimits, Received, Ridge};
 use std::sync::OnceLock;
 
 /// Return a state of some rows, and its digest.
@@ -25,7 +25,7 @@ pub(crate) fn state() -> &'static (Vec<u8>, u64, Accumulator<f32>) {
             weights: None,
         };
         let sums = fleet.accumulate(&table).expect("rows");
-        let bytes = fleet.state(&sums, Origin { device: 3, counter: 1 }).expect("memory");
+        let bytes = fleet.state(&sums, Some(Origin { device: 3, counter: 1 })).expect("memory");
         let digest = StateHeader::read(&bytes).expect("a state").digest;
         (bytes, digest, sums)
     })
@@ -59,9 +59,11 @@ pub(crate) fn target(data: &[u8]) {
     let written = fleet.state(&read, header.origin).expect("memory");
     assert_eq!(fleet.read(&written).expect("what is written is a state"), read);
     let all = [good.clone(), read, good.clone()];
-    let _ = fleet.examine(&all, Ridge::Value(1e-3), &NoObserver);
+    let states = all.clone().map(|sums| Received::of("device", sums));
+    let _ = fleet.examine(&states, MergeLimits::default(), Ridge::Value(1e-3), &NoObserver);
     for ridge in [Ridge::Value(1e-3), Ridge::CrossValidated] {
-        if let Ok(fitted) = fleet.merge(&all, ridge, &NoObserver) {
+        for aggregate in [Aggregate::Rows, Aggregate::Robust] {
+            let Ok(fitted) = fleet.merge(&all, ridge, aggregate, &NoObserver) else { continue };
             let kept = fitted.model.to_bytes().expect("memory");
             dpp_nystrom::Model::from_bytes(&kept).expect("a merged model is a model");
         }
