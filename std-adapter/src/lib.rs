@@ -78,6 +78,7 @@ pub mod regression;
 pub mod rng;
 pub mod simd;
 pub mod theory;
+pub mod threads;
 
 pub use dpp_nystrom_core as core;
 pub use faer;
