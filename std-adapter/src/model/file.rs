@@ -14,7 +14,8 @@
 //! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
 //! optional, are the importances; section 5, mandatory, are the outputs after the first with the
 //! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
-//! rows; section 7, optional, is the integers in which the model is exported. A model without sections is written as version 1.
+//! rows; section 7, optional, is the integers in which the model is exported; section 8, mandatory, are the markers of missing values of
+//! the recipe, if they are not the usual ones. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -55,6 +56,9 @@ const WEIGHT: u32 = 6;
 
 /// The tag of the section of the integers in which a model is to be exported.
 const QUANTISE: u32 = 7;
+
+/// The tag of the section of the markers of missing values.
+const MARKERS: u32 = 8;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -140,6 +144,9 @@ impl Model {
             if let Some(weight) = &recipe.weight {
                 sections.push(Section::of(WEIGHT, false, weight)?);
             }
+            if let Some(markers) = &recipe.missing_values {
+                sections.push(Section::of(MARKERS, true, markers)?);
+            }
         }
         if sections.is_empty() {
             return FRAME.write(out, &content);
@@ -181,6 +188,10 @@ impl Model {
                 WEIGHT => {
                     let weight = section.content().map_err(malformed)?;
                     model.recipe.get_or_insert_default().weight = Some(weight);
+                }
+                MARKERS => {
+                    let markers = section.content().map_err(malformed)?;
+                    model.recipe.get_or_insert_default().missing_values = Some(markers);
                 }
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
@@ -297,8 +308,9 @@ mod tests {
         }
         // The recipe is kept if it tells more than the names.
         let cooked = |fill: Vec<f64>, missing| {
-            let column = Column { name: "x".into(), fill, ..Column::default() };
-            let recipe = Recipe { named: true, columns: vec![column], missing, ..Recipe::default() };
+            let columns = vec![Column { name: "x".into(), fill, ..Column::default() }];
+            let missing_values = Some(vec!["-999".to_owned(), "none".to_owned()]);
+            let recipe = Recipe { named: true, columns, missing, missing_values, ..Recipe::default() };
             Model { recipe: Some(recipe), ..model.clone() }
         };
         let filled = cooked(vec![0.5], Missing::Mean);
