@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Write a file under a temporary name in the same folder, rename it once it is complete and on
 /// disk, and sync the folder. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
-/// followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is complete, so that a
-/// kill leaves nothing; elsewhere, and on file systems that cannot do this, a kill leaves `.tmp` and six letters, which nothing
-/// reads or removes.
+/// followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is complete. A kill leaves
+/// `.dpp-nystrom-`, six letters and `.tmp`, which nothing reads or removes, if it comes between the link and the rename of the
+/// complete file; elsewhere, and on file systems without unnamed files, at any time before the rename.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -158,8 +158,13 @@ impl Unfinished {
     }
 }
 
+/// The name of a file that is not in its place yet: six letters are between them.
+const PREFIX: &str = ".dpp-nystrom-";
+const SUFFIX: &str = ".tmp";
+
 #[cfg(target_os = "linux")]
 mod unnamed {
+    use super::{PREFIX, SUFFIX};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat, rename, unlink};
     use rustix::io::Errno;
     use std::ffi::CString;
@@ -193,7 +198,7 @@ mod unnamed {
         let (own, to) = (named(&path(file))?, named(to)?);
         for _ in 0..NAMES {
             let random = RandomState::new().hash_one(0);
-            let name = named(&folder.join(format!(".tmp{:06x}", random >> 40)))?;
+            let name = named(&folder.join(format!("{PREFIX}{:06x}{SUFFIX}", random >> 40)))?;
             match linkat(CWD, &own, CWD, &name, AtFlags::SYMLINK_FOLLOW) {
                 Err(Errno::EXIST) => continue,
                 linked => linked?,
@@ -231,10 +236,11 @@ mod unnamed {
 #[cfg(unix)]
 fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
+    let permissions = fs::Permissions::from_mode(0o666);
+    tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).permissions(permissions).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
 fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder)
+    tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)
 }

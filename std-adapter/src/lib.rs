@@ -77,6 +77,7 @@ pub mod pipeline;
 pub mod regression;
 pub mod rng;
 pub mod simd;
+pub mod threads;
 
 pub use dpp_nystrom_core as core;
 pub use faer;

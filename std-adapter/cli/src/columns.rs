@@ -1,7 +1,7 @@
 //! Options for how a table is read.
 
 use crate::error::Error;
-use crate::output::note;
+use crate::output::{note, warn_again};
 use clap::{ArgAction, Args};
 use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
@@ -26,8 +26,9 @@ pub(crate) struct Dialect {
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
     #[arg(help_heading = FORMAT, long)]
     libsvm: bool,
-    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target, or bytes that a compressed
-    /// file expands to (decompressed) [default: line=16777216, columns=100000, levels=256, classes=100, decompressed=17179869184]
+    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target, bytes that a compressed
+    /// file expands to (decompressed), or numbers that sparse rows expand to (sparse) [default: line=16777216, columns=100000, levels=256,
+    /// classes=100, decompressed=17179869184, sparse=134217728]
     #[arg(help_heading = FORMAT, long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
     limits: Vec<(String, u64)>,
 }
@@ -58,7 +59,9 @@ fn separator(text: &str) -> Result<u8, String> {
 fn limit(text: &str) -> Result<(String, u64), String> {
     let parsed = text.split_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
     parsed.filter(|(name, value)| *value > 0 && Limits::default().set(name, *value)).ok_or_else(|| {
-        format!("invalid value {text:?}: expected line=N, columns=N, levels=N, classes=N or decompressed=N")
+        format!(
+            "invalid value {text:?}: expected line=N, columns=N, levels=N, classes=N, decompressed=N or sparse=N"
+        )
     })
 }
 
@@ -114,10 +117,17 @@ pub(crate) struct ColumnArguments {
     /// Columns to take as words, one feature per word, even if they begin with a number
     #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
-    /// What to do with missing values (an empty field, ?, NA, NaN, null) of features: refuse them, leave out the row, or take
-    /// the mean of the column (of words, the share of each), with indicator beside a feature that tells where they are
+    /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the column (of words, the
+    /// share of each), with indicator beside a feature that tells where they are
     #[arg(help_heading = COLUMNS, long, value_parser = one_of(&MISSING), default_value = "error")]
     missing: Missing,
+    /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?, NA, N/A, #N/A, <NA>, NaN, null
+    /// and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null and \\N]
+    #[arg(help_heading = COLUMNS, long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    missing_values: Option<Vec<String>>,
+    /// Let --missing drop leave out more than half of the rows
+    #[arg(help_heading = COLUMNS, long)]
+    allow_loss: bool,
 }
 
 const MISSING: [Choice<Missing>; 4] = [
@@ -140,6 +150,10 @@ impl TableArguments {
     pub(crate) fn options(&self) -> Options {
         let ColumnArguments { target, classes, columns, ignore, ids, group, weight, words, missing, .. } =
             self.columns.clone();
+        let missing_values = self.columns.missing_values.clone().map(|mut markers| {
+            markers.retain(|marker| !marker.is_empty());
+            markers
+        });
         let labels = if classes { Labels::All } else { Labels::Words };
         Options {
             target,
@@ -151,6 +165,8 @@ impl TableArguments {
             weight,
             words,
             missing,
+            missing_values,
+            allow_loss: self.columns.allow_loss,
             ..self.dialect.options()
         }
     }
@@ -216,7 +232,18 @@ fn counted(count: u64, one: &str, several: &str) -> String {
 
 /// Tell what a user may not expect of the rows that were read.
 pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
-    let Remarks { filled, dropped, weightless, unknown, row_numbers, comments, target_by_position } = remarks;
+    let Remarks {
+        filled, weightless, unknown, row_numbers, comments, target_by_position, rows, gaps, ..
+    } = remarks;
+    if let Some(encoding) = remarks.encoding {
+        let note_of = match encoding {
+            "windows-1252" => {
+                "it is not UTF-8 and was read as Windows-1252, of which Latin-1 is a part: if words look wrong, save it as UTF-8"
+            }
+            other => &format!("it was read as {other}"),
+        };
+        note(&format!("the encoding of the text: {note_of}"));
+    }
     let what = match recipe.missing {
         Missing::Error | Missing::Drop => "gaps",
         Missing::Mean | Missing::Indicator => "gaps in the target",
@@ -225,8 +252,16 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
         let gaps = counted(*filled, "gap was", "gaps were");
         note(&format!("{gaps} filled with means of the training rows"));
     }
-    if dropped.len() as u64 > *weightless {
-        let rows = counted(dropped.len() as u64 - weightless, "row has", "rows have");
+    let (lost, rows) = (remarks.lost(), rows - weightless);
+    if 10 * lost > rows {
+        let columns = gaps.iter().take(3).map(|(column, rows)| format!("{column:?} ({rows})"));
+        warn_again(&format!(
+            "warning: {lost} of {rows} rows have {what} and were left out, most of them for gaps in {}; --missing mean keeps rows, \
+             --ignore leaves out columns",
+            columns.collect::<Vec<_>>().join(", ")
+        ));
+    } else if lost > 0 {
+        let rows = counted(lost, "row has", "rows have");
         note(&format!("{rows} {what} and were left out"));
     }
     if *weightless > 0 {

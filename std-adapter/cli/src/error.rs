@@ -146,7 +146,11 @@ fn table_advice(problem: &TableProblem) -> Option<String> {
         TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
         TableProblem::Weight(_) | TableProblem::NoWeight => "(--weight)",
         TableProblem::SeveralColumns(_) => "(--group, --weight)",
-        TableProblem::AllDropped(_) => "(--missing mean, --ignore)",
+        TableProblem::Dropped { dropped, rows, .. } if dropped == rows => {
+            "(--missing mean, --ignore, --missing-values)"
+        }
+        TableProblem::Dropped { .. } => "(--missing mean, --ignore, --missing-values, --allow-loss)",
+        TableProblem::Sparse { .. } => "(--columns, --ignore, --rows after convert, --limit sparse=N)",
         TableProblem::SuperfluousColumns(_) => "(--ignore)",
         TableProblem::Nameless { .. } => "(--by-position)",
         TableProblem::UnseenValue(_) => "(--unknown zero)",

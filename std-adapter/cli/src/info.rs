@@ -73,6 +73,9 @@ struct Report<'a> {
     /// What is done with gaps, unless they are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
+    /// What stands for a gap, if not what usually does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_values: Option<Vec<String>>,
     train_nrmse: f64,
     /// The integers in which it is exported, if they were chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +136,7 @@ fn report(model: &Model) -> Report<'_> {
         trained_rows: model.trained_rows,
         weight: model.weight(),
         missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
+        missing_values: model.recipe().missing_values,
         train_nrmse: model.train_nrmse,
         export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
         predict_bytes: bytes.predict,
@@ -181,6 +185,9 @@ fn text(report: &Report<'_>) -> String {
         _ => "filled with means of training",
     });
     rows.extend(gaps.map(|gaps| row("missing values", gaps)));
+    if let Some(markers) = &report.missing_values {
+        rows.push(row("markers of missing values", format!("empty fields, {}", markers.join(", "))));
+    }
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }

@@ -34,7 +34,7 @@ mod weak;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpp_nystrom::Error as LibraryError;
 use error::Error;
-use std::{io, num::NonZeroUsize, process::ExitCode};
+use std::{io, io::Write, num::NonZeroUsize, process::ExitCode};
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
 #[derive(Debug, Parser)]
@@ -185,9 +185,19 @@ fn main() -> ExitCode {
             argument.allow_negative_numbers(takes_value)
         })
     });
-    match Arguments::from_arg_matches(&command.get_matches()) {
+    match command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => run(arguments),
-        Err(error) => error.exit(),
+        Err(asked) => {
+            // Help, the version or wrong usage.
+            let status = u8::try_from(asked.exit_code()).unwrap_or(1);
+            match asked.print().and_then(|()| io::stdout().flush()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    output::note(&format!("error: the standard output cannot be written: {error}"));
+                    ExitCode::FAILURE
+                }
+                _ => ExitCode::from(status),
+            }
+        }
     }
 }
 
@@ -216,7 +226,10 @@ fn run(arguments: Arguments) -> ExitCode {
     };
     bar::finish();
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            output::repeat_warnings();
+            ExitCode::SUCCESS
+        }
         // Whoever read our output has seen enough.
         Err(Error::Library(LibraryError::Write { source, .. }))
             if source.kind() == io::ErrorKind::BrokenPipe =>

@@ -23,6 +23,29 @@ pub(crate) fn note(line: &str) {
     }
 }
 
+/// The warnings to be repeated.
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Print a warning on stderr, now and again when the command has done its work, where it is not lost among other lines.
+/// [`print_report`] gives it to programs.
+pub(crate) fn warn_again(line: &str) {
+    note(line);
+    if let Ok(mut warnings) = WARNINGS.lock() {
+        warnings.push(plain_line(line));
+    }
+}
+
+fn warnings() -> Vec<String> {
+    WARNINGS.lock().map(|warnings| warnings.clone()).unwrap_or_default()
+}
+
+/// Print the warnings to be repeated, unless nothing was printed after them.
+pub(crate) fn repeat_warnings() {
+    for warning in warnings().into_iter().filter(|warning| notes().last() != Some(warning)) {
+        note(&warning);
+    }
+}
+
 /// Return the lines that were printed on stderr so far.
 pub(crate) fn notes() -> Vec<String> {
     NOTES.lock().map(|notes| notes.clone()).unwrap_or_default()
@@ -188,7 +211,20 @@ pub(crate) fn print_report<R: serde::Serialize>(
     report: &R,
     text: impl FnOnce(&R) -> String,
 ) -> Result<(), error::Error> {
-    Ok(if json { print_json(report) } else { print(&plain(&text(report))) }?)
+    Ok(if json {
+        print_json(&WithWarnings { report, warnings: warnings() })
+    } else {
+        print(&plain(&text(report)))
+    }?)
+}
+
+/// A report, and the warnings that a program should not miss.
+#[derive(serde::Serialize)]
+struct WithWarnings<'r, R> {
+    #[serde(flatten)]
+    report: &'r R,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 /// Print one JSON object on one line.

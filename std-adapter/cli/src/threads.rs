@@ -1,12 +1,9 @@
 //! The threads that all work is shared among.
 
 use crate::output::note;
+use dpp_nystrom::threads::limited;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::env;
-use std::thread::available_parallelism;
-
-/// The most threads, for each processor: more gain nothing, and too many are never all created.
-const MOST: usize = 16;
 
 /// Start as many threads as are asked for, by option or `RAYON_NUM_THREADS`, or as there are processors. Where the system refuses, half as
 /// many, and at last none but this one.
@@ -16,10 +13,9 @@ const MOST: usize = 16;
 pub(crate) fn start(option: Option<usize>) -> Result<(), ThreadPoolBuildError> {
     // What faer does without being told the number of parts would be summed in another order with each number of threads.
     faer::set_global_parallelism(faer::Par::Seq);
-    let processors = available_parallelism().map_or(1, usize::from);
     let variable = || env::var("RAYON_NUM_THREADS").ok()?.trim().parse().ok();
     let asked = option.or_else(variable).filter(|&count| count > 0);
-    let wanted = asked.unwrap_or(processors).min(MOST * processors);
+    let wanted = limited(asked);
     let mut count = wanted;
     // The pool of all work can be built once: try with another.
     while count > 1 && ThreadPoolBuilder::new().num_threads(count).build().is_err() {

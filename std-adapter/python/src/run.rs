@@ -1,7 +1,7 @@
 //! Work without the GIL, on threads of its own, until it is done or a signal arrives.
 
 use dpp_nystrom::error::{TableError, TableProblem};
-use dpp_nystrom::{Error, observer::Observer};
+use dpp_nystrom::{Error, observer::Observer, threads::limited};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -32,7 +32,7 @@ impl Observer for Stop {
     }
 }
 
-/// Run work on this many threads, or on all cores.
+/// Run work on this many threads, within the limit of the program, or on all cores.
 ///
 /// The calling thread waits without the GIL and looks for signals, which Python delivers to its main thread alone. After a signal
 /// the work is told to stop, and its result is dropped.
@@ -74,8 +74,8 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
         let built = ThreadPoolBuilder::new().num_threads(threads).build().map(Arc::new);
         built.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     };
-    if let Some(threads) = threads {
-        return build(threads);
+    if threads.is_some() {
+        return build(limited(threads));
     }
     let mut kept = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((process, threads)) = &*kept

@@ -80,6 +80,7 @@ def test_values_that_overflow():
         ({"coef0": -1.0, "kernel": "poly"}, "offset"),
         ({"random_state": -1}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": 1.5}, "n_jobs"),
         ({"landmarks": [0, 0]}, "twice"),
         ({"landmarks": [50]}, "49"),
         ({"landmarks": [-1]}, "from 0"),

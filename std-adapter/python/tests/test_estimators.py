@@ -130,6 +130,10 @@ def test_pipeline_search_and_clone(table):
     search = GridSearchCV(LandmarkRidge(random_state=0, metric="one"), {"alpha": [1e-2, 1e3], "sigma": [1.0, 2.0]}, cv=2)
     assert search.fit(X, y).best_params_["alpha"] == 1e-2 and search.best_score_ > 0.5
     model = LandmarkRidge(random_state=0, n_jobs=1).fit(X, y)
+    # A number beyond what pays is lowered, and a negative one counts from all cores: at least one thread.
+    for n_jobs in (10**6, -2, -(10**6)):
+        several = LandmarkRidge(random_state=0, n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(several.predict(X), model.predict(X))
     again = clone(model).set_params(n_jobs=None).fit(X, y)
     assert np.array_equal(model.predict(X), again.predict(X))
     assert cross_val_score(clone(model), X, y, cv=2).min() > 0.9

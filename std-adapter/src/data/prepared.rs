@@ -28,14 +28,21 @@ pub struct StandardTarget {
     pub deviation: f64,
 }
 
+/// Whether predictions of a target with this mean and deviation may overflow, though its values do not: within sixteen deviations, far
+/// more than a regression on scaled targets leaves them.
+pub(crate) fn leaves_no_room(mean: f64, deviation: f64) -> bool {
+    const DEVIATIONS: f64 = 16.0;
+    !(mean.abs() + DEVIATIONS * deviation).is_finite()
+}
+
 impl StandardTarget {
     /// Scale a target of weighted rows to mean 0 and standard deviation 1.
     ///
     /// # Errors
-    /// [`Error::Spread`] for values whose statistics are not finite.
+    /// [`Error::Spread`] for values whose statistics are not finite, or too large for predictions beside them.
     pub(crate) fn of(name: String, mut values: Vec<f64>, weights: Weights<'_>) -> Result<Self, Error> {
         let statistics = Scaler::weighted(&values, 1, weights);
-        if statistics.overflow().is_some() {
+        if statistics.overflow().is_some() || leaves_no_room(statistics.means[0], statistics.deviations[0]) {
             return Err(Error::Spread { column: name });
         }
         statistics.apply(&mut values);

@@ -115,6 +115,39 @@ pub enum TableProblem {
     /// Bytes that are not UTF-8.
     #[error("the text is not UTF-8; save the file with UTF-8 encoding")]
     NotUtf8,
+    /// A text that cannot be in the encoding of what comes before it.
+    #[error(
+        "line {line} cannot be {encoding}, the encoding of the text before it; save the file with UTF-8 encoding"
+    )]
+    Encoding {
+        /// The encoding.
+        encoding: &'static str,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A NUL in a text.
+    #[error(
+        "line {line} has a NUL (a zero byte): the file is damaged, or in a format or an encoding that is not recognised; save it as \
+         text with UTF-8 encoding"
+    )]
+    Nul {
+        /// The line, from 1.
+        line: u64,
+    },
+    /// Sparse rows that take much more memory than what is written of them.
+    #[error(
+        "{rows} sparse rows of {features} features would take {:.1} GB, nearly all of it zeros, and pass the limit sparse = {limit} \
+         numbers; use fewer features or rows, write them to a row store, or raise the limit",
+        *rows as f64 * *features as f64 * 8e-9
+    )]
+    Sparse {
+        /// The rows.
+        rows: usize,
+        /// The features that are used.
+        features: u64,
+        /// The limit of numbers.
+        limit: u64,
+    },
     /// A first row that may be a header or not.
     #[error("the first row may hold the names of the columns, or numbers and words; say which it is")]
     Header,
@@ -157,9 +190,21 @@ pub enum TableProblem {
     /// A feature column without any value.
     #[error("the column {0:?} has no value in any row; ignore it")]
     EmptyColumn(String),
-    /// So many rows, all of them left out.
-    #[error("all {0} rows have gaps and were left out; fill the gaps, or ignore the columns that have them")]
-    AllDropped(usize),
+    /// Rows with gaps, to be left out, that are all or, unless that is allowed, most.
+    #[error(
+        "{dropped} of {rows} rows have gaps and would be left out, most of them for gaps in {}; fill the gaps, ignore these columns, or \
+         name what stands for a missing value{}",
+        Gaps(columns),
+        if dropped < rows { ", or allow the loss" } else { "" }
+    )]
+    Dropped {
+        /// The rows with gaps.
+        dropped: u64,
+        /// The rows, but for those of weight 0.
+        rows: u64,
+        /// The columns with gaps and the number of their rows, the most first.
+        columns: Vec<(String, u64)>,
+    },
     /// A negative weight, as written.
     #[error("the weight {0:?} is negative: expected a number, at least 0; a row of weight 0 is left out")]
     Weight(String),
@@ -426,6 +471,18 @@ struct Quoted<'a>(&'a str);
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", cut(self.0))
+    }
+}
+
+/// Displays columns and in how many rows each has a gap: the first three.
+struct Gaps<'a>(&'a [(String, u64)]);
+
+impl Display for Gaps<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (at, (column, rows)) in self.0.iter().take(3).enumerate() {
+            write!(f, "{}{:?} ({rows})", if at == 0 { "" } else { ", " }, cut(column))?;
+        }
+        Ok(())
     }
 }
 

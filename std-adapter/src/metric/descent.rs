@@ -136,19 +136,20 @@ impl Point {
         Some(held_out.targets - held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
-    /// Return the squared errors on rows held out, and the mean outer product of the gradients on the others.
-    pub(crate) fn examine(
-        &self,
-        problem: &Problem<'_>,
-        held_out: &Problem<'_>,
-    ) -> Option<(Vec<f64>, Mat<f64>)> {
+    /// Return the squared errors on rows held out.
+    pub(crate) fn squares(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Vec<f64>> {
         let [rows, held, landmarks] =
             [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
         let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
-        Some((
-            held_out.squares(held.as_ref(), landmarks.as_ref(), &solved),
-            problem.gradients(rows.as_ref(), landmarks.as_ref(), &solved),
-        ))
+        Some(held_out.squares(held.as_ref(), landmarks.as_ref(), &solved))
+    }
+
+    /// Return the mean outer product of the gradients, d x d.
+    pub(crate) fn gradients(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
+        let [rows, landmarks] =
+            [problem.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
+        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        Some(problem.gradients(rows.as_ref(), landmarks.as_ref(), &solved))
     }
 }
 

@@ -55,6 +55,10 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The largest rank of a map that is tried, if the number of features is not less; the others are its halves.
 const LARGEST_RANK: usize = 8;
 
+/// The number of features up to which maps are tried, if there are not as many learning rows: a map is learned from matrices of
+/// the order of the features.
+const WIDEST_MAP: usize = 1_024;
+
 /// The standard errors by which the log-loss of classes must be lower.
 const CLASS_MARGIN: f64 = 2.0;
 
@@ -137,8 +141,8 @@ impl LearnedMetric {
 /// different threads.
 ///
 /// # Errors
-/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features and for fewer than [`FEWEST_ROWS`]
-/// rows, where [`Metric::Auto`] is one bandwidth; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
+/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features, for more features than maps are learned of
+/// ([`WIDEST_MAP`]) and for fewer than [`FEWEST_ROWS`] rows, where [`Metric::Auto`] is one bandwidth; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
 pub(crate) fn learn_metric(
     data: &Prepared,
     (mut kernel, any_kind): (KernelSpec, bool),
@@ -170,8 +174,16 @@ pub(crate) fn learn_metric(
             problem: "at most 100 landmarks are free to move; take fewer, or rows as landmarks",
         });
     }
+    let too_wide = data.dim > data.len().min(LEARNING_ROWS).max(WIDEST_MAP);
     let ranks = match metric {
         Metric::One | Metric::Scales => Vec::new(),
+        Metric::Map(_) if too_wide => {
+            return Err(Error::Metric {
+                problem: "a map needs matrices of the order of the features: it takes at most 1024 features, or as many as there are \
+                          rows up to 4096; take the metric scales",
+            });
+        }
+        Metric::Auto if too_wide => Vec::new(),
         Metric::Map(Some(rank)) => vec![rank],
         Metric::Map(None) | Metric::Auto => ranks(data.dim),
     };
@@ -376,7 +388,7 @@ impl Judge<'_> {
     /// also falls where no class is told better.
     fn errors(&self, point: &Point) -> Option<Vec<f64>> {
         let held = self.held?;
-        let Some(of_held) = self.of_held else { return Some(point.examine(self.learned, held)?.0) };
+        let Some(of_held) = self.of_held else { return point.squares(self.learned, held) };
         let outputs = point.predict(self.learned, held)?;
         let scaled = |i: usize| {
             let own = outputs.row(i).iter().zip(self.targets);
@@ -635,8 +647,7 @@ impl Search<'_> {
     ) -> Result<Measured, Error> {
         let (mut round, mut best) = (from.clone(), None::<Measured>);
         for _ in 0..ROUNDS {
-            let examined = round.point.examine(problem, held_out.unwrap_or(problem));
-            let Some((_, outer)) = examined else { break };
+            let Some(outer) = round.point.gradients(problem) else { break };
             let map = round.point.transform.of_gradients(&outer)?;
             let Ok(landmarks) = self.select(problem, &map) else { break };
             let at = |factor: &f64| {
@@ -742,6 +753,26 @@ mod tests {
         let learned = learn(true).unwrap();
         assert_ne!(learned.kernel.kind, KernelKind::Gaussian);
         assert!(learned.kinds.iter().all(|(kind, _)| *kind != KernelKind::Gaussian), "{learned:?}");
+    }
+
+    #[test]
+    fn maps_of_very_wide_rows_are_not_tried() {
+        let count = 120;
+        let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
+        let values = (0..count * (WIDEST_MAP + 1)).map(|i| value(i * i % 7_919));
+        let wide = Prepared::unscaled(values.collect(), WIDEST_MAP + 1);
+        let values = wide.rows.iter().step_by(wide.dim).copied().collect();
+        let target = StandardTarget { name: "y".into(), values, mean: 0.0, deviation: 1.0 };
+        let data = Prepared { target: Some(target), ..wide };
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 30.0 };
+        let learn = |metric| learn_metric(&data, (spec, false), metric, (5, false), 1, &NoObserver);
+        let refused = learn(Metric::Map(None));
+        assert!(
+            matches!(refused, Err(Error::Metric { problem }) if problem.contains("at most 1024 features"))
+        );
+        let learned = learn(Metric::Auto).unwrap();
+        assert!(learned.map.is_none());
+        assert!(learned.errors.iter().all(|(metric, _)| !matches!(metric, Metric::Map(_))), "{learned:?}");
     }
 
     /// The target depends on one direction that no axis is near: scales cannot follow it.

@@ -17,7 +17,8 @@
 //! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
 //! rows; section 7, optional, is the integers in which the model is exported; section 8, optional, are the inverse length-scales;
 //! section 9, optional, are the [`Importances`](crate::model::Importances); section 10, optional, is the
-//! [`TestError`](crate::model::TestError). A model without sections is written as version 1.
+//! [`TestError`](crate::model::TestError); section 11, mandatory, are the markers of missing values of the recipe, if they are not the
+//! usual ones. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -67,6 +68,9 @@ const IMPORTANCES: u32 = 9;
 
 /// The tag of the section of the error on rows that no choice has seen.
 const TEST_ERROR: u32 = 10;
+
+/// The tag of the section of the markers of missing values.
+const MARKERS: u32 = 11;
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -158,6 +162,9 @@ impl Model {
             if let Some(weight) = &recipe.weight {
                 sections.push(Section::of(WEIGHT, false, weight)?);
             }
+            if let Some(markers) = &recipe.missing_values {
+                sections.push(Section::of(MARKERS, true, markers)?);
+            }
         }
         if sections.is_empty() {
             return FRAME.write(out, &content);
@@ -205,6 +212,10 @@ impl Model {
                 WEIGHT => {
                     let weight = section.content().map_err(malformed)?;
                     model.recipe.get_or_insert_default().weight = Some(weight);
+                }
+                MARKERS => {
+                    let markers = section.content().map_err(malformed)?;
+                    model.recipe.get_or_insert_default().missing_values = Some(markers);
                 }
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
@@ -359,8 +370,9 @@ mod tests {
         }
         // The recipe is kept if it tells more than the names.
         let cooked = |fill: Vec<f64>, missing| {
-            let column = Column { name: "x".into(), fill, ..Column::default() };
-            let recipe = Recipe { named: true, columns: vec![column], missing, ..Recipe::default() };
+            let columns = vec![Column { name: "x".into(), fill, ..Column::default() }];
+            let missing_values = Some(vec!["-999".to_owned(), "none".to_owned()]);
+            let recipe = Recipe { named: true, columns, missing, missing_values, ..Recipe::default() };
             Model { recipe: Some(recipe), ..model.clone() }
         };
         let filled = cooked(vec![0.5], Missing::Mean);

@@ -95,7 +95,7 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     room: usize,
     /// The number of targets.
     outputs: usize,
-    /// Values of the buffered rows, in lanes, and their targets, row by row.
+    /// Values of the buffered rows, in lanes, with room for as many as there were so far; and their targets, row by row.
     values: Vec<T>,
     targets: Vec<f64>,
     /// What multiplies their features, if any row was added with another number than 1: the square roots of weights.
@@ -138,7 +138,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         outputs: usize,
         parallel: bool,
     ) -> Result<Self, Error> {
-        let (rank, dim) = (landmarks.len(), landmarks.ground().features());
+        let rank = landmarks.len();
         let (columns, rows_of_task) = match parallel {
             true => ((rank / 6).clamp(*TASK.start(), *TASK.end()).min(rank), ROWS_OF_TASK),
             false => (rank, usize::MAX),
@@ -159,7 +159,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             decompose,
             room,
             outputs,
-            values: zeros(room * dim, T::ZERO)?,
+            values: Vec::new(),
             targets: zeros(room.saturating_mul(outputs), 0.0)?,
             roots: Vec::new(),
             features: zeros(room.saturating_mul(rank), T::ZERO)?,
@@ -291,6 +291,15 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         root: f64,
     ) -> Result<(), Error> {
         let dim = self.landmarks.ground().features();
+        let end = (self.waiting / TRIES + 1) * TRIES * dim;
+        if self.values.len() < end {
+            // A block of a few wide rows does not pay for all that it has room for.
+            let (held, all) = (self.values.len(), self.room * dim);
+            let more = held.clamp(end - held, all - held);
+            let failed = |_| Error::Memory { bytes: (held + more) * size_of::<T>() };
+            self.values.try_reserve_exact(more).map_err(failed)?;
+            self.values.resize(end, T::ZERO);
+        }
         set_row(&mut self.values, dim, self.waiting, row);
         let own = self.targets.iter_mut().skip(self.waiting * self.outputs).take(self.outputs);
         own.zip(targets).for_each(|(slot, target)| *slot = root * target);
@@ -920,6 +929,26 @@ mod tests {
         let alone = numbers(1, false);
         let scale = alone.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         assert!(one.iter().zip(&alone).all(|(one, other)| (one - other).abs() <= 1e-5 * scale));
+    }
+
+    /// Wide rows, of which there may be few.
+    #[test]
+    fn a_block_holds_the_rows_that_it_was_given() {
+        let dim = 3 * TRIES;
+        let ground =
+            Points::new(&[1.0; 3 * TRIES], dim, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
+        let mut memory = Heap::new(1).unwrap();
+        let landmarks = independent(&ground, &[0], &mut memory).unwrap();
+        let mut heap = RidgeHeap::new(1).unwrap();
+        let ridge = RidgeRegression::new(1, heap.lend()).unwrap();
+        let mut block = Block::new(&landmarks, 1, false).unwrap();
+        block.begin(&ridge);
+        for rows in 1..=block.room + TRIES {
+            block.push(std::iter::repeat_n(0.5, dim), [1.0]).unwrap();
+            let held = rows.min(block.room).next_multiple_of(TRIES) * dim;
+            assert_eq!(block.values.len(), held);
+            assert!(block.values.capacity() <= (2 * held).min(block.room * dim));
+        }
     }
 
     #[test]

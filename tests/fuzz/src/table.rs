@@ -4,7 +4,7 @@
 use crate::input::{Input, bits, file, written};
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Reading, Recipe, Target, Unknown};
 use dpp_nystrom::data::table::{read as read_table, read_blocks, read_feature_blocks, read_features};
-use dpp_nystrom::error::TableError;
+use dpp_nystrom::error::{TableError, TableProblem};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -27,6 +27,9 @@ fn options(input: &mut Input<'_>) -> Options {
     };
     options.labels = [Labels::None, Labels::Words, Labels::All][input.below(3)];
     options.missing = [Missing::Error, Missing::Drop, Missing::Mean, Missing::Indicator][input.below(4)];
+    let markers = || ["none", "-999", "", "a"].map(str::to_owned).to_vec();
+    options.missing_values = input.flag().then(markers);
+    options.allow_loss = input.flag();
     options.unknown = [Unknown::Error, Unknown::Zero][input.below(2)];
     options.header = [None, Some(true), Some(false)][input.below(3)];
     options.separator =
@@ -52,6 +55,7 @@ fn options(input: &mut Input<'_>) -> Options {
             levels: small / 4,
             classes: small / 8,
             decompressed: small * 64,
+            sparse: small * 256,
         };
     }
     options
@@ -130,6 +134,10 @@ fn check(path: &Path, options: &Options) {
     let target: Target = options.target.to_string().parse().expect("any text is a target");
     assert_eq!(target.to_string(), options.target.to_string());
     let whole = options.read(path);
+    if let Err(TableError { problem: TableProblem::Sparse { .. }, .. }) = whole {
+        // Blocks of such rows are read.
+        return;
+    }
     let mut blocks: Option<Reading> = None;
     let passed = options.read_blocks(path, |block| {
         match &mut blocks {

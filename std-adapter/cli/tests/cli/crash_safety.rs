@@ -176,7 +176,11 @@ fn wait_until(child: &mut Child, mut condition: impl FnMut() -> bool) {
 
 /// Return the names of temporary files.
 fn temporaries(folder: &Folder) -> Vec<String> {
-    folder.names().into_iter().filter(|name| name.starts_with(".tmp")).collect()
+    folder
+        .names()
+        .into_iter()
+        .filter(|name| name.starts_with(".dpp-nystrom-") && name.ends_with(".tmp"))
+        .collect()
 }
 
 const CONVERTS: usize = 18;

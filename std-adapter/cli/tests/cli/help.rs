@@ -1,6 +1,6 @@
 //! Help texts.
 
-use crate::command::Folder;
+use crate::command::{Folder, Run};
 
 const COMMANDS: [&str; 13] = [
     "demo",
@@ -37,6 +37,24 @@ fn every_command_shows_examples() {
         ["Examples:", "standard input", "Rows count from 0", "Exit status: 0 done, 1 error, 2 wrong usage"]
     {
         assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn help_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new();
+    let of_commands = COMMANDS.map(|command| format!("{command} --help"));
+    for words in of_commands.iter().map(String::as_str).chain(["--help", "-h", "help fit", "--version"]) {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let run = Run::of(&folder.command(&words).stdout(full).output().unwrap());
+        assert_eq!(run.status, Some(1), "{words:?}: {}", run.err);
+        assert!(
+            run.err.starts_with("error: the standard output cannot be written: No space left"),
+            "{}",
+            run.err
+        );
     }
 }
 

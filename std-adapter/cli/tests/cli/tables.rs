@@ -1,6 +1,6 @@
 //! Small files as programs write them, each with the table it is read as, or with the option that its error names.
 
-use crate::command::{Folder, column};
+use crate::command::{Folder, Run, column};
 use crate::sample::Sample;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Missing, Options, Table};
@@ -16,7 +16,7 @@ type Rows = (&'static str, &'static [&'static [f64]]);
 
 const AB: &[&[f64]] = &[&[1.0, 2.5, 3.0], &[4.0, 5.5, 6.0]];
 
-const READ: [(&str, File, Rows); 36] = [
+const READ: [(&str, File, Rows); 41] = [
     ("pandas", ("a.csv", "a,b,y\n1,2.5,3\n4,5.5,6\n", ""), ("a b y", AB)),
     ("pandas with its index", ("a.csv", ",a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore x0"), ("a b y", AB)),
     ("pandas read back", ("a.csv", "Unnamed: 0,a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore 0"), ("a b y", AB)),
@@ -113,11 +113,64 @@ const READ: [(&str, File, Rows); 36] = [
         ),
     ),
     (
+        "none among words, and above numbers",
+        ("a.csv", "kind,a,y\nnone,None,1\noak,3,2\nnone,-,3\nNA,5,4\n", "--missing mean"),
+        (
+            "kind=none kind=oak a y",
+            &[
+                &[1.0, 0.0, 4.0, 1.0],
+                &[0.0, 1.0, 3.0, 2.0],
+                &[1.0, 0.0, 4.0, 3.0],
+                &[2.0 / 3.0, 1.0 / 3.0, 5.0, 4.0],
+            ],
+        ),
+    ),
+    (
+        "numbers below markers, without the rows that have them",
+        (
+            "a.csv",
+            "i,a,b,y\n1,none,1,1\n2,-,2,2\n3,3,None,3\n4,5,6,4\n5,1,9,5\n6,2,7,6\n7,4,4,7\n",
+            "--missing drop --ignore i",
+        ),
+        ("a b y", &[&[5.0, 6.0, 4.0], &[1.0, 9.0, 5.0], &[2.0, 7.0, 6.0], &[4.0, 4.0, 7.0]]),
+    ),
+    (
+        "a target of numbers below markers",
+        ("a.csv", "a,y\n1,none\n2,2\n3,.\n5,4\n", "--missing mean"),
+        ("a y", &[&[2.0, 2.0], &[5.0, 4.0]]),
+    ),
+    (
+        "markers of one's own",
+        (
+            "a.csv",
+            "kind,a,y\nnone,-999,1\nNA,3,2\nunknown,-999.0,3\nnone,5,4\n",
+            "--missing mean --missing-values -999,unknown",
+        ),
+        (
+            "kind=NA kind=none a y",
+            &[
+                &[0.0, 1.0, 4.0, 1.0],
+                &[1.0, 0.0, 3.0, 2.0],
+                &[1.0 / 3.0, 2.0 / 3.0, 4.0, 3.0],
+                &[0.0, 1.0, 5.0, 4.0],
+            ],
+        ),
+    ),
+    (
+        "markers of one's own in ARFF",
+        (
+            "b.arff",
+            "@relation r\n@attribute a real\n@attribute y real\n@data\n1,1\n?,2\n-9,3\n3,4\n",
+            "--missing mean --missing-values -9",
+        ),
+        ("a y", &[&[1.0, 1.0], &[2.0, 2.0], &[2.0, 3.0], &[3.0, 4.0]]),
+    ),
+    (
         "ARFF",
         (
             "a.arff",
             "% UCI\n@relation r\n@attribute kind {q,p}\n@attribute a real\n@attribute y real\n@data\np,1,2\n?,3,4\nq,5,?\n",
-            "--missing drop",
+            "--missing drop --allow-loss",
         ),
         ("kind=q kind=p a y", &[&[0.0, 1.0, 1.0, 2.0]]),
     ),
@@ -133,7 +186,7 @@ const READ: [(&str, File, Rows); 36] = [
 ];
 
 /// Files that are refused, and what the message names.
-const REFUSED: [(&str, File, &[&str]); 30] = [
+const REFUSED: [(&str, File, &[&str]); 37] = [
     (
         "a point beside decimal commas",
         ("a.csv", "a;y\n950;0,5\n1.050;0,7\n", "--decimal ,"),
@@ -188,7 +241,38 @@ const REFUSED: [(&str, File, &[&str]); 30] = [
     (
         "gaps in every row",
         ("a.csv", "a,b,y\n1,,3\n,4,5\n", "--missing drop"),
-        &["all 2 rows have gaps", "--missing mean"],
+        &["2 of 2 rows have gaps", "\"a\" (1), \"b\" (1)", "(--missing mean, --ignore, --missing-values)"],
+    ),
+    (
+        "gaps in most rows",
+        ("a.csv", "a,b,y\n1,,3\n,,5\n7,2,6\n", "--missing drop"),
+        &[
+            "2 of 3 rows have gaps",
+            "most of them for gaps in \"b\" (2), \"a\" (1)",
+            "--missing-values, --allow-loss)",
+        ],
+    ),
+    (
+        "a marker of numbers before a number",
+        ("a.csv", "a,b,y\nnone,2,3\n4,1,5\n", ""),
+        &["line 2, column 1", "\"none\"", "--missing"],
+    ),
+    (
+        "a marker of words",
+        ("a.csv", "a,b,y\nred,2,3\nNA,1,5\n", ""),
+        &["line 3, column 1", "is missing (\"NA\")"],
+    ),
+    (
+        "a target of nothing but markers",
+        ("a.csv", "a,y\n1,none\n2,-\n", "--missing drop"),
+        &["line 2, column 2", "is missing (\"none\")"],
+    ),
+    ("a NUL", ("a.csv", "a,b,y\n1,2,3\n4,\0,5\n", ""), &["line 3 has a NUL"]),
+    ("a NUL that is not read", ("a.csv", "a,b,y\n1,2,3\n4,\0,5\n", "--ignore b"), &["line 3 has a NUL"]),
+    (
+        "a NUL in ARFF",
+        ("b.arff", "@relation r\n@attribute a real\n@attribute y real\n@data\n% \0\n1,2\n", ""),
+        &["line 5 has a NUL"],
     ),
     (
         "a column of gaps",
@@ -267,6 +351,8 @@ fn options(arguments: &str) -> Options {
             "--separator" => options.separator = Some(value.as_bytes()[0]),
             "--decimal" => options.decimal_comma = true,
             "--libsvm" => options.libsvm = true,
+            "--allow-loss" => options.allow_loss = true,
+            "--missing-values" => options.missing_values = Some(list(value)),
             "--missing" => {
                 options.missing = match value {
                     "drop" => Missing::Drop,
@@ -314,7 +400,7 @@ fn files_of_many_programs_are_read() {
         let again = Options { separator: options(arguments).separator, ..options(arguments) };
         let again = Options { ignore: Vec::new(), columns: Vec::new(), ids: Vec::new(), ..again };
         let again = again.read_for(&read.recipe, &folder.path(name));
-        if !what.starts_with("ARFF") {
+        if !what.starts_with("ARFF") && !what.starts_with("a target of") {
             assert_eq!(again.unwrap_or_else(|error| panic!("{what}: {error}")).table, read.table, "{what}");
         }
     }
@@ -561,6 +647,132 @@ fn rows_with_gaps_are_left_out_and_counted() {
         .refused(&["b.csv, line 3, column 2 (\"tree\"): the value is missing", "--missing"]);
 }
 
+/// Bytes of a text in UTF-16.
+fn utf_16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(to_bytes).collect()
+}
+
+#[test]
+fn texts_of_other_encodings_are_read_and_told() {
+    let text = "größe,farbe,y\n1,grün,2\n3,weiß,4\n5,grün,7\n6,weiß,9\n";
+    let folder = Folder::with("utf8.csv", text);
+    let usual = "select utf8.csv --landmarks 2 --method uniform --json";
+    let landmarks = |run: &Run| crate::command::row_numbers(&run.json(), "landmarks");
+    let rows = landmarks(&folder.run(usual).good());
+    folder.run("fit utf8.csv --landmarks 2 --metric one --sigma 2 --ridge 0.1 --model m").good();
+    let predictions = folder.run("predict m utf8.csv").good().out;
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let with_mark = format!("\u{feff}{text}");
+    let files = [
+        ("le.csv", utf_16(text, u16::to_le_bytes), "UTF-16LE"),
+        ("be.csv", utf_16(text, u16::to_be_bytes), "UTF-16BE"),
+        ("le-mark.csv", utf_16(&with_mark, u16::to_le_bytes), "UTF-16LE"),
+        ("be-mark.csv", utf_16(&with_mark, u16::to_be_bytes), "UTF-16BE"),
+        ("latin.csv", latin, "Windows-1252"),
+        ("mark.csv", with_mark.into_bytes(), ""),
+    ];
+    for (name, bytes, encoding) in files {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&bytes).unwrap();
+        folder.write("a.csv.gz", encoder.finish().unwrap());
+        folder.write(name, &bytes);
+        let told = |err: &str| {
+            err.contains("encoding of the text") == !encoding.is_empty() && err.contains(encoding)
+        };
+        for run in [
+            folder.run(&usual.replace("utf8.csv", name)).good(),
+            folder.run(&usual.replace("utf8.csv", "a.csv.gz")).good(),
+            folder.run_with_input(&usual.replace("utf8.csv", "-"), &bytes).good(),
+        ] {
+            assert!(landmarks(&run) == rows && told(&run.err), "{name}: {} {}", run.out, run.err);
+        }
+        let run = folder.run(&format!("predict m {name}")).good();
+        assert!(run.out == predictions && told(&run.err), "{name}: {} {}", run.out, run.err);
+    }
+    // Not text in any of these.
+    let lone = utf_16("a,y\n1,2\n3,4\n", u16::to_le_bytes).into_iter().chain([0, 0xD8]).collect::<Vec<u8>>();
+    let mixed = [b"a,k,y\n1,\xE9,2\n3,".as_slice(), "é".as_bytes(), b",4\n"].concat();
+    for (bytes, why) in [
+        (lone, "line 4 cannot be UTF-16LE"),
+        (mixed, "line 2: the text is not UTF-8"),
+        (b"a,k,y\n1,\x81\x40,2\n3,x,4\n".to_vec(), "line 2: the text is not UTF-8"),
+        (b"\xFF\xFE\0\0a\0\0\0".to_vec(), "UTF-32 is not a supported format"),
+    ] {
+        folder.write("wrong.csv", bytes);
+        folder.run("select wrong.csv --landmarks 1").refused(&["wrong.csv", why]);
+    }
+}
+
+#[test]
+fn a_model_remembers_its_markers() {
+    let rows = (0..40).map(|at| match at % 8 {
+        3 => format!("-999,none,{at}\n"),
+        5 => format!("{at},??,{at}\n"),
+        _ => format!("{at},oak,{at}\n"),
+    });
+    let folder = Folder::with("a.csv", "a,tree,y\n".to_owned() + &rows.collect::<String>());
+    let options = "--missing mean --missing-values=-999,??";
+    let fit = folder.run(&format!("fit --metric one a.csv --landmarks 8 {options} --model m")).good();
+    assert!(fit.err.contains("10 gaps were filled"), "{}", fit.err);
+    folder.run(&format!("convert a.csv {options} --out a.rows")).good();
+    folder.run("fit --metric one a.rows --landmarks 8 --model s").good();
+    for model in ["m", "s"] {
+        let model_of = Model::load(folder.path(model)).unwrap();
+        assert_eq!(model_of.feature_names, ["a", "tree=none", "tree=oak"]);
+        assert_eq!(model_of.recipe().missing_values, Some(vec!["-999".to_owned(), "??".to_owned()]));
+        let run = folder.run(&format!("predict {model} a.csv")).good();
+        assert!(run.err.contains("10 gaps were filled"), "{}", run.err);
+        // What is usually missing is a word that the model does not know.
+        folder.write("b.csv", "a,tree\n1,NA\n");
+        folder.run(&format!("predict {model} b.csv")).refused(&["without the value \"NA\""]);
+    }
+    assert!(folder.run("info m").good().out.contains("empty fields, -999, ??"));
+}
+
+#[test]
+fn sparse_rows_that_are_mostly_zeros_are_limited_in_memory() {
+    let folder = Folder::with("a.svm", "1 1:1 90000:2\n2 3:1\n3 4:1\n");
+    folder.run("select a.svm --landmarks 2 --limit sparse=269999").refused(&[
+        "3 sparse rows of 90000 features",
+        "0.0 GB",
+        "sparse = 269999",
+        "--limit sparse=N",
+    ]);
+    folder.run("select a.svm --landmarks 2 --limit sparse=270000 --sigma 1").good();
+    folder.run("select a.svm --landmarks 2 --limit sparse=6 --columns f1,f3 --sigma 1").good();
+    // Blocks of rows are not held.
+    folder.run("convert a.svm --out a.rows --limit sparse=1").good();
+}
+
+#[test]
+fn many_rows_left_out_are_told_at_the_end() {
+    let rows = (0..60).map(|at| match at % 6 {
+        1 => format!(",{at},{}\n", at * at % 7),
+        _ => format!("{at},{},{}\n", at % 5, at * at % 7),
+    });
+    let folder = Folder::with("a.csv", "a,b,y\n".to_owned() + &rows.collect::<String>());
+    let warning = "warning: 10 of 60 rows have gaps and were left out, most of them for gaps in \"a\" (10)";
+    let fit = "fit --metric one a.csv --landmarks 8 --missing drop --model m";
+    let run = folder.run(&format!("{fit} --json")).good();
+    assert!(run.err.lines().next_back().unwrap().starts_with(warning), "{}", run.err);
+    assert!(run.json()["warnings"][0].as_str().unwrap().starts_with(warning), "{}", run.out);
+    let run = folder.run("predict m a.csv").good();
+    assert!(run.err.lines().next_back().unwrap().starts_with(warning), "{}", run.err);
+    let few = folder.run(&format!("{} --missing mean --json", fit.replace(" --missing drop", ""))).good();
+    assert!(few.json().get("warnings").is_none(), "{}", few.out);
+
+    // More than half: refused in memory and in blocks, unless it is meant.
+    folder.write("b.csv", "a,b,y\n1,,3\n2,,5\n7,2,6\n8,3,7\n9,,1\n");
+    folder.run("convert b.csv --missing drop --out b.rows").refused(&[
+        "3 of 5 rows",
+        "\"b\" (3)",
+        "--allow-loss",
+    ]);
+    assert!(!folder.path("b.rows").exists());
+    folder.run("convert b.csv --missing drop --allow-loss --out b.rows").good();
+    assert_eq!(Store::open(&folder.path("b.rows")).unwrap().len(), 2);
+}
+
 #[test]
 fn row_numbers_are_named() {
     let folder = Folder::with("a.csv", everyday());
@@ -599,7 +811,7 @@ fn what_a_file_expands_to_is_limited() {
     }
     folder
         .run("select long.csv --landmarks 1 --limit rows=5")
-        .misused(&["line=N, columns=N, levels=N, classes=N or decompressed=N"]);
+        .misused(&["line=N, columns=N, levels=N, classes=N, decompressed=N or sparse=N"]);
 }
 
 /// Comments of exported files name which input is which level, and what it is where the value is missing.

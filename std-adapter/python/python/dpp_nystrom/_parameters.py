@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
@@ -34,12 +35,17 @@ def seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 def threads(n_jobs: int | None) -> int | None:
-    """Return the number of threads; None for all cores."""
+    """Return the number of threads; None for all cores. Negative numbers count from all cores, as joblib's do."""
     if n_jobs is None or n_jobs == -1:
         return None
-    if not isinstance(n_jobs, Integral) or n_jobs < 1:
-        raise ValueError(f"invalid n_jobs {n_jobs!r}: expected a number of threads, or None or -1 for all cores")
-    return int(n_jobs)
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"invalid n_jobs {n_jobs!r}: expected a number of threads, None or -1 for all cores, or -2 for all but one and so on"
+        )
+    if n_jobs < 0:
+        return int(max(cpu_count() + 1 + n_jobs, 1))
+    # Numbers beyond those of any machine; the number of threads itself is limited where they are started.
+    return int(min(n_jobs, 2**31))
 
 
 def positive(name: str, value: Any) -> float:

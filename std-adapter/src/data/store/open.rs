@@ -3,10 +3,10 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 0 to 7 | `dppnyrow` |
-//! | 8 to 11 | version: 1, 2 with a recipe, or 3 with a recipe and classes |
+//! | 8 to 11 | version: 1, 2 with a recipe, 3 with a recipe and classes, or 4 with markers of missing values as well |
 //! | 12 to 15 | length of the description |
 //! | 16 to 19 | CRC-32 of bytes 8 to 15 and of the description |
-//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values; in versions 2 and 3 then the [`Recipe`] of the features, and in 3 the label of each class with its number of rows |
+//! | 20 on | the description, in postcard's format: names, statistics, shape, the CRC-32 of the values; from version 2 on then the [`Recipe`] of the features, in 3 and 4 the label of each class with its number of rows, and in 4 the markers; there may be no class in 4 |
 //! | a multiple of 4,096 | the rows, one after the other: N x d values, `f32` or `f64` |
 //! | after them | the target, N values, if there is one; of classes the index of each row's |
 //!
@@ -39,7 +39,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FRAME: Frame =
-    Frame { magic: b"dppnyrow", version: 1, latest: 3, length: Length::Four, followed: true };
+    Frame { magic: b"dppnyrow", version: 1, latest: 4, length: Length::Four, followed: true };
 
 /// Rows begin at a multiple of this: a page, so that the values are aligned wherever the file is mapped.
 pub(crate) const ALIGNMENT: u64 = 4_096;
@@ -200,11 +200,17 @@ impl Store {
                 let (recipe, classes) = postcard::from_bytes(rest).map_err(malformed)?;
                 (description.recipe, description.classes) = (Some(recipe), classes);
             }
+            4 => {
+                let (recipe, classes, markers): (Recipe, _, _) =
+                    postcard::from_bytes(rest).map_err(malformed)?;
+                description.recipe = Some(Recipe { missing_values: Some(markers), ..recipe });
+                description.classes = classes;
+            }
             _ => {}
         }
         let as_the_version_says = match version {
             1 => rest.is_empty(),
-            2 => true,
+            2 | 4 => true,
             _ => !description.classes.is_empty(),
         };
         if !description.is_well_formed() || !as_the_version_says {

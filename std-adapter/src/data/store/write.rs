@@ -5,7 +5,9 @@ use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store, StoredClass
 use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
 use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
-use crate::data::{columns::TargetColumn, moments::Moments, scaler::Scaler, scaler::standardised};
+use crate::data::{
+    columns::TargetColumn, moments::Moments, prepared::leaves_no_room, scaler::Scaler, scaler::standardised,
+};
 use crate::error::{Error, TableError, TableProblem};
 use crate::framed_file::Frame;
 use crate::kernel::precision::Precision;
@@ -192,7 +194,9 @@ impl Writer {
                 true => column.moments.statistics(),
                 false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None },
             };
-            if statistics.overflow().is_some() {
+            if statistics.overflow().is_some()
+                || leaves_no_room(statistics.means[0], statistics.deviations[0])
+            {
                 return Err(Error::Spread { column: target.name.clone() });
             }
             (target.mean, target.deviation) = (statistics.means[0], statistics.deviations[0]);
@@ -211,6 +215,7 @@ impl Writer {
             return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
         let version = match (&description.recipe, description.classes.is_empty()) {
+            (Some(Recipe { missing_values: Some(_), .. }), _) => 4,
             (_, false) => 3,
             (Some(_), true) => 2,
             (None, true) => 1,
@@ -225,8 +230,12 @@ fn content(description: &Description) -> io::Result<Vec<u8>> {
     if let Some(recipe) = &description.recipe {
         content.extend(postcard::to_allocvec(recipe).map_err(io::Error::other)?);
     }
-    if !description.classes.is_empty() {
+    let markers = description.recipe.as_ref().and_then(|recipe| recipe.missing_values.as_ref());
+    if !description.classes.is_empty() || markers.is_some() {
         content.extend(postcard::to_allocvec(&description.classes).map_err(io::Error::other)?);
+    }
+    if let Some(markers) = markers {
+        content.extend(postcard::to_allocvec(markers).map_err(io::Error::other)?);
     }
     Ok(content)
 }

@@ -6,6 +6,7 @@
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
 use crate::data::table::input::{Input, Origin, line_limit};
+use crate::data::table::markers::{Markers, UNKNOWN};
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem};
 use std::borrow::Cow;
@@ -15,7 +16,8 @@ use std::io::{BufRead, Read};
 pub(crate) fn read<'a>(input: Input<'_>, origin: Origin<'a>, want: Want<'_>) -> Result<Rows<'a>, TableError> {
     let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
     let columns = declarations(&mut lines)?;
-    let mut rows = Rows::new(origin, columns.plan(want, origin.options)?);
+    let markers = Markers::of(want, origin.options).with(UNKNOWN);
+    let mut rows = Rows::new(origin, columns.plan(want, origin.options)?, markers);
     while let Some((text, line)) = lines.next()? {
         if text.starts_with('{') {
             return Err(TableProblem::SparseArff.at_line(line));
@@ -233,7 +235,7 @@ mod tests {
             ("M,1\n\n% no\nG,2\n", "a.arff, line 8, column 1 (\"a\"): the value \"G\" is not declared"),
             ("?,1\n", "a.arff, line 5, column 1 (\"a\"): the value is missing (\"?\")"),
             ("M,?\n", "a.arff, line 5, column 2 (\"b\"): the value is missing (\"?\")"),
-            ("M,nan\n", "a.arff, line 5, column 2 (\"b\"): \"nan\" is not a finite number"),
+            ("M,nan\n", "a.arff, line 5, column 2 (\"b\"): the value is missing (\"nan\")"),
             ("M\n", "a.arff, line 5: expected 2 fields, found 1"),
             ("M,1,2\n", "a.arff, line 5: expected 2 fields, found 3"),
             ("M,1,,\n", "a.arff, line 5: expected 2 fields, found 4"),
@@ -245,7 +247,7 @@ mod tests {
             let text = wrong(TWO, rows);
             assert!(text.starts_with(expected), "{text}");
         }
-        let latin = [b"@attribute a real\n@attribute b real\n@data\n1,2\n3,\xE9\n".as_slice()].concat();
+        let latin = [b"@attribute a real\n@attribute b real\n@data\n1,2\n3,\x81\xE9\n".as_slice()].concat();
         assert!(message("a.arff", latin, "last").starts_with("a.arff, line 5: the text is not UTF-8"));
     }
 

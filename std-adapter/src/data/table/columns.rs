@@ -61,16 +61,24 @@ pub(crate) enum Role {
     Feature(usize),
 }
 
-/// How the values of a feature column are parsed.
+/// How the values of a column are parsed.
 pub(crate) enum Cell {
     /// The first value decides.
-    Open,
+    Open(Undecided),
     Number,
     /// The levels' indices; `grows` if others are added.
     Words {
         codes: HashMap<Box<str>, usize>,
         grows: bool,
     },
+}
+
+/// The values so far of a column that may yet be one of numbers or of words. Each is a gap in the one, and a word in the other.
+#[derive(Default)]
+pub(crate) struct Undecided {
+    pub(crate) codes: HashMap<Box<str>, usize>,
+    /// The first of them, and its line.
+    pub(crate) first: Option<(Box<str>, u64)>,
 }
 
 impl Cell {
@@ -124,7 +132,7 @@ impl Column {
 
     fn cell(&self) -> Cell {
         match &self.kind {
-            Kind::Open => Cell::Open,
+            Kind::Open => Cell::Open(Undecided::default()),
             Kind::Nominal(values) => Cell::words(values, false),
             Kind::Number | Kind::Other(_) => Cell::Number,
         }
@@ -289,7 +297,12 @@ impl Columns {
         // Several targets are numbers.
         let labels = if targets.len() == 1 { options.labels } else { Labels::None };
         let [chosen, ignored]: [HashSet<usize>; 2] = [chosen, ignored].map(|list| list.into_iter().collect());
-        let mut recipe = Recipe { named: self.named, missing: options.missing, ..Recipe::default() };
+        let mut recipe = Recipe {
+            named: self.named,
+            missing: options.missing,
+            missing_values: options.missing_values.clone(),
+            ..Recipe::default()
+        };
         let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
         for (i, column) in self.list.iter().enumerate() {
             roles.push(if let Some(t) = targets.iter().position(|&target| target == i) {
@@ -344,7 +357,7 @@ impl Columns {
         declared.extend(targets.first().filter(|_| labels == Labels::All));
         let labels = match (labels, targets.first().map(|&i| self.list[i].cell())) {
             (Labels::None, _) | (_, None) => Cell::Number,
-            (Labels::All, Some(Cell::Open | Cell::Number)) => Cell::words(&[], true),
+            (Labels::All, Some(Cell::Open(_) | Cell::Number)) => Cell::words(&[], true),
             (_, Some(cell)) => cell,
         };
         let suspect = self.list.first().is_some_and(|column| {

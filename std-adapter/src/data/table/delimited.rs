@@ -14,7 +14,8 @@
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
 use crate::data::table::input::{BUFFER, Comments, Input, Limited, Origin, Passed, Plainer, line_limit};
-use crate::data::table::rows::{Rows, is_missing};
+use crate::data::table::markers::Markers;
+use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem};
 use csv::{ByteRecord, ErrorKind, Terminator};
 use std::cell::Cell;
@@ -29,8 +30,10 @@ pub(crate) fn read<'a>(
 ) -> Result<Rows<'a>, TableError> {
     let mut start = Start::read(&mut input).map_err(|e| origin.failed(e))?;
     let options = origin.options;
-    let delimiter = options.separator.unwrap_or_else(|| start.delimiter(preferred, options.decimal_comma));
-    start.uncomment(delimiter);
+    let markers = Markers::of(want, options);
+    let delimiter =
+        options.separator.unwrap_or_else(|| start.delimiter(preferred, options.decimal_comma, &markers));
+    start.uncomment(delimiter, &markers);
     let before = start.comments();
     let comments = Rc::new(Cell::new(0));
     let mut records = Records::new(start.text.as_slice().chain(input), delimiter, origin, comments.clone());
@@ -43,9 +46,9 @@ pub(crate) fn read<'a>(
     if let (1, true, found @ 3..) = (fields(&first), second, fields(&records.record)) {
         return Err(TableProblem::Title { found }.at_line(line));
     }
-    let columns = records.columns(&first, line, second.then_some(&records.record))?;
+    let columns = records.columns(&first, line, second.then_some(&records.record), &markers)?;
     let named = columns.named;
-    let mut rows = Rows::new(origin, columns.plan(want, options)?);
+    let mut rows = Rows::new(origin, columns.plan(want, options)?, markers);
     if !named {
         records.put(&first, line, &mut rows)?;
     }
@@ -98,7 +101,7 @@ impl Start {
         outside_quotes(&self.text[begin..end])
     }
 
-    fn delimiter(&self, preferred: u8, decimal_comma: bool) -> u8 {
+    fn delimiter(&self, preferred: u8, decimal_comma: bool, markers: &Markers) -> u8 {
         let (first, second) = (self.line(0), self.line(1));
         let count = |delimiter: u8| first.iter().filter(|&&byte| byte == delimiter).count();
         if preferred == b'\t' && count(b'\t') > 0 {
@@ -112,13 +115,13 @@ impl Start {
             (0, 1.., ..) => b'|',
             // The header of R has one field less.
             (0, 0, one @ 2.., two) if two == one || two == one + 1 => b' ',
-            (0, 0, one @ 1, 2) if number(&first).is_none() && one == 1 => b' ',
+            (0, 0, one @ 1, 2) if number(&first, markers).is_none() && one == 1 => b' ',
             _ => usual,
         }
     }
 
     /// Make a comment the header if it has words, and as many fields as the line of numbers after it.
-    fn uncomment(&mut self, delimiter: u8) {
+    fn uncomment(&mut self, delimiter: u8, markers: &Markers) {
         let Some((begin, end)) = self.comment else { return };
         let fields = |line: &[u8]| -> Vec<Vec<u8>> {
             let line = outside_quotes(line.trim_ascii());
@@ -126,7 +129,7 @@ impl Start {
             fields.filter(|field| delimiter != b' ' || !field.is_empty()).collect()
         };
         let (names, values) = (fields(&self.text[begin + 1..end]), fields(&self.line(0)));
-        let is_number = |field: &Vec<u8>| number(field).is_some();
+        let is_number = |field: &Vec<u8>| number(field, markers).is_some();
         if names.len() > 1
             && names.len() == values.len()
             && values.iter().all(is_number)
@@ -148,12 +151,12 @@ fn outside_quotes(line: &[u8]) -> Vec<u8> {
 }
 
 /// Parse a field that is not a word: a number, a truth value or, as NaN, a gap.
-fn number(field: &[u8]) -> Option<f64> {
+fn number(field: &[u8], markers: &Markers) -> Option<f64> {
     let text = std::str::from_utf8(field.trim_ascii()).ok()?;
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match text.parse().or_else(|_| text.replacen(',', ".", 1).parse()) {
         Ok(value) => Some(value),
-        Err(_) if is_missing(text) || is("true") || is("false") => Some(f64::NAN),
+        Err(_) if markers.mark_number(text) || is("true") || is("false") => Some(f64::NAN),
         Err(_) => None,
     }
 }
@@ -230,6 +233,7 @@ impl<'a, R: Read> Records<'a, R> {
         first: &ByteRecord,
         line: u64,
         second: Option<&ByteRecord>,
+        markers: &Markers,
     ) -> Result<Columns, TableError> {
         let count = fields(first);
         if count as u64 > self.origin.options.limits.columns {
@@ -241,7 +245,7 @@ impl<'a, R: Read> Records<'a, R> {
             let name = std::str::from_utf8(field.trim_ascii());
             names.push(name.map_err(|_| TableProblem::NotUtf8.at_line(line))?);
         }
-        let kind = |field: &[u8]| number(field);
+        let kind = |field: &[u8]| number(field, markers);
         let own: Vec<Option<f64>> = names.iter().map(|name| kind(name.as_bytes())).collect();
         let below: Vec<Option<f64>> = second.into_iter().flat_map(|record| record.iter().map(kind)).collect();
         let named = match self.origin.options.header {
@@ -275,7 +279,7 @@ impl<'a, R: Read> Records<'a, R> {
             let start = second.get(0).unwrap_or_default();
             fields(second) == count + 1
                 && second.len() == count + 1
-                && (number(start).is_none() || start == b"1")
+                && (kind(start).is_none() || start == b"1")
         });
         let all: Vec<&str> = short.then_some("").into_iter().chain(names).collect();
         let name = |(i, name): (usize, &&str)| match *name {
@@ -432,7 +436,7 @@ mod tests {
                 format!("a.csv, line 3, column 1 (\"a\"): the value is missing ({:?})", mark.trim());
             assert!(wrong.starts_with(&expected), "{wrong}");
         }
-        for value in ["NaN", "inf", "-Infinity", "1e999"] {
+        for value in ["inf", "-Infinity", "1e999"] {
             let wrong = message("a.csv", format!("a;b\n1;{value}\n"), "last");
             assert!(
                 wrong.starts_with(&format!("a.csv, line 2, column 2 (\"b\"): {value:?} is not a finite")),
@@ -442,14 +446,21 @@ mod tests {
     }
 
     #[test]
-    fn other_encodings_are_rejected_with_their_line() {
+    fn texts_that_are_neither_utf_8_nor_windows_1252_are_rejected_with_their_line() {
         assert!(
-            message("a.csv", b"a,b\n1,2\n3,\xE9\n", "last")
+            message("a.csv", b"a,b\n1,2\n3,\x81\xE9\n", "last")
                 .starts_with("a.csv, line 3: the text is not UTF-8")
         );
         assert!(
-            message("a.csv", b"temp\xE9rature,b\n1,2\n", "last")
+            message("a.csv", b"temp\xC3\xA9rature \xE9,b\n1,2\n", "last")
                 .starts_with("a.csv, line 1: the text is not UTF-8")
         );
+        // A later part of a long text.
+        let long =
+            [b"a,k,y\n1,\xE9,2\n".as_slice(), &b"3,x,4\n".repeat(60_000), "5,é,6\n".as_bytes()].concat();
+        let text = message("a.csv", long, "last");
+        assert!(text.contains("cannot be windows-1252, the encoding of the text before it"), "{text}");
+        let table = table("a.csv", b"temp\xE9rature,b\n1,2\n", "last").expect("Latin-1");
+        assert_eq!(table.feature_names, ["temp\u{e9}rature"]);
     }
 }

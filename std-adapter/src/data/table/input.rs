@@ -1,6 +1,7 @@
 //! What goes into a reader and what comes out: the input and its origin, and the table.
 
 use crate::data::scaler::power_of_two;
+use crate::data::table::encoding::Undecodable;
 use crate::data::table::options::Options;
 use crate::data::table::recipe::Recipe;
 use crate::data::weights::Weights;
@@ -110,6 +111,12 @@ pub struct Remarks {
     pub target_by_position: Option<String>,
     /// The number of lines after the first that begin with `#` and were skipped.
     pub comments: u64,
+    /// The encoding of the text, if it is not UTF-8.
+    pub encoding: Option<&'static str>,
+    /// The number of rows of the file so far, those that were left out too.
+    pub rows: u64,
+    /// The columns of which gaps left rows out so far, with the number of such rows, the most first.
+    pub gaps: Vec<(String, u64)>,
 }
 
 impl Remarks {
@@ -122,6 +129,14 @@ impl Remarks {
         self.row_numbers = later.row_numbers;
         self.target_by_position = later.target_by_position;
         self.comments += later.comments;
+        self.encoding = later.encoding;
+        self.rows = later.rows;
+        self.gaps = later.gaps;
+    }
+
+    /// Return the number of rows that were left out for their gaps.
+    pub fn lost(&self) -> u64 {
+        self.dropped.len() as u64 - self.weightless
     }
 }
 
@@ -161,10 +176,18 @@ pub(crate) fn line_limit(limit: u64) -> TableProblem {
 }
 
 impl Origin<'_> {
+    /// Whether all rows are held in memory at once.
+    pub(crate) fn holds_all(&self) -> bool {
+        self.receiver.is_none() && !self.scan
+    }
+
     pub(crate) fn failed(&self, source: io::Error) -> TableProblem {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         if let Some(&Passed(name, limit)) = source.get_ref().and_then(|error| error.downcast_ref()) {
             return TableProblem::Limit { name, limit };
+        }
+        if let Some(&problem) = source.get_ref().and_then(|error| error.downcast_ref::<Undecodable>()) {
+            return problem.into();
         }
         match source.kind() {
             InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableProblem::Gzip(source),

@@ -5,10 +5,14 @@
 
 use crate::data::table::columns::{Column, Columns, Want};
 use crate::data::table::input::{Input, Origin, line_limit};
+use crate::data::table::markers::Markers;
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem, cut};
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
+
+/// Numbers that rows may expand to for each that is written, whatever the limit.
+const MOST_ZEROS: u64 = 16;
 
 /// A row: its line, its label, and where its entries end.
 struct Row {
@@ -59,7 +63,15 @@ pub(crate) fn read<'a>(
     let names = indices(&entries, origin, want)?;
     let list = names.iter().map(|index| format!("f{index}")).chain(["label".to_owned()]).map(Column::number);
     let columns = Columns::named(list.collect());
-    let mut table = Rows::new(origin, columns.plan(want, origin.options)?);
+    let plan = columns.plan(want, origin.options)?;
+    let features = plan.recipe.columns.len() as u64;
+    // Blocks of rows that are passed on take little memory, however wide they are.
+    let expanded = if origin.holds_all() { features.saturating_mul(rows.len() as u64) } else { 0 };
+    let limit = origin.options.limits.sparse;
+    if expanded > limit.max(entries.len() as u64 * MOST_ZEROS) {
+        return Err(TableProblem::Sparse { rows: rows.len(), features, limit }.into());
+    }
+    let mut table = Rows::new(origin, plan, Markers::of(want, origin.options));
     // What is not written is 0, which rows begin with; a word, a target, a group or a weight is told so.
     let told: Vec<usize> = (0..names.len()).filter(|&column| table.is_told(column)).collect();
     let mut begin = 0;

@@ -3,8 +3,10 @@
 pub(crate) mod arff;
 pub(crate) mod columns;
 pub(crate) mod delimited;
+pub(crate) mod encoding;
 pub(crate) mod input;
 pub(crate) mod libsvm;
+pub(crate) mod markers;
 pub(crate) mod npy;
 pub(crate) mod options;
 pub(crate) mod reader;

@@ -6,6 +6,7 @@
 
 use crate::data::table::columns::{Columns, Want};
 use crate::data::table::input::{Input, Origin};
+use crate::data::table::markers::Markers;
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem, cut};
 use std::io::Read;
@@ -49,7 +50,10 @@ pub(crate) fn read<'a>(
         let rows = match &mut rows {
             Some(rows) => rows,
             // Name the columns only now that they are known to exist.
-            None => rows.insert(Rows::new(origin, Columns::unnamed(columns).plan(want, origin.options)?)),
+            None => {
+                let plan = Columns::unnamed(columns).plan(want, origin.options)?;
+                rows.insert(Rows::new(origin, plan, Markers::of(want, origin.options)))
+            }
         };
         for row in 0..height {
             rows.begin()?;

@@ -44,6 +44,11 @@ pub struct Options {
     pub words: Vec<String>,
     /// What is done with missing values of features.
     pub missing: Missing,
+    /// The fields that stand for a missing value, in place of the usual ones ([`Missing`]). An empty field does in any case, and
+    /// `?` in ARFF. Of a number it does not matter how it is written.
+    pub missing_values: Option<Vec<String>>,
+    /// Whether [`Missing::Drop`] may leave out more than half of the rows; otherwise that is an error.
+    pub allow_loss: bool,
     /// What a model does with a word that is none of its levels.
     pub unknown: Unknown,
     /// Take a model's columns in their order, whether or not the file or the model names them.
@@ -74,8 +79,10 @@ pub enum Labels {
     All,
 }
 
-/// What is done with a missing value of a feature: an empty field, `?`, `NA`, `NaN` or `null` in any case, or NaN in an
-/// array. With all but `Error`, rows of which the target is missing are left out of training.
+/// What is done with a missing value of a feature, which is NaN in an array. In a text it is an empty field, `?` or `\\N`; in a
+/// column of numbers also `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `null` and `None` in any case, `.` and `-`; in a column of words
+/// `NA`, `N/A`, `n/a`, `#N/A`, `<NA>`, `NaN`, `nan`, `NULL` and `null` as they are here, while `none` is a word.
+/// [`Options::missing_values`] are others. With all but `Error`, rows of which the target is missing are left out of training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
     /// It is an error.
@@ -113,11 +120,20 @@ pub struct Limits {
     pub classes: u64,
     /// Bytes that a compressed file expands to.
     pub decompressed: u64,
+    /// Numbers that sparse rows expand to where all are held in memory, if they are more than 16 times those written.
+    pub sparse: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 1 << 24, columns: 100_000, levels: 256, classes: 100, decompressed: 1 << 34 }
+        Self {
+            line: 1 << 24,
+            columns: 100_000,
+            levels: 256,
+            classes: 100,
+            decompressed: 1 << 34,
+            sparse: 1 << 27,
+        }
     }
 }
 
@@ -130,6 +146,7 @@ impl Limits {
             "levels" => &mut self.levels,
             "classes" => &mut self.classes,
             "decompressed" => &mut self.decompressed,
+            "sparse" => &mut self.sparse,
             _ => return false,
         };
         *limit = value;

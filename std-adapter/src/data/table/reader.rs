@@ -11,9 +11,11 @@
 //! | delimited | anything else | first row, if it contains words; otherwise `x0`, `x1`, ... |
 //!
 //! A column of words, which begins with a word, becomes one feature per level (see [`Recipe`]). Lines may end with a
-//! carriage return alone. Gzip is detected by its first bytes. The path `-` is standard input.
+//! carriage return alone. Gzip is detected by its first bytes, and so are UTF-16 and Windows-1252
+//! ([`Remarks::encoding`]). The path `-` is standard input.
 
 use crate::data::table::columns::Want;
+use crate::data::table::encoding::Text;
 use crate::data::table::input::{
     BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table,
 };
@@ -232,8 +234,6 @@ fn open<'a>(
     read_from(file, path, want, origin)
 }
 
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
 /// Bytes by which the format is detected.
 const HEAD: u64 = 1 << 16;
 
@@ -282,30 +282,31 @@ fn read_plain(
         return Err(TableProblem::Empty.into());
     }
     let (name, extension) = name_and_extension(path);
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
-    let ends_lines = |byte: u8| text.strip_suffix(b"\r").unwrap_or(text).contains(&byte);
-    let input: Box<dyn Read + '_> = match !is_npy(head) && ends_lines(b'\r') && !ends_lines(b'\n') {
-        true => Box::new(Plainer::new(input, true, false)),
-        false => input,
-    };
-    let mut input = BufReader::with_capacity(BUFFER, input);
-    if text.len() < head.len() {
-        input.read_exact(&mut [0; BYTE_ORDER_MARK.len()]).map_err(|e| origin.failed(e))?;
-    }
     if let Some(found) = unsupported(&extension, head) {
         return Err(TableProblem::Format(found).into());
     }
-    let rows = match extension.as_str() {
-        _ if is_npy(head) => npy::read(input, origin, want)?,
-        "npy" => npy::read(input, origin, want)?,
+    if is_npy(head) || extension == "npy" {
+        return npy::read(BufReader::with_capacity(BUFFER, input), origin, want)?.finish(name);
+    }
+    let encoding = Rc::new(Cell::new(None));
+    let text = Text::new(head, input, encoding.clone());
+    let (head, input) = peek(Box::new(text)).map_err(|e| origin.failed(e))?;
+    let ends_lines = |byte: u8| head.strip_suffix(b"\r").unwrap_or(&head).contains(&byte);
+    let input: Box<dyn Read + '_> = match ends_lines(b'\r') && !ends_lines(b'\n') {
+        true => Box::new(Plainer::new(input, true, false)),
+        false => input,
+    };
+    let input = BufReader::with_capacity(BUFFER, input);
+    let mut rows = match extension.as_str() {
         "arff" => arff::read(input, origin, want)?,
         "libsvm" | "svm" => libsvm::read(input, origin, want)?,
         _ if origin.options.libsvm => libsvm::read(input, origin, want)?,
         "csv" => delimited::read(input, origin, want, b',')?,
         "tsv" | "tab" => delimited::read(input, origin, want, b'\t')?,
-        _ if looks_like_arff(text) => arff::read(input, origin, want)?,
+        _ if looks_like_arff(&head) => arff::read(input, origin, want)?,
         _ => delimited::read(input, origin, want, b',')?,
     };
+    rows.tell_encoding(encoding.get());
     rows.finish(name)
 }
 
@@ -342,12 +343,14 @@ fn unsupported(extension: &str, head: &[u8]) -> Option<String> {
         "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",
         "pickle", "pkl", "rds", "sqlite", "xls", "xlsx", "xz", "zip", "zst",
     ];
-    const MAGIC: [(&[u8], &str); 5] = [
+    const MAGIC: [(&[u8], &str); 7] = [
         (b"PK\x03\x04", "a zip archive"),
         (b"PAR1", "Parquet"),
         (b"BZh", "bzip2"),
         (b"\xFD7zXZ\x00", "xz"),
         (b"\x28\xB5\x2F\xFD", "Zstandard"),
+        (b"\xFF\xFE\0\0", "UTF-32"),
+        (b"\0\0\xFE\xFF", "UTF-32"),
     ];
     if KNOWN.contains(&extension) {
         return Some(format!(".{extension}"));

@@ -30,6 +30,9 @@ pub struct Recipe {
     pub ids: Vec<String>,
     /// What is done with gaps.
     pub missing: Missing,
+    /// What stands for a missing value, if not what usually does ([`Missing`]). Models and row stores keep it apart.
+    #[serde(skip)]
+    pub missing_values: Option<Vec<String>>,
 }
 
 /// A column that features are made from.

@@ -3,10 +3,12 @@
 //! A row has one value per column of the recipe: a number, the index of a level, or NaN for a gap. What the columns
 //! become is settled once all rows were seen, or by the model, and then they are expanded to features.
 
-use crate::data::table::columns::{Cell, Plan, Role};
+use crate::data::table::columns::{Cell, Plan, Role, Undecided};
 use crate::data::table::input::{Origin, Reading, Remarks, Table};
+use crate::data::table::markers::Markers;
 use crate::data::table::options::{Missing, Unknown};
 use crate::error::table::{Place, TableError, TableProblem, cut};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::mem;
 
@@ -17,6 +19,7 @@ const BLOCK: usize = 1 << 19;
 pub(crate) struct Rows<'a> {
     origin: Origin<'a>,
     plan: Plan,
+    markers: Markers,
     /// One value per column of the recipe.
     raw: Vec<f64>,
     /// The values of each target, at least one list.
@@ -47,6 +50,11 @@ pub(crate) struct Rows<'a> {
     no_target_here: Option<(u64, usize, String)>,
     /// What was learned of each column.
     tallies: Vec<Tally>,
+    /// The rows that are left out for a gap in each column of the file.
+    gaps: Vec<u64>,
+    /// The rows left out for gaps, and those of weight 0.
+    lost: u64,
+    weightless_rows: u64,
     remarks: Remarks,
     /// The first value of the first column, while the values count rows.
     counting: Option<f64>,
@@ -62,9 +70,13 @@ struct Tally {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(origin: Origin<'a>, plan: Plan) -> Self {
+    pub(crate) fn new(origin: Origin<'a>, plan: Plan, markers: Markers) -> Self {
         Self {
             origin,
+            markers,
+            gaps: vec![0; plan.roles.len()],
+            lost: 0,
+            weightless_rows: 0,
             raw: Vec::new(),
             targets: vec![Vec::new(); plan.targets.len().max(1)],
             ids: Vec::new(),
@@ -91,6 +103,11 @@ impl<'a> Rows<'a> {
     /// Tell how many comments stand between the rows.
     pub(crate) fn tell_comments(&mut self, count: u64) {
         self.remarks.comments = count;
+    }
+
+    /// Tell in which encoding the text is, if not in UTF-8.
+    pub(crate) fn tell_encoding(&mut self, encoding: Option<&'static str>) {
+        self.remarks.encoding = encoding;
     }
 
     /// Return the number of fields per row.
@@ -144,6 +161,8 @@ impl<'a> Rows<'a> {
         let weightless = mem::take(&mut self.weightless);
         if mem::take(&mut self.dropped) || weightless {
             self.remarks.weightless += u64::from(weightless);
+            self.weightless_rows += u64::from(weightless);
+            self.lost += u64::from(!weightless);
             self.weights.truncate(self.first_weight);
             self.raw.truncate(self.start.0);
             self.targets.iter_mut().for_each(|target| target.truncate(self.start.1));
@@ -165,10 +184,16 @@ impl<'a> Rows<'a> {
         self.plan.recipe.missing
     }
 
+    /// Leave the row out for a gap.
+    fn leave_out(&mut self, column: usize) {
+        self.dropped = true;
+        self.gaps[column] += 1;
+    }
+
     /// Note a gap in a feature: NaN takes its place, or the row is left out.
-    fn gap(&mut self, feature: usize) {
+    fn gap(&mut self, feature: usize, column: usize) {
         if self.missing() == Missing::Drop {
-            self.dropped = true;
+            self.leave_out(column);
         } else {
             self.remarks.filled += 1;
             self.raw[self.start.0 + feature] = f64::NAN;
@@ -202,7 +227,9 @@ impl<'a> Rows<'a> {
             }
             Role::Feature(feature) => match self.value(feature, column, field, line) {
                 Ok(value) => self.raw[self.start.0 + feature] = value,
-                Err(error) if is_gap(&error.problem) && self.missing() != Missing::Error => self.gap(feature),
+                Err(error) if is_gap(&error.problem) && self.missing() != Missing::Error => {
+                    self.gap(feature, column);
+                }
                 Err(error) => return Err(error),
             },
         }
@@ -218,9 +245,7 @@ impl<'a> Rows<'a> {
     /// Note a row without a target.
     fn no_target(&mut self, column: usize, error: TableError, line: u64) -> Result<(), TableError> {
         match error.problem {
-            TableProblem::Missing(marker) | TableProblem::NotFinite(marker)
-                if self.plan.target_optional && is_missing(&marker) =>
-            {
+            TableProblem::Missing(marker) if self.plan.target_optional => {
                 self.no_target_here = Some((line, column, marker));
                 if self.origin.options.partly_labelled
                     && let Role::Target(t) = self.plan.roles[column]
@@ -229,7 +254,7 @@ impl<'a> Rows<'a> {
                 }
             }
             _ if is_gap(&error.problem) && !self.plan.target_optional && self.missing() != Missing::Error => {
-                self.dropped = true;
+                self.leave_out(column);
             }
             _ => return Err(error),
         }
@@ -238,15 +263,16 @@ impl<'a> Rows<'a> {
 
     /// Store a value that needs no parsing. NaN is a gap.
     pub(crate) fn put_value(&mut self, column: usize, value: f64, row: u64) -> Result<(), TableError> {
+        let value = if self.markers.mark_value(value) { f64::NAN } else { value };
         let is_gap = value.is_nan() && self.missing() != Missing::Error;
         match self.plan.roles[column] {
             Role::Unused => {}
             Role::Group => return self.put(column, value.to_string().as_bytes(), row),
-            Role::Feature(feature) if is_gap => self.gap(feature),
+            Role::Feature(feature) if is_gap => self.gap(feature, column),
             Role::Feature(feature) if matches!(self.plan.cells[feature], Cell::Words { .. }) => {
                 return self.put(column, value.to_string().as_bytes(), row);
             }
-            Role::Target(_) if is_gap && !self.plan.target_optional => self.dropped = true,
+            Role::Target(_) if is_gap && !self.plan.target_optional => self.leave_out(column),
             Role::Target(_) if matches!(self.plan.labels, Cell::Words { .. }) => {
                 return self.put(column, value.to_string().as_bytes(), row);
             }
@@ -278,16 +304,26 @@ impl<'a> Rows<'a> {
     /// Return the rows not passed on: all, without a receiver.
     pub(crate) fn finish(mut self, name: String) -> Result<Reading, TableError> {
         self.settle();
-        if self.count == 0 {
-            let Remarks { dropped, weightless, .. } = &self.remarks;
-            return Err(match dropped.len() {
-                0 => TableProblem::NoRows,
-                _ if *weightless > 0 => TableProblem::NoWeight,
-                dropped => TableProblem::AllDropped(dropped),
+        self.refuse_open_target()?;
+        let (dropped, rows) = (self.lost, self.begun as u64 - self.weightless_rows);
+        let drops = self.missing() == Missing::Drop && !self.plan.target_optional && !self.origin.scan;
+        let is_refused = drops && !self.origin.options.allow_loss && 2 * dropped > rows;
+        match self.count {
+            0 if self.weightless_rows > 0 => Err(TableProblem::NoWeight.into()),
+            0 if dropped == 0 => Err(TableProblem::NoRows.into()),
+            count if count == 0 || is_refused => {
+                Err(TableProblem::Dropped { dropped, rows, columns: self.columns_with_gaps() }.into())
             }
-            .into());
+            _ => self.block(name),
         }
-        self.block(name)
+    }
+
+    /// Return the columns whose gaps left rows out, the most first.
+    fn columns_with_gaps(&self) -> Vec<(String, u64)> {
+        let columns = self.plan.names.iter().cloned().zip(self.gaps.iter().copied());
+        let mut columns: Vec<_> = columns.filter(|(_, rows)| *rows > 0).collect();
+        columns.sort_by_key(|(_, rows)| Reverse(*rows));
+        columns
     }
 
     /// Add the rows to what is known of the columns.
@@ -299,7 +335,7 @@ impl<'a> Rows<'a> {
                     continue;
                 }
                 tally.known += 1;
-                if let Cell::Words { .. } = cell {
+                if let Cell::Words { .. } | Cell::Open(_) = cell {
                     let code = *value as usize;
                     tally.levels.resize(tally.levels.len().max(code + 1), 0);
                     tally.levels[code] += 1;
@@ -326,7 +362,7 @@ impl<'a> Rows<'a> {
         {
             let mut order = Vec::new();
             match cell {
-                Cell::Open => return Err(TableProblem::EmptyColumn(column.name.clone()).into()),
+                Cell::Open(_) => return Err(TableProblem::EmptyColumn(column.name.clone()).into()),
                 Cell::Number => {}
                 Cell::Words { codes, grows } => {
                     let mut levels: Vec<(Box<str>, usize)> = mem::take(codes).into_iter().collect();
@@ -441,10 +477,12 @@ impl<'a> Rows<'a> {
         }
         let some = || self.targets.iter().flatten().any(|target| !target.is_nan());
         let has_target = !self.plan.targets.is_empty() && (self.no_target.is_none() || (partly && some()));
+        let gaps = self.columns_with_gaps();
         let mut targets = self.targets.iter_mut().map(mem::take);
         let recipe = &self.plan.recipe;
         let mut remarks = mem::take(&mut self.remarks);
         remarks.target_by_position.clone_from(&self.plan.target_by_position);
+        (remarks.rows, remarks.gaps) = (self.begun as u64, gaps);
         remarks.row_numbers = (self.counting.is_some() && self.count > 2).then(|| self.plan.names[0].clone());
         Ok(Reading {
             table: Table {
@@ -469,24 +507,14 @@ impl<'a> Rows<'a> {
     fn value(&mut self, feature: usize, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
         match &self.plan.cells[feature] {
             Cell::Number => return self.number(column, field, line),
-            Cell::Open => {
-                let number = self.number(column, field, line);
-                match number.as_ref().err().map(|error| &error.problem) {
-                    Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
-                        return Err(TableProblem::TwoPasses.into());
-                    }
-                    Some(TableProblem::NotANumber(_)) => {
-                        self.no_number_with_commas(column, field, line)?;
-                        self.plan.cells[feature] = Cell::words(&[], true);
-                    }
-                    problem => {
-                        if problem.is_none_or(|problem| !is_gap(problem)) {
-                            self.plan.cells[feature] = Cell::Number;
-                        }
-                        return number;
-                    }
+            Cell::Open(_) => match self.decide(Some(feature), column, field, line)? {
+                Decided::Number(number) => {
+                    self.settle_number(Some(feature), column)?;
+                    return number;
                 }
-            }
+                Decided::Word(codes) => self.plan.cells[feature] = Cell::Words { codes, grows: true },
+                Decided::Not(code) => return code,
+            },
             Cell::Words { .. } => {}
         }
         let word = text(field, line)?;
@@ -494,7 +522,7 @@ impl<'a> Rows<'a> {
         let (known, limit) = (codes.len(), self.origin.options.limits.levels);
         let problem = match codes.get(word) {
             Some(&code) => return Ok(code as f64),
-            None if is_missing(word) => TableProblem::Missing,
+            None if self.markers.mark_word(word) => TableProblem::Missing,
             None if *grows && (known as u64) < limit => {
                 codes.insert(word.into(), known);
                 return Ok(known as f64);
@@ -516,24 +544,17 @@ impl<'a> Rows<'a> {
 
     /// Parse a target: a number, or the index of a label.
     fn target(&mut self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
-        if let Cell::Number | Cell::Open = self.plan.labels {
-            let number = self.number(column, field, line);
-            let Cell::Open = self.plan.labels else { return number };
-            match number.as_ref().err().map(|error| &error.problem) {
-                Some(TableProblem::NotANumber(_)) if self.origin.receiver.is_some() => {
-                    return Err(TableProblem::TwoPasses.into());
-                }
-                Some(TableProblem::NotANumber(_)) => {
-                    self.no_number_with_commas(column, field, line)?;
-                    self.plan.labels = Cell::words(&[], true);
-                }
-                problem => {
-                    if problem.is_none_or(|problem| !is_gap(problem)) {
-                        self.plan.labels = Cell::Number;
-                    }
+        match self.plan.labels {
+            Cell::Number => return self.number(column, field, line),
+            Cell::Open(_) => match self.decide(None, column, field, line)? {
+                Decided::Number(number) => {
+                    self.settle_number(None, column)?;
                     return number;
                 }
-            }
+                Decided::Word(codes) => self.plan.labels = Cell::Words { codes, grows: true },
+                Decided::Not(code) => return code,
+            },
+            Cell::Words { .. } => {}
         }
         let word = text(field, line)?;
         if word.contains('\n') {
@@ -548,7 +569,7 @@ impl<'a> Rows<'a> {
         let (known, limit) = (codes.len(), self.origin.options.limits.classes);
         let problem = match codes.get(label) {
             Some(&code) => return Ok(code as f64),
-            None if is_missing(word) => TableProblem::Missing,
+            None if self.markers.mark_word(word) => TableProblem::Missing,
             None if *grows && (known as u64) < limit => {
                 codes.insert(label.into(), known);
                 return Ok(known as f64);
@@ -575,14 +596,107 @@ impl<'a> Rows<'a> {
         let problem = match parsed {
             // Thousands, or the comma is not the decimal point: a factor of a thousand is at stake.
             Ok(_) if comma && text.contains('.') => TableProblem::Point,
+            Ok(value) if self.markers.mark_value(value) => TableProblem::Missing,
             Ok(value) if value.is_finite() => return Ok(value),
-            Ok(_) => TableProblem::NotFinite,
+            Ok(_) if !self.markers.mark_number(text) => TableProblem::NotFinite,
             Err(_) if text.eq_ignore_ascii_case("true") => return Ok(1.0),
             Err(_) if text.eq_ignore_ascii_case("false") => return Ok(0.0),
-            Err(_) if is_missing(text) => TableProblem::Missing,
-            Err(_) => TableProblem::NotANumber,
+            Err(_) if !self.markers.mark_number(text) => TableProblem::NotANumber,
+            _ => TableProblem::Missing,
         };
         Err(self.refused(column, text, line, problem))
+    }
+
+    /// Return the cell of a feature, or of the target.
+    fn cell(&mut self, feature: Option<usize>) -> &mut Cell {
+        match feature {
+            Some(feature) => &mut self.plan.cells[feature],
+            None => &mut self.plan.labels,
+        }
+    }
+
+    /// Decide by a value whether an open column is one of numbers or of words.
+    fn decide(
+        &mut self,
+        feature: Option<usize>,
+        column: usize,
+        field: &[u8],
+        line: u64,
+    ) -> Result<Decided, TableError> {
+        let number = self.number(column, field, line);
+        let is_word = match number.as_ref().err().map(|error| &error.problem) {
+            Some(TableProblem::NotANumber(_)) => true,
+            Some(TableProblem::Missing(_)) => false,
+            _ => return Ok(Decided::Number(number)),
+        };
+        let word = text(field, line)?;
+        if !is_word && self.markers.mark_word(word) {
+            return Ok(Decided::Not(number));
+        }
+        if self.origin.receiver.is_some() {
+            // Rows before this one may have been passed on.
+            return Err(TableProblem::TwoPasses.into());
+        }
+        if is_word {
+            self.no_number_with_commas(column, field, line)?;
+        }
+        let Cell::Open(Undecided { codes, first }) = self.cell(feature) else {
+            return Ok(Decided::Not(number));
+        };
+        if is_word {
+            return Ok(Decided::Word(mem::take(codes)));
+        }
+        first.get_or_insert_with(|| (word.into(), line));
+        let next = codes.len();
+        let code = *codes.entry(word.into()).or_insert(next);
+        Ok(Decided::Not(Ok(code as f64)))
+    }
+
+    /// Make an open column one of numbers: its values before are gaps.
+    fn settle_number(&mut self, feature: Option<usize>, column: usize) -> Result<(), TableError> {
+        let Cell::Open(Undecided { first, .. }) = mem::replace(self.cell(feature), Cell::Number) else {
+            return Ok(());
+        };
+        let Some((marker, line)) = first else { return Ok(()) };
+        match (self.missing(), feature) {
+            (Missing::Error, _) => return Err(self.refused(column, &marker, line, TableProblem::Missing)),
+            (Missing::Mean | Missing::Indicator, Some(feature)) => {
+                let (width, end) = (self.plan.cells.len(), self.start.0);
+                for value in self.raw[..end].iter_mut().skip(feature).step_by(width) {
+                    self.remarks.filled += u64::from(!value.is_nan());
+                    *value = f64::NAN;
+                }
+                let Tally { known, gaps, levels, .. } = &mut self.tallies[feature];
+                *gaps += mem::take(known);
+                levels.clear();
+            }
+            // Each row before has a gap in this column.
+            _ => self.leave_out_before(column),
+        }
+        Ok(())
+    }
+
+    /// Leave out the rows before the current one, for gaps in a column.
+    fn leave_out_before(&mut self, column: usize) {
+        self.gaps[column] += self.count as u64;
+        self.lost += self.count as u64;
+        self.remarks.dropped = (0..self.begun - 1).collect();
+        self.raw.drain(..self.start.0);
+        self.targets.iter_mut().for_each(|target| drop(target.drain(..self.start.1.min(target.len()))));
+        self.groups.drain(..self.first_group);
+        self.weights.drain(..self.first_weight);
+        self.ids.drain(..self.ids.len() - self.plan.ids.len());
+        (self.count, self.start, self.first_group, self.first_weight) = (0, (0, 0), 0, 0);
+        self.tallies.fill(Tally::default());
+    }
+
+    /// Refuse a target all of whose values may be words or gaps.
+    fn refuse_open_target(&self) -> Result<(), TableError> {
+        let Cell::Open(Undecided { first: Some((marker, line)), .. }) = &self.plan.labels else {
+            return Ok(());
+        };
+        let column = self.plan.roles.iter().position(|role| *role == Role::Target(0)).unwrap_or(0);
+        Err(self.refused(column, marker, *line, TableProblem::Missing))
     }
 
     /// Refuse to take a number with commas for a word.
@@ -615,17 +729,17 @@ fn text(field: &[u8], line: u64) -> Result<&str, TableError> {
     std::str::from_utf8(field.trim_ascii()).map_err(|_| TableProblem::NotUtf8.at_line(line))
 }
 
-/// Whether a field is a usual marker of a missing value.
-pub(crate) fn is_missing(text: &str) -> bool {
-    const MARKERS: [&str; 11] = ["?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "\\N", ".", "-"];
-    text.is_empty() || MARKERS.iter().any(|marker| text.eq_ignore_ascii_case(marker))
-}
-
 /// Whether a value could not be read because there is none.
 fn is_gap(problem: &TableProblem) -> bool {
-    match problem {
-        TableProblem::Missing(_) => true,
-        TableProblem::NotFinite(text) => is_missing(text),
-        _ => false,
-    }
+    matches!(problem, TableProblem::Missing(_))
+}
+
+/// What a value says of a column that is open.
+enum Decided {
+    /// It is one of numbers, and this is the first.
+    Number(Result<f64, TableError>),
+    /// It is one of words, these and those that follow.
+    Word(HashMap<Box<str>, usize>),
+    /// Nothing: it is a gap, or what may be a gap or a word.
+    Not(Result<f64, TableError>),
 }
