@@ -47,7 +47,7 @@
 //!
 //! # Order of modules
 //!
-//! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `atomic_file`, `framed_file`, `linalg`,
+//! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `threads`, `atomic_file`, `framed_file`, `linalg`,
 //! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`,
 //! `interop`.
 //!

@@ -97,7 +97,9 @@ fn learned<const C: usize, const D: usize>(
     let constant: Vec<usize> = (0..D).filter(|&column| learner.is_constant(column)).collect();
     learner.freeze_scaling_allowing(&constant).unwrap();
     // Another value of a feature that was constant so far is refused.
-    rows.iter().for_each(|(row, _)| drop(learner.offer(row, &mut random)));
+    rows.iter().for_each(|(row, _)| {
+        let _ = learner.offer(row, &mut random);
+    });
     learner.freeze_landmarks().unwrap();
     for (at, (row, target)) in rows.iter().enumerate() {
         let _ = learner.learn(row, *target);

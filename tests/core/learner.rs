@@ -277,7 +277,8 @@ fn bad_input_is_an_error_and_changes_nothing() {
 fn constant_columns_are_refused_by_name() {
     let mut sensor = Sensor::new(1);
     // A stuck sensor, noise below and above the rounding error, zeros, and seconds since 1970.
-    let columns: [(&str, bool, fn(u32, f32) -> f32); 7] = [
+    type Column = fn(u32, f32) -> f32;
+    let columns: [(&str, bool, Column); 7] = [
         ("stuck", true, |_, _| 1013.25),
         ("zero", true, |_, _| 0.0),
         ("noise in the last digits", true, |_, unit| 1013.25 + (unit - 0.5) * 2e-5),
@@ -387,7 +388,9 @@ fn a_constant_target_is_learned_in_its_own_units() {
     sensor.by_ref().take(100).for_each(|reading| learner.scale(&reading.row, 7.5).unwrap());
     assert_eq!(learner.freeze_scaling(), Err(Error::Constant { column: D }));
     learner.freeze_scaling_allowing(&[D]).unwrap();
-    sensor.by_ref().take(200).for_each(|reading| drop(learner.offer(&reading.row, &mut random).unwrap()));
+    sensor.by_ref().take(200).for_each(|reading| {
+        learner.offer(&reading.row, &mut random).unwrap();
+    });
     learner.freeze_landmarks().unwrap();
     sensor.by_ref().take(1_000).for_each(|reading| learner.learn(&reading.row, 9.0).unwrap());
     assert!(learner.solve(1e-6).unwrap() < 0.01);

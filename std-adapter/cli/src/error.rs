@@ -75,7 +75,7 @@ pub(crate) enum Error {
     OneKey { path: PathBuf, device: u64, other: u64 },
     /// A file that cannot be locked.
     #[error("{}: cannot be locked: {source}; keep the counters (--seen) in a folder that can be written to", path.display())]
-    Lock { path: PathBuf, source: io::Error },
+    Lock { path: PathBuf, source: std::io::Error },
     /// States that cannot be merged, or are far from the others.
     #[error("{reason}; look at what sent it, then leave it out (--outliers exclude){}", if *far { ", or accept it (accept)" } else { "" })]
     Refused { reason: String, far: bool },

@@ -174,7 +174,7 @@ pub(crate) fn learn_metric(
             problem: "at most 100 landmarks are free to move; take fewer, or rows as landmarks",
         });
     }
-    let too_wide = data.dim > data.len().min(LEARNING_ROWS).max(WIDEST_MAP);
+    let too_wide = data.dim > data.len().clamp(WIDEST_MAP, LEARNING_ROWS);
     let ranks = match metric {
         Metric::One | Metric::Scales => Vec::new(),
         Metric::Map(_) if too_wide => {
@@ -676,7 +676,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gram, MULTIPLES, RpCholesky, Task, Weights, learn_metric, ranks, run};
+    use super::{Gram, MULTIPLES, RpCholesky, Task, WIDEST_MAP, Weights, learn_metric, ranks, run};
     use crate::data::prepared::{Prepared, StandardTarget};
     use crate::error::Error;
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};

@@ -635,7 +635,7 @@ fn triangle(rank: usize, length: usize) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, ROWS};
+    use super::{Block, ROWS, TRIES};
     use crate::approximation::features::independent;
     use crate::error::Error;
     use crate::heap::{Heap, RidgeHeap};

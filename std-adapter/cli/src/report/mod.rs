@@ -6,7 +6,6 @@ mod classes;
 mod page;
 mod targets;
 
-use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::info::IMPORTANCE;
@@ -15,7 +14,6 @@ use crate::output::{notes, plain_line, short};
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::model::{Model, PERMUTATIONS};
 use dpp_nystrom::pipeline::Outcome;
-use dpp_nystrom::regression::{FOLDS, HeldOut};
 use dpp_nystrom::{Nystroem, approximation::Components, atomic_file::write_whole};
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, bars_picture, shortened};
 use maud::{Markup, html};

@@ -676,9 +676,8 @@ fn texts_of_other_encodings_are_read_and_told() {
         encoder.write_all(&bytes).unwrap();
         folder.write("a.csv.gz", encoder.finish().unwrap());
         folder.write(name, &bytes);
-        let told = |err: &str| {
-            err.contains("encoding of the text") == !encoding.is_empty() && err.contains(encoding)
-        };
+        let told =
+            |err: &str| err.contains("encoding of the text") != encoding.is_empty() && err.contains(encoding);
         for run in [
             folder.run(&usual.replace("utf8.csv", name)).good(),
             folder.run(&usual.replace("utf8.csv", "a.csv.gz")).good(),
