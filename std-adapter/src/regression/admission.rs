@@ -145,12 +145,16 @@ fn of_device(device: &Option<u64>) -> String {
 pub fn newest(states: Vec<Received>, seen: &Counters) -> (Vec<Received>, Vec<Refused>) {
     let mut reasons: Vec<Option<Refusal>> = states.iter().map(|state| replay(state, seen)).collect();
     for at in 0..states.len() {
-        if reasons[at].is_none() {
-            reasons[at] = states
-                .iter()
-                .enumerate()
-                .find_map(|(other, state)| of_device_too(&states[at], at, state, other));
+        if reasons[at].is_some() {
+            continue;
         }
+        // The latest of the others, and the first of these, is named.
+        let of_other = |(other, state): (usize, &Received)| {
+            let reason = of_device_too(&states[at], at, state, other)?;
+            Some((state.origin?.counter, reason))
+        };
+        let named = states.iter().enumerate().rev().filter_map(of_other).max_by_key(|&(counter, _)| counter);
+        reasons[at] = named.map(|(_, reason)| reason);
     }
     let taken = |reasons: &[Option<Refusal>], at: usize| reasons[at].is_none();
     // The server's own first: what equals it is the other's.
