@@ -135,7 +135,7 @@ fn a_map_is_the_same_as_mapped_rows() {
     folder.write("rows.csv", "row\n".to_owned() + &landmarks.concat());
     let sigma = 2.5 / deviation;
     let given = format!(
-        "fit b.csv --given rows.csv --model n --kernel matern32 --ridge 1e-6 --variance --sigma {sigma:?}"
+        "fit b.csv --given rows.csv --metric one --model n --kernel matern32 --ridge 1e-6 --variance --sigma {sigma:?}"
     );
     folder.run(&given).good();
     for (at, (found, expected)) in found.iter().zip(predictions("n", "new-b.csv")).enumerate() {
@@ -432,7 +432,7 @@ fn columns_without_which_the_error_rises_are_kept() {
         format!("{a},{b},{}\n", a + 0.3 * b + 0.3 * noise.normal())
     });
     let folder = Folder::with("a.csv", "a,b,y\n".to_owned() + &lines.collect::<String>());
-    let run = fit(&folder, "--metric one --drop-below 99%");
+    let run = fit(&folder, "--metric one --landmarks 15 --drop-below 99%");
     let report = run.json();
     assert!(report["dropped"].as_array().unwrap().is_empty(), "{report}");
     assert_eq!((&report["weak_but_kept"][0]["column"], &report["dim"]), (&"b".into(), &2.into()));
@@ -440,7 +440,7 @@ fn columns_without_which_the_error_rises_are_kept() {
     assert!(number(without, "value") > number(with, "value") + number(with, "standard_error"), "{report}");
     assert!(run.err.contains("no column is left out: the error rises without b"), "{}", run.err);
     let model = folder.bytes("m");
-    fit(&folder, "--metric one");
+    fit(&folder, "--metric one --landmarks 15");
     assert!(folder.bytes("m") == model);
 }
 
@@ -499,7 +499,7 @@ fn noise_is_last_in_all_draws() {
             format!("{a},{b},{c},{}\n", 3.0 * a + b * b + 0.1 * noise.uniform())
         });
         let folder = Folder::with("a.csv", "a,b,c,y\n".to_owned() + &lines.collect::<String>());
-        let report = fit(&folder, "--metric scales").json();
+        let report = fit(&folder, "--metric scales --landmarks 10").json();
         let ranked = ranked(&report);
         assert_eq!(ranked[2].0, "c", "{draw}: {ranked:?} {report}");
         assert_eq!(ranked[0].0, "a", "{draw}: {ranked:?}");
