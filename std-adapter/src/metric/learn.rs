@@ -678,7 +678,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gram, MULTIPLES, RpCholesky, Task, Weights, learn_metric, ranks, run};
+    use super::{Gram, MULTIPLES, RpCholesky, Task, WIDEST_MAP, Weights, learn_metric, ranks, run};
     use crate::data::prepared::{Prepared, StandardTarget};
     use crate::error::Error;
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
