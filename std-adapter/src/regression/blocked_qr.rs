@@ -935,8 +935,8 @@ mod tests {
     #[test]
     fn a_block_holds_the_rows_that_it_was_given() {
         let dim = 3 * TRIES;
-        let ground =
-            Points::new(&[1.0; 3 * TRIES], dim, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
+        let home = vec![1.0; dim];
+        let ground = Points::new(&home, dim, KernelKind::Linear.build::<f64>(1.0).unwrap()).unwrap();
         let mut memory = Heap::new(1).unwrap();
         let landmarks = independent(&ground, &[0], &mut memory).unwrap();
         let mut heap = RidgeHeap::new(1).unwrap();
