@@ -66,6 +66,13 @@ fn library_by(method: &str, data: &Dataset<'_>) -> (Nystroem, Model) {
     }
 }
 
+/// The program's model without what it measured on rows that it left out.
+fn without_measurements(folder: &Folder) -> Model {
+    let model = Model::load(folder.path("told.dpp")).unwrap();
+    assert!(model.test_error.is_some() && model.importances.is_some());
+    Model { test_error: None, importances: None, ..model }
+}
+
 /// The library and the program, on the files `name` and `data.rows` of a folder.
 fn agree(folder: &Folder, name: &str) {
     let table = table::read(&folder.path(name), &Target::Last).unwrap();
@@ -91,7 +98,8 @@ fn agree(folder: &Folder, name: &str) {
                 model.trained_on = table.name.clone();
             }
             model.save(folder.path("m.dpp")).unwrap();
-            assert!(folder.bytes("m.dpp") == folder.bytes("told.dpp"), "{method} {kind}: another model");
+            let own = without_measurements(folder).to_bytes().unwrap();
+            assert!(folder.bytes("m.dpp") == own, "{method} {kind}: another model");
             let model = Model::load(folder.path("m.dpp")).unwrap();
             let told = match kind {
                 // A store's rows in their own units differ from the file's by rounding.
@@ -157,7 +165,7 @@ fn dependent_landmarks_are_left_out_alike() {
     folder
         .run("fit --metric one a.csv --given given.csv --sigma 5 --precision f32 --seed 7 --variance --model told.dpp")
         .good();
-    assert_eq!(fitted.model, Model::load(folder.path("told.dpp")).unwrap());
+    assert_eq!(fitted.model, without_measurements(&folder));
     assert_eq!(fitted.model.landmark_rows.len(), 25 - fitted.dependent);
 }
 

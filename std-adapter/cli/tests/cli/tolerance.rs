@@ -55,7 +55,9 @@ fn a_model_within_an_error_of_prediction() {
     let c = row_numbers(&found, "landmarks").len() as f64;
     let of = |c: f64| points.iter().find(|point| point.0 == c).unwrap().1;
     assert!(of(c) <= 0.3 && of(c - 1.0) > 0.3, "{found}");
-    assert_close(number(&found, "cv_nrmse"), of(c), 1e-12);
+    // The curve is of the rows that the test error leaves out of the choice, the other error of all rows.
+    assert!((number(&found, "cv_nrmse") / of(c) - 1.0).abs() < 0.1, "{found}");
+    assert!(number(&found["test"], "nrmse") < 0.5, "{found}");
     assert_eq!(found["tolerance_on"], "prediction");
     // Likewise at a given ridge, which is then not cross-validated.
     let given = fit("--tolerance 0.3 --tolerance-on prediction --ridge 1e-4").good().json();
