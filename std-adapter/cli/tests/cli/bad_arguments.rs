@@ -165,7 +165,7 @@ fn given_row_indices() {
         ("row\n1e20\n", "entry 1: 100000000000000000000 is not a row number"),
         ("row\n3\n4\n3\n", "mine.csv, entry 3: 3 is there twice; remove one"),
         ("row\nfirst\n", "mine.csv, line 2, column 1 (\"row\"): \"first\" is not a number"),
-        ("row\nnan\n", "mine.csv, line 2, column 1 (\"row\"): \"nan\" is not a finite number"),
+        ("row\nnan\n", "mine.csv, line 2, column 1 (\"row\"): the value is missing (\"nan\")"),
         ("row\n", "mine.csv: there are no rows after the header"),
         ("", "mine.csv: the file is empty"),
     ];

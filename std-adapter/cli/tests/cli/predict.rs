@@ -183,7 +183,7 @@ fn rows_of_another_shape_are_refused() {
     predict(&folder, "narrow.csv", narrow.features_csv())
         .refused(&["the model's features \"c\" are not in the file"]);
     predict(&folder, "nan.csv", "a,b,c\n1,2,3\n1,nan,3\n")
-        .refused(&["nan.csv, line 3, column 2 (\"b\"): \"nan\""]);
+        .refused(&["nan.csv, line 3, column 2 (\"b\"): the value is missing (\"nan\")"]);
     predict(&folder, "none.csv", "a,b,c\n").refused(&["none.csv: there are no rows after the header"]);
 }
 
