@@ -197,7 +197,7 @@ const OPTIONS: [(&str, &str, &str, Under); 54] = {
         ("--words", "--ignore w,k", "--words g", ROWS),
         ("--missing", "", "--missing drop", PLACES),
         ("--missing-values", "--ignore w,k", "--missing-values 4", ROWS),
-        ("--allow-loss", "--missing drop", "--allow-loss", Resumes),
+        ("--allow-loss", "", "--allow-loss", Resumes),
         ("--header", "h.csv -ignore --landmarks 9", "--header yes", ROWS),
         ("--separator", "p.csv -ignore --header no --separator ; --landmarks 5", "--separator ,", ROWS),
         ("--decimal", "d.csv -ignore --decimal ,", "--decimal .", Refused("is a number with a comma")),

@@ -128,7 +128,9 @@ fn the_command_does_what_the_library_does() {
         assert_close(number(&selected, "trace_error"), trace.error, f64::EPSILON);
 
         folder.run(&format!("fit --metric one {options} --method kdpp --variance --model m")).good();
-        assert_eq!(Model::load(folder.path("m")).unwrap(), training.model);
+        // The program measures the model on rows that it leaves out, the library's regression does not.
+        let told = Model::load(folder.path("m")).unwrap();
+        assert_eq!(Model { test_error: None, importances: None, ..told }, training.model);
         let run = folder.run("predict m a.csv").good();
         // Written with enough digits to parse to the same bits.
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
