@@ -114,7 +114,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// Return the γ under which the first target is most likely, to [`solve`](Self::solve) with. It needs no rows but those that
     /// were added.
     ///
-    /// It is the greatest marginal likelihood of the Gaussian process that [variances](crate::krr) are of (Rasmussen and Williams,
+    /// It is the greatest marginal likelihood of the Gaussian process that [variances](Self::variance) are of (Rasmussen and Williams,
     /// *Gaussian Processes for Machine Learning*, §5.4): with `J(λ)` the minimum of `‖Φβ - y‖² + λ‖β‖²`, and `s² = J/N`, the least
     ///
     /// `N ln J + ln det(ΦᵀΦ/λ + I)`

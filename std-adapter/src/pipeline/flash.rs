@@ -113,7 +113,7 @@ pub fn flash_bytes(
 /// be better by 1 %. The test error is that of the device's arithmetic on a tenth of the rows that is left out of all of this.
 ///
 /// # Errors
-/// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`].
+/// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`](super::fit).
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,
