@@ -164,7 +164,7 @@ const SUFFIX: &str = ".tmp";
 
 #[cfg(target_os = "linux")]
 mod unnamed {
-    use super::{PREFIX, SUFFIX};
+    use crate::atomic_file::{PREFIX, SUFFIX};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat, rename, unlink};
     use rustix::io::Errno;
     use std::ffi::CString;

@@ -23,7 +23,7 @@ use sha2::Sha256;
 /// let mut bytes = [0; state_bytes_of::<f32>(2, 1)];
 /// ridge.write_state_from(Origin { device: 12, counter: 1 }, 0xD16E57, &mut bytes)?;
 /// sign_state(&mut bytes, &key)?;
-/// assert_eq!(verify_state(&bytes, &key)?.origin.device, 12);
+/// assert_eq!(verify_state(&bytes, &key)?.origin, Some(Origin { device: 12, counter: 1 }));
 /// assert!(verify_state(&bytes, &[8; 32]).is_err());
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
