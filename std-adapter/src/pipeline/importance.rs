@@ -7,19 +7,35 @@
 //! Costs `P R F c` kernel values for [`PERMUTATIONS`] `P` of `F` columns in `R` rows, and two terms for each feature of the columns in their
 //! place. `R` is at most [`MOST_ROWS`], and so small that about [`WORK`] kernel values are computed, but at least [`FEWEST_ROWS`].
 
-use crate::data::{scaler::Scaler, scaler::standardised, targets::class_of, weights::Weights};
+use crate::data::{
+    prepared::Prepared, scaler::Scaler, scaler::standardised, targets::class_of, weights::Weights,
+};
 use crate::error::Error;
 use crate::kernel::kind::KernelKind;
 use crate::model::classes::log_probability;
 use crate::model::{Coefficients, Importance, Importances, Model, PERMUTATIONS};
 use crate::observer::{Observer, go_on};
-use crate::pipeline::tested::Tested;
 use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::kernel::Argument;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// Rows left out, in the units of the file, with the model of the others for each stretch of them.
+pub(super) struct Tested<'a> {
+    /// Standardised targets, and features in their units.
+    pub(super) rows: Prepared,
+    /// The model for each stretch, and where it ends.
+    pub(super) stretches: Vec<(&'a Model, usize)>,
+}
+
+impl Tested<'_> {
+    /// Return the model that has not seen a row.
+    pub(super) fn model_of(&self, row: usize) -> usize {
+        self.stretches.partition_point(|&(_, end)| end <= row)
+    }
+}
 
 /// The maximum and the minimum number of rows.
 const MOST_ROWS: usize = 1_000;
@@ -256,13 +272,11 @@ mod tests {
     use super::{Sample, Sums};
     use crate::data::source::RowSource;
     use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams};
+    use crate::landmarks::selectors::RpCholesky;
     use crate::observer::NoObserver;
     use crate::pipeline::fit;
-    use crate::pipeline::tested::{
-        Tested,
-        tests::{params, rows},
-    };
-    use crate::selectors::RpCholesky;
+    use crate::pipeline::importance::Tested;
+    use crate::pipeline::tested::tests::{params, rows};
 
     /// Sums whose terms are replaced give the errors of predictions of permuted rows.
     #[test]

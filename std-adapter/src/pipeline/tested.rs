@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::model::{Model, TestError};
 use crate::observer::Observer;
 use crate::pipeline::Outcome;
-use crate::pipeline::importance::importances;
+use crate::pipeline::importance::{Tested, importances};
 use crate::regression::class_errors::{Classed, class_errors};
 use crate::regression::held_out::{HeldOut, LeftOut, estimate, root, share};
 use std::ops::Range;
@@ -28,21 +28,6 @@ pub(super) struct Without {
 
 /// How a model predicts the rows of a table: itself, or as a device.
 pub(super) type Predict<'a> = dyn Fn(&Model, &Table) -> Result<Vec<f64>, Error> + 'a;
-
-/// Rows left out, in the units of the file, with the model of the others for each stretch of them.
-pub(super) struct Tested<'a> {
-    /// Standardised targets, and features in their units.
-    pub(super) rows: Prepared,
-    /// The model for each stretch, and where it ends.
-    pub(super) stretches: Vec<(&'a Model, usize)>,
-}
-
-impl Tested<'_> {
-    /// Return the model that has not seen a row.
-    pub(super) fn model_of(&self, row: usize) -> usize {
-        self.stretches.partition_point(|&(_, end)| end <= row)
-    }
-}
 
 /// Measure the errors of models on the rows that they have not seen, and write them to the model of all rows.
 ///
@@ -146,11 +131,11 @@ pub(super) mod tests {
         bandwidth::Sigma, kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision,
     };
     use crate::landmarks::selector::Selector;
+    use crate::landmarks::selectors::{RefinedRidge, RpCholesky};
     use crate::landmarks::tolerance::{Criterion, Tolerance};
     use crate::observer::NoObserver;
     use crate::pipeline::{FlashParams, Landmarks, Params, fit, fit_in_flash};
     use crate::regression::{held_out::LeftOut, ridge::Ridge};
-    use crate::selectors::{RefinedRidge, RpCholesky};
 
     /// Rows of three features, of which the target depends on two, and noise.
     pub(in crate::pipeline) fn rows(count: usize) -> Prepared {

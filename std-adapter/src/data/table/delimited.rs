@@ -13,7 +13,8 @@
 //! | words over words, and numbers over numbers | an error |
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
-use crate::data::table::input::{BUFFER, Comments, Input, Limited, Origin, Passed, Plainer, line_limit};
+use crate::data::table::encoding::BUFFER;
+use crate::data::table::input::{Comments, Input, Limited, Origin, Passed, Plainer, line_limit};
 use crate::data::table::markers::Markers;
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem};

@@ -9,12 +9,14 @@
 //!
 //! A NUL in the text is an error.
 
-use crate::data::table::input::BUFFER;
 use crate::error::table::TableProblem;
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
+
+/// Large enough that call overhead does not matter.
+pub(crate) const BUFFER: usize = 1 << 17;
 
 /// Bytes by which it is decided whether a text that is not ASCII is UTF-8.
 const SAMPLE: usize = 1 << 16;

@@ -140,9 +140,6 @@ impl Remarks {
     }
 }
 
-/// Large enough that call overhead does not matter.
-pub(crate) const BUFFER: usize = 1 << 17;
-
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
 /// Receives blocks of rows; returns false to stop.

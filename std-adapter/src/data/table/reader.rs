@@ -15,10 +15,8 @@
 //! ([`Remarks::encoding`]). The path `-` is standard input.
 
 use crate::data::table::columns::Want;
-use crate::data::table::encoding::Text;
-use crate::data::table::input::{
-    BUFFER, Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table,
-};
+use crate::data::table::encoding::{BUFFER, Text};
+use crate::data::table::input::{Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table};
 use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::target::Target;
