@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const STRONGEST: usize = 5;
 
 /// What an importance is.
-pub(crate) const IMPORTANCE: &str = "rise of the error where the column is permuted, in % of the error";
+pub(crate) const IMPORTANCE: &str = "rise of the error, %";
 
 #[derive(Debug, Args)]
 pub(crate) struct Info {

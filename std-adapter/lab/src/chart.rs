@@ -236,6 +236,9 @@ fn bars_on(root: &Area<'_>, (names, length): (u32, usize), axis: &str, bars: &[(
         .x_desc(&axis.title)
         .x_label_formatter(&|&place| axis.label(place))
         .y_label_formatter(&|at| shortened(name(at), length))
+        // Otherwise so large as the height of the picture has it: few bars would have no readable names.
+        .label_style(("sans-serif", 12))
+        .axis_desc_style(("sans-serif", 12))
         .disable_y_mesh()
         .light_line_style(WHITE)
         .draw()?;

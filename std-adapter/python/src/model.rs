@@ -221,6 +221,7 @@ impl Model {
     /// The error on rows that no choice has seen with its standard error, and the log-loss of classes with its own; none if it was not
     /// measured.
     #[getter]
+    #[expect(clippy::type_complexity, reason = "a tuple of Python's")]
     fn test_error(&self) -> Option<(f64, f64, Option<(f64, f64)>)> {
         let TestError { error, log_loss, .. } = self.model.test_error.as_ref()?;
         let log_loss = log_loss.map(|loss| (loss.value, loss.standard_error));
