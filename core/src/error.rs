@@ -82,12 +82,17 @@ pub enum Error {
     Bandwidth,
     /// A polynomial kernel of degree zero, or with an offset that is negative or not finite.
     Polynomial,
-    /// A regularisation γ that is negative or not finite.
+    /// A regularisation γ that is negative or not finite, or that times the rows is too small for the precision.
     Ridge,
-    /// More than 2⁵³ rows learned: a state that was damaged or forged.
+    /// A regression that is full: 2³⁵ effective rows in `f32`, 2⁵³ in `f64`, or a state of more than 2⁵³ rows.
     RowCount,
     /// A forgetting factor λ that is not in (0, 1].
     Forgetting,
+    /// Forgetting that would leave fewer than 1/16 of an effective row: rows must be learned first.
+    Forgotten,
+    /// Numbers of a regression whose rows are in two triangles, or of which a discount is not applied yet:
+    /// [`crate::RidgeRegression::settle`] makes them one.
+    Unsettled,
     /// A call that the phase of a learner does not allow.
     Phase {
         /// The phase in which the call is possible.
@@ -220,8 +225,14 @@ impl fmt::Display for Error {
             Self::Polynomial => {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
-            Self::Ridge => f.write_str("the ridge must be a finite number, not negative"),
-            Self::RowCount => f.write_str("more than 2^53 rows were learned: the state is damaged"),
+            Self::Ridge => f.write_str("the ridge must be a finite number, not negative, nor too small for the precision"),
+            Self::RowCount => f.write_str(
+                "full: more than 2^35 effective rows in single precision, or 2^53 rows: forget some, or start again",
+            ),
+            Self::Forgotten => {
+                f.write_str("fewer than 1/16 of a row would be left: learn rows before forgetting more")
+            }
+            Self::Unsettled => f.write_str("rows are not yet in one triangle: settle first"),
             Self::Forgetting => f.write_str("the forgetting factor must be above 0 and at most 1"),
             Self::Phase { expected, found } => {
                 write!(

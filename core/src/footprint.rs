@@ -39,7 +39,7 @@ pub const fn bytes<T: Scalar>(c: usize, d: usize) -> Bytes {
     let numbers = c * c * number + c * number + 2 * c * number;
     Bytes {
         select: padded::<T>(numbers + c * size_of::<usize>()),
-        learn: (c * c + 4 * c) * number,
+        learn: (2 * c * c + 6 * c) * number,
         stream: c * d * number,
         predict: (c * d + c) * number,
         learner: learner::<T>(c, d),
@@ -52,7 +52,7 @@ const fn learner<T: Scalar>(c: usize, d: usize) -> usize {
     let number = size_of::<T>();
     let arrays = (c * c + 3 * c) * number
         + c * size_of::<usize>()
-        + (c * c + 4 * c) * number
+        + (c * c + 6 * c) * number
         + (c * d + 3 * d + 3 * c) * number;
     let fixed = size_of::<Option<Gaussian<T>>>() + size_of::<Status<T>>();
     (arrays + fixed).next_multiple_of(align_of::<Status<T>>())

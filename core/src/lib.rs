@@ -117,7 +117,7 @@ pub use krr::{
 pub use krr::{sign_state, verify_state};
 pub use landmarks::Landmarks;
 pub use learner::{Exchange, Learner, Standard, TRIES_PER_LANDMARK};
-pub use memory::{FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
+pub use memory::{EarlierMemory, FactorMemory, Memory, RidgeMemory, RidgeWorkspace, Workspace};
 pub use model::{
     Assessment, Assessor, Class, Further, Limits, Model, ModelBytes, Outputs, Parts, Rarity, Scaling,
     Uncertainty,

@@ -48,6 +48,22 @@ pub struct RidgeMemory<'a, T> {
     pub row: &'a mut [T],
     /// `c` numbers: the weights that are being computed. So those that the caller has are kept when a solve fails.
     pub solution: &'a mut [T],
+    /// In `f32` for the triangle of earlier rows. `f64` needs none: the default.
+    pub earlier: EarlierMemory<'a, T>,
+}
+
+/// Memory for the triangle of a [`crate::RidgeRegression`]'s earlier rows, those before the last [`Scalar::ROWS_APART`].
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct EarlierMemory<'a, T> {
+    /// `c` rows of `stride` numbers, of which those right of the diagonal are used; the others stay as they are.
+    pub square: &'a mut [T],
+    /// At least `c`.
+    pub stride: usize,
+    /// `c` numbers: the diagonal.
+    pub diagonal: &'a mut [T],
+    /// `c` numbers: `Qᵀy`.
+    pub targets: &'a mut [T],
 }
 
 /// Memory for up to `C` landmarks in arrays: on the stack, or in a static.
@@ -77,6 +93,11 @@ impl<T: Scalar, const C: usize> Workspace<T, C> {
         }
     }
 
+    /// Lend the square without the factor: what is right of its diagonal is free between refactorisations.
+    pub(crate) fn lend_upper(&mut self) -> &mut [T] {
+        self.square.as_flattened_mut()
+    }
+
     /// Lend the slices, to one algorithm at a time.
     pub fn lend(&mut self) -> Memory<'_, T> {
         Memory {
@@ -100,28 +121,63 @@ impl<T: Scalar, const C: usize> Default for Workspace<T, C> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeWorkspace<T, const C: usize> {
-    square: [[T; C]; C],
-    diagonal: [T; C],
-    targets: [T; C],
-    row: [T; C],
-    solution: [T; C],
+    arrays: RidgeArrays<T, C>,
+    earlier: [[T; C]; C],
 }
 
 impl<T: Scalar, const C: usize> RidgeWorkspace<T, C> {
     /// Return zeroed memory.
     pub const fn new() -> Self {
-        let zeros = [T::ZERO; C];
-        Self { square: [zeros; C], diagonal: zeros, targets: zeros, row: zeros, solution: zeros }
+        Self { arrays: RidgeArrays::new(), earlier: [[T::ZERO; C]; C] }
     }
 
     /// Lend the slices, to one accumulator at a time.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
+        self.arrays.lend(self.earlier.as_flattened_mut())
+    }
+}
+
+/// A [`RidgeWorkspace`] without the square of earlier rows.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) struct RidgeArrays<T, const C: usize> {
+    square: [[T; C]; C],
+    diagonal: [T; C],
+    targets: [T; C],
+    row: [T; C],
+    pub(crate) solution: [T; C],
+    earlier_diagonal: [T; C],
+    earlier_targets: [T; C],
+}
+
+impl<T: Scalar, const C: usize> RidgeArrays<T, C> {
+    pub(crate) const fn new() -> Self {
+        let zeros = [T::ZERO; C];
+        Self {
+            square: [zeros; C],
+            diagonal: zeros,
+            targets: zeros,
+            row: zeros,
+            solution: zeros,
+            earlier_diagonal: zeros,
+            earlier_targets: zeros,
+        }
+    }
+
+    /// Lend the slices, and for earlier rows those right of the diagonal of a square with rows of `C`.
+    pub(crate) fn lend<'a>(&'a mut self, earlier: &'a mut [T]) -> RidgeMemory<'a, T> {
         RidgeMemory {
             square: self.square.as_flattened_mut(),
             diagonal: &mut self.diagonal,
             targets: &mut self.targets,
             row: &mut self.row,
             solution: &mut self.solution,
+            earlier: EarlierMemory {
+                square: earlier,
+                stride: C,
+                diagonal: &mut self.earlier_diagonal,
+                targets: &mut self.earlier_targets,
+            },
         }
     }
 }

@@ -43,6 +43,11 @@ pub trait Scalar:
     const NAN: Self;
     /// A magnitude of which 2³² squares can be summed: `2⁴⁷`, 1.4e14, in `f32`, and `2⁴⁹⁵` in `f64`.
     const SUMMABLE: Self;
+    /// The rows that one triangle of a regression takes, before it is folded into that of all rows before them:
+    /// 2¹⁵ in `f32`. In `f64` one triangle takes all.
+    const ROWS_APART: u64;
+    /// The effective rows of a regression from which on it takes no more: 2³⁵ in `f32`, 2⁵³ in `f64`.
+    const MOST_ROWS: u64;
 
     /// Convert a count, rounding to nearest.
     fn from_count(count: usize) -> Self;
@@ -79,6 +84,8 @@ impl Scalar for f32 {
     const SMALLEST: Self = f32::MIN_POSITIVE;
     const NAN: Self = f32::NAN;
     const SUMMABLE: Self = f32::from_bits((127 + 47) << 23);
+    const ROWS_APART: u64 = 1 << 15;
+    const MOST_ROWS: u64 = 1 << 35;
 
     fn from_count(count: usize) -> Self {
         count as f32
@@ -123,6 +130,8 @@ impl Scalar for f64 {
     const SMALLEST: Self = f64::MIN_POSITIVE;
     const NAN: Self = f64::NAN;
     const SUMMABLE: Self = f64::from_bits((1_023 + 495) << 52);
+    const ROWS_APART: u64 = u64::MAX;
+    const MOST_ROWS: u64 = 1 << 53;
 
     fn from_count(count: usize) -> Self {
         count as f64
@@ -257,7 +266,7 @@ pub(crate) fn apply_givens<T: Scalar>(entry: T, carried: &mut T, [cos, sin]: [T;
 }
 
 /// A sum with Neumaier's compensation. A plain sum of a million rows in `f32` stops growing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Sum<T> {
     pub(crate) sum: T,
@@ -265,6 +274,9 @@ pub(crate) struct Sum<T> {
 }
 
 impl<T: Scalar> Sum<T> {
+    /// The zero.
+    pub(crate) const NONE: Self = Self { sum: T::ZERO, lost: T::ZERO };
+
     pub(crate) fn add(&mut self, value: T) {
         let next = self.sum + value;
         self.lost +=
@@ -274,6 +286,18 @@ impl<T: Scalar> Sum<T> {
 
     pub(crate) fn total(self) -> T {
         self.sum + self.lost
+    }
+
+    /// Move what was lost into the sum, as far as it can hold it. Where the sum is so large that it takes no more values, all
+    /// of them are lost to it, and in the end what was lost takes no more either.
+    pub(crate) fn carry(&mut self) {
+        let total = self.total();
+        *self = Self { sum: total, lost: (self.sum - total) + self.lost };
+    }
+
+    /// Return the sum times a number: exact for a power of two.
+    pub(crate) fn times(self, factor: T) -> Self {
+        Self { sum: factor * self.sum, lost: factor * self.lost }
     }
 }
 
@@ -311,5 +335,20 @@ mod tests {
             sum.add(1.0);
         }
         assert_eq!(sum.total(), 16_778_216.0);
+    }
+
+    #[test]
+    fn a_sum_that_is_carried_over_takes_any_number_of_values() {
+        let mut sums = [Sum::<f32>::default(); 2];
+        let [plain, carried] = &mut sums;
+        for at in 0..40_000_000 {
+            plain.add(0.25);
+            carried.add(0.25);
+            if at % 32_768 == 0 {
+                carried.carry();
+            }
+        }
+        assert_eq!(carried.total(), 1e7);
+        assert!(plain.total() < 0.9e7, "{}", plain.total());
     }
 }

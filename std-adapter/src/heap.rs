@@ -1,7 +1,7 @@
 //! Heap-allocated memory for the core's algorithms, for any number of landmarks.
 
 use crate::error::Error;
-use dpp_nystrom_core::{FactorMemory, Memory, RidgeMemory, RidgeRegression, Scalar};
+use dpp_nystrom_core::{EarlierMemory, FactorMemory, Memory, RidgeMemory, RidgeRegression, Scalar};
 
 /// Memory for up to `c` landmarks; the heap counterpart of [`dpp_nystrom_core::Workspace`].
 ///
@@ -60,10 +60,13 @@ pub struct RidgeHeap<T> {
     row: Vec<T>,
     solution: Vec<T>,
     further: Vec<T>,
+    /// Of earlier rows: the square, the diagonal and the targets; empty in `f64`.
+    earlier: [Vec<T>; 3],
+    stride: usize,
 }
 
 impl<T: Scalar> RidgeHeap<T> {
-    /// Allocate for `c` features: `c²` values.
+    /// Allocate for `c` features: `c²` values, in `f32` `2c²`.
     ///
     /// # Errors
     /// [`Error::Memory`] if the allocation fails.
@@ -76,8 +79,15 @@ impl<T: Scalar> RidgeHeap<T> {
     /// # Errors
     /// [`Error::Memory`] if the allocation fails.
     pub(crate) fn with_targets(c: usize, targets: usize) -> Result<Self, Error> {
+        let earlier = if T::ROWS_APART < u64::MAX { c } else { 0 };
         Ok(Self {
             square: zeros(c.saturating_mul(c), T::ZERO)?,
+            earlier: [
+                zeros(earlier.saturating_mul(c), T::ZERO)?,
+                zeros(earlier, T::ZERO)?,
+                zeros(earlier, T::ZERO)?,
+            ],
+            stride: c,
             further: zeros(RidgeRegression::<T>::further_numbers(c, targets), T::ZERO)?,
             diagonal: zeros(c, T::ZERO)?,
             targets: zeros(c, T::ZERO)?,
@@ -95,24 +105,25 @@ impl<T: Scalar> RidgeHeap<T> {
         c: usize,
         targets: usize,
     ) -> Result<RidgeRegression<'_, T>, dpp_nystrom_core::Error> {
-        let Self { square, diagonal, targets: column, row, solution, further } = self;
-        RidgeRegression::with_targets(
-            c,
-            targets,
-            RidgeMemory { square, diagonal, targets: column, row, solution },
-            further,
-        )
+        let (memory, further) = self.parts();
+        RidgeRegression::with_targets(c, targets, memory, further)
     }
 
     /// Lend the slices to one accumulator.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
-        RidgeMemory {
-            square: &mut self.square,
-            diagonal: &mut self.diagonal,
-            targets: &mut self.targets,
-            row: &mut self.row,
-            solution: &mut self.solution,
-        }
+        self.parts().0
+    }
+
+    fn parts(&mut self) -> (RidgeMemory<'_, T>, &mut [T]) {
+        let Self { square, diagonal, targets, row, solution, further, earlier, stride } = self;
+        let [earlier, earlier_diagonal, earlier_targets] = earlier;
+        let earlier = EarlierMemory {
+            square: earlier,
+            stride: *stride,
+            diagonal: earlier_diagonal,
+            targets: earlier_targets,
+        };
+        (RidgeMemory { square, diagonal, targets, row, solution, earlier }, further)
     }
 }
 

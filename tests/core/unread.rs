@@ -244,10 +244,10 @@ fn counts_of_rows_beyond_32_bits_count() {
     assert_eq!(forged.restore(u64::MAX, &[1.0, 1.0, 0.0, 0.0]), Err(Error::RowCount));
     let most = 1 << 53;
     forged.restore(most, &[1.0, 1.0, 0.0, 0.0]).unwrap();
-    let before: Vec<f32> = forged.numbers().collect();
+    let before: Vec<f32> = forged.numbers().unwrap().collect();
     assert_eq!(forged.add(&[1.0], 1.0), Err(Error::RowCount));
     assert_eq!(forged.merge(&ridge), Err(Error::RowCount));
-    assert_eq!((forged.rows(), forged.numbers().collect::<Vec<_>>()), (most, before));
+    assert_eq!((forged.rows(), forged.numbers().unwrap().collect::<Vec<_>>()), (most, before));
 }
 
 /// The core writes the generator out. Compare with the crate that it was taken from.

@@ -1,6 +1,8 @@
 //! Working memory of a size chosen at run time.
 
-use dpp_nystrom_core::{Error, FactorMemory, FeatureWeights, Memory, RidgeMemory, RidgeRegression, Scalar};
+use dpp_nystrom_core::{
+    EarlierMemory, Error, FactorMemory, FeatureWeights, Memory, RidgeMemory, RidgeRegression, Scalar,
+};
 
 /// The memory of a set of landmarks, owned.
 #[derive(Clone, Debug)]
@@ -54,6 +56,8 @@ pub struct RidgeRoom<T> {
     pub row: Vec<T>,
     /// The weights that are being computed.
     pub solution: Vec<T>,
+    /// The square, the diagonal and the targets of earlier rows.
+    pub earlier: [Vec<T>; 3],
 }
 
 impl<T: Scalar> RidgeRoom<T> {
@@ -66,12 +70,15 @@ impl<T: Scalar> RidgeRoom<T> {
             targets: vec![nan; dim],
             row: vec![nan; dim],
             solution: vec![nan; dim],
+            earlier: [vec![nan; dim * dim], vec![nan; dim], vec![nan; dim]],
         }
     }
 
     /// Lend the slices.
     pub fn lend(&mut self) -> RidgeMemory<'_, T> {
+        let [square, diagonal, targets] = &mut self.earlier;
         RidgeMemory {
+            earlier: EarlierMemory { square, stride: diagonal.len(), diagonal, targets },
             square: &mut self.square,
             diagonal: &mut self.diagonal,
             targets: &mut self.targets,

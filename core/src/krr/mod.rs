@@ -33,6 +33,7 @@
 //!
 //! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual sum of squares.
 
+mod levels;
 mod solve;
 mod state;
 #[cfg(feature = "hmac")]
@@ -45,13 +46,15 @@ pub use tag::{sign_state, verify_state};
 
 use crate::error::{Error, Known, row_number};
 use crate::memory::{
-    MOST_ROWS, RidgeMemory, check_capacity, check_length, row, row_mut, rows_of, rows_of_mut, take,
+    MOST_ROWS, RidgeMemory, check_capacity, check_length, row_mut, rows_of, rows_of_mut, take,
 };
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
+use levels::{Earlier, Level, has_earlier};
 
 /// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target `c`
 /// numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the same features
-/// merge into one.
+/// merge into one. In `f32` `R` and `Qᵀy` are there twice, so that rows are not lost to rounding
+/// ([`add_row`](Self::add_row)).
 ///
 /// ```
 /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -69,7 +72,7 @@ use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeRegression<'a, T> {
-    /// Row-major with `dim` entries a row: `R` in the upper triangle.
+    /// Row-major with `dim` entries a row: `R` of the recent rows in the upper triangle.
     square: &'a mut [T],
     diagonal: &'a mut [T],
     /// `Qᵀy` of the first target.
@@ -86,6 +89,7 @@ pub struct RidgeRegression<'a, T> {
     /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
     /// target of the row that is being added.
     further: &'a mut [T],
+    earlier: Earlier<'a, T>,
 }
 
 impl<'a, T: Scalar> RidgeRegression<'a, T> {
@@ -121,7 +125,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         memory: RidgeMemory<'a, T>,
         further: &'a mut [T],
     ) -> Result<Self, Error> {
-        let RidgeMemory { square, diagonal, targets: column, row, solution } = memory;
+        let RidgeMemory { square, diagonal, targets: column, row, solution, earlier } = memory;
         if dim == 0 || targets == 0 {
             return Err(Error::Empty);
         }
@@ -134,14 +138,30 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         square.fill(T::ZERO);
         column.fill(T::ZERO);
         further.fill(T::ZERO);
+        let blocks = targets.saturating_sub(1).saturating_mul(block(dim));
+        let (further, of_earlier) = further.split_at_mut_checked(blocks).known()?;
+        let earlier = Earlier::new(dim, earlier, of_earlier)?;
         let (counts, rss) = (Counts::default(), Sum::default());
         let noise = T::ZERO;
-        Ok(Self { square, diagonal, targets: column, row, solution, dim, counts, rss, noise, further })
+        Ok(Self {
+            square,
+            diagonal,
+            targets: column,
+            row,
+            solution,
+            dim,
+            counts,
+            rss,
+            noise,
+            further,
+            earlier,
+        })
     }
 
     /// Return the numbers of memory that the targets after the first need.
     pub const fn further_numbers(dim: usize, targets: usize) -> usize {
-        targets.saturating_sub(1).saturating_mul(dim.saturating_add(3))
+        let earlier = if has_earlier::<T>() { dim } else { 0 };
+        targets.saturating_sub(1).saturating_mul(block(dim).saturating_add(earlier))
     }
 
     /// Return the number of features.
@@ -176,12 +196,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// Add a row: its features and its targets. `3c²` multiply-adds and `c` square roots, and `2c` multiply-adds for
     /// each target after the first.
     ///
-    /// In `f32` the contribution of a row falls below the rounding error of `R` after some 10⁷ rows: for more, merge
-    /// accumulators of parts.
+    /// In `f32` rows are collected in a triangle of their own, and 2¹⁵ of them at a time are folded into that of the rows
+    /// before them, which costs `c³` multiply-adds more. An accumulator is full at 2³⁵ effective rows, 3.4·10¹⁰. Up to
+    /// there the errors of predictions were those of `f64` to 2·10⁻⁴ of them (16 features, γ = 10⁻⁶; the crate's README).
     ///
     /// # Errors
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
-    /// as the columns after the features), [`Error::RowCount`].
+    /// as the columns after the features), [`Error::RowCount`] when full. The row is not learned then.
     pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
         let Some((&target, others)) = targets.split_first() else {
@@ -190,28 +211,38 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if !(others.is_empty() && self.further.is_empty()) {
             check_length(self.targets(), targets.len())?;
         }
-        if let Some(column) = features.iter().chain(targets).position(|entry| !entry.is_finite()) {
+        let rows = sum_of_rows(self.counts.rows, 1).ok_or(Error::RowCount)?;
+        if self.counts.recent >= T::ROWS_APART {
+            self.set_apart()?;
+        }
+        let (weight, root) = self.counts.weight();
+        for (slot, &feature) in self.row.iter_mut().zip(features) {
+            *slot = root * feature;
+        }
+        let scaled = self.row.iter().copied().chain(targets.iter().map(|&target| root * target));
+        if let Some(column) = scaled.into_iter().position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
-        let rows = sum_of_rows(self.counts.rows, 1).ok_or(Error::RowCount)?;
-        for (slot, &feature) in self.row.iter_mut().zip(features) {
-            *slot = feature;
-        }
         if !self.further.is_empty() {
-            set_targets(self.further, self.dim, others).known()?;
+            set_targets(self.further, self.dim, others, root).known()?;
         }
-        let left = self.absorb(0, target).known()?;
+        let left = self.absorb(0, root * target).known()?;
         self.add_residuals(left).known()?;
-        self.counts.rows = rows;
+        self.counts.count(rows, weight);
         Ok(())
     }
 
     /// Discount the rows so far: each counts `lambda` times what it counted before, in the weights, in the squared error
-    /// and in `N`. `c²/2` multiplications.
+    /// and in `N`. A few operations, and `c²/2` multiplications each time that the rows have lost three quarters of their weight.
     ///
     /// A regression that forgets before each row, as recursive least squares with a forgetting factor does (Haykin,
     /// *Adaptive Filter Theory*, §10), tracks drift: `N` approaches `1/(1 - λ)` rows. Directions in which
     /// no rows arrive lose what was learned there, and the regularisation returns them to 0.
+    ///
+    /// In `f32` the numbers below 1 are `1 - k 2⁻²⁴`, so that the longest memory is that of 1.7·10⁷ rows: for a longer one, forget
+    /// before each tenth row, say. In any precision the result is that of the `lambda` that is passed.
+    ///
+    /// Without further rows nothing is left to solve in the end: what would leave fewer than 1/16 of an effective row is refused.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -228,27 +259,22 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Forgetting`] unless `0 < lambda <= 1`.
+    /// [`Error::Forgetting`] unless `0 < lambda <= 1`, [`Error::Forgotten`] where fewer than 1/16 of an effective row would be
+    /// left. Nothing is changed then.
     pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
         if !(lambda > T::ZERO && lambda <= T::ONE) {
             return Err(Error::Forgetting);
         }
-        if lambda == T::ONE {
+        if lambda == T::ONE || self.counts.rows == 0 {
             return Ok(());
         }
-        let root = lambda.sqrt();
-        for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
-            row.iter_mut().skip(k).for_each(|entry| *entry *= root);
+        if !(lambda * self.effective_rows() >= T::from_f64(LEAST_ROWS)) {
+            return Err(Error::Forgotten);
         }
-        self.targets.iter_mut().for_each(|target| *target *= root);
-        self.rss = Sum { sum: self.rss.sum * lambda, lost: self.rss.lost * lambda };
-        for block in rows_of_mut(self.further, block(self.dim)) {
-            let (targets, rest) = block.split_at_mut_checked(self.dim).known()?;
-            targets.iter_mut().for_each(|target| *target *= root);
-            rest.iter_mut().for_each(|part| *part *= lambda);
+        match self.counts.discount(lambda) {
+            root if root == T::ONE => Ok(()),
+            root => self.scale(root, root * root).known(),
         }
-        self.counts.discount(lambda);
-        Ok(())
     }
 
     /// Count the rows so far as `effective` rows, by which γ is multiplied. This is for weighted rows: a row of weight `w` is added with
@@ -273,24 +299,24 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if !(effective >= T::ZERO && effective.is_finite()) {
             return Err(Error::RowCount);
         }
-        self.counts = Counts { before: self.counts.rows, discounted: effective, ..self.counts };
+        let discounted = Sum { sum: effective / self.counts.kept(), ..Sum::NONE };
+        self.counts = Counts { before: self.counts.rows, discounted, ..self.counts };
         Ok(())
     }
 
     /// Replace the features by linear functions of them, as if all rows had been added with `A φ` for `φ`. `map` computes
-    /// `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls.
+    /// `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls. The state must be settled.
     ///
     /// # Errors
     /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then unspecified.
     pub(crate) fn map_features(&mut self, mut map: impl FnMut(&mut [T])) -> Result<(), Error> {
+        self.settled().known()?;
         self.counts.penalty = T::ZERO;
-        self.copy_down().known()?;
-        for (k, row) in self.square.chunks_exact_mut(self.dim.max(1)).enumerate() {
-            row.iter_mut().skip(k).for_each(|entry| *entry = T::ZERO);
+        self.copy_down(T::ONE).known()?;
+        for (slot, &target) in self.solution.iter_mut().zip(self.targets.iter()) {
+            *slot = target;
         }
-        for (slot, target) in self.solution.iter_mut().zip(self.targets.iter_mut()) {
-            *slot = core::mem::replace(target, T::ZERO);
-        }
+        self.clear();
         for k in 0..self.dim {
             self.row.fill(T::ZERO);
             *self.row.get_mut(k).known()? = *self.diagonal.get(k).known()?;
@@ -311,8 +337,9 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 
     /// Replace the last feature `φ_c` of all rows by `ρ φ_c + √(1 - ρ²) ψ`, with `ψ` unknown, of mean 0 and of the mean square
     /// of `φ_c`: in expectation, `RᵀR` and `Qᵀy` are those of rows `ρ φ_c` and of one further row, of target 0. `2c`
-    /// multiply-adds.
+    /// multiply-adds. The state must be settled.
     pub(crate) fn replace_last(&mut self, rho: T) -> Result<(), Error> {
+        self.settled().known()?;
         let last = self.dim.saturating_sub(1);
         let mut squares = Sum::default();
         for row in self.square.chunks_exact_mut(self.dim.max(1)) {
@@ -333,9 +360,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Tally { counts: self.counts, rss: self.rss, noise: self.noise }
     }
 
-    /// Continue with one target and `dim` features on memory that still holds their state.
+    /// Continue with one target and `dim` features on memory that still holds their state. Without the square of earlier rows
+    /// only what a settled state needs can be done, and what reads the last solution.
     pub(crate) fn resume(dim: usize, memory: RidgeMemory<'a, T>, tally: Tally<T>) -> Result<Self, Error> {
-        let RidgeMemory { square, diagonal, targets: column, row, solution } = memory;
+        let RidgeMemory { square, diagonal, targets: column, row, solution, earlier } = memory;
         Ok(Self {
             square: take(square, dim.saturating_mul(dim))?,
             diagonal: take(diagonal, dim)?,
@@ -347,19 +375,30 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
             rss: tally.rss,
             noise: tally.noise,
             further: &mut [],
+            earlier: Earlier::resume(earlier),
         })
     }
 
-    /// Copy `R` to the lower triangle, transposed.
+    /// Copy `R` of the recent rows, times `root`, to the lower triangle, transposed.
     #[must_use]
-    fn copy_down(&mut self) -> Option<()> {
+    fn copy_down(&mut self, root: T) -> Option<()> {
         for k in 0..self.dim {
-            *self.diagonal.get_mut(k)? = *self.square.get(k * self.dim + k)?;
+            *self.diagonal.get_mut(k)? = root * *self.square.get(k * self.dim + k)?;
             for j in k + 1..self.dim {
-                *self.square.get_mut(j * self.dim + k)? = *self.square.get(k * self.dim + j)?;
+                *self.square.get_mut(j * self.dim + k)? = root * *self.square.get(k * self.dim + j)?;
             }
         }
         Some(())
+    }
+
+    /// Return the triangle of the recent rows.
+    fn level(&self) -> Level<'_, T> {
+        Level::recent(self.square, self.targets, self.further)
+    }
+
+    /// Check that all rows are in one triangle, and that no discount waits.
+    fn settled(&self) -> Option<()> {
+        (!self.is_apart() && self.counts.kept() == T::ONE).then_some(())
     }
 
     /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first target;
@@ -396,43 +435,48 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     }
 
     /// Merge what `other` has learned, as if its rows had been added here: all later results agree with one pass up to
-    /// rounding. `c³` multiply-adds.
+    /// rounding. `c³` multiply-adds. In `f32` the rounding of a merge is that of 2¹⁵ rows that are folded: a million merges do no
+    /// harm.
     ///
     /// # Errors
-    /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`]. The caller must ensure that they are
+    /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`] where both together are more
+    /// than full ([`add_row`](Self::add_row)). The caller must ensure that they are
     /// features of the same landmarks ([`crate::digest`]).
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
         check_length(self.targets(), other.targets())?;
-        let counts = self.counts.merged(other.counts).ok_or(Error::RowCount)?;
-        let size = block(self.dim);
-        for k in 0..self.dim {
-            let incoming = row(other.square, other.dim, k, other.dim).known()?;
-            for (slot, &entry) in self.row.iter_mut().zip(incoming).skip(k) {
-                *slot = entry;
-            }
-            for (own, block) in rows_of_mut(self.further, size).zip(rows_of(other.further, size)) {
-                *own.last_mut().known()? = *block.get(k).known()?;
-            }
-            let target = *other.targets.get(k).known()?;
-            let left = self.absorb(k, target).known()?;
-            self.add_residuals(left).known()?;
+        sum_of_rows(self.counts.rows, other.counts.rows).ok_or(Error::RowCount)?;
+        let (own_rows, others_rows) = (self.effective_rows(), other.effective_rows());
+        if own_rows + others_rows > T::from_rows(T::MOST_ROWS) {
+            return Err(Error::RowCount);
         }
-        self.rss.add(other.rss.total());
+        self.gather().known()?;
+        // From the other's units of weight to those here.
+        let square = other.counts.kept() / self.counts.kept();
+        let root = if square == T::ONE { T::ONE } else { square.sqrt() };
+        if other.is_apart() {
+            self.absorb_level(other.earlier.level(), root).known()?;
+        }
+        self.absorb_level(other.level(), root).known()?;
+        let size = block(self.dim);
+        self.rss.add(square * other.rss.total());
         for (own, block) in rows_of_mut(self.further, size).zip(rows_of(other.further, size)) {
             let [sum, lost, _] = own.get_mut(self.dim..).and_then(<[T]>::first_chunk_mut).known()?;
             let &[more, more_lost, _] = block.get(self.dim..).and_then(<[T]>::first_chunk).known()?;
             let mut rss = Sum { sum: *sum, lost: *lost };
-            rss.add(more + more_lost);
+            rss.add(square * (more + more_lost));
             (*sum, *lost) = (rss.sum, rss.lost);
         }
-        self.counts = counts;
+        self.counts.merge(other.counts, square);
         Ok(())
     }
 
     /// Return the state as numbers, which [`restore`](Self::restore) reads back bit for bit: the triangle `R` by rows,
     /// then for each target `Qᵀy` and the two parts of its residual sum of squares. Keep [`rows`](Self::rows) beside
     /// them. An accumulator that has forgotten also needs its effective rows: [`write_state`](Self::write_state) keeps all.
+    ///
+    /// # Errors
+    /// [`Error::Unsettled`] after 2¹⁵ rows in `f32`, and after [`forget`](Self::forget), until [`settle`](Self::settle).
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -442,19 +486,20 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// ridge.add(&[1.0, 0.5], 2.0)?;
     ///
     /// let mut kept = [0.0; RidgeRegression::<f32>::numbers_kept(2)];
-    /// kept.iter_mut().zip(ridge.numbers()).for_each(|(slot, number)| *slot = number);
+    /// kept.iter_mut().zip(ridge.numbers()?).for_each(|(slot, number)| *slot = number);
     /// let mut restored = RidgeRegression::new(2, other.lend())?;
     /// restored.restore(ridge.rows(), &kept)?;
-    /// assert!(restored.numbers().eq(ridge.numbers()));
+    /// assert!(restored.numbers()?.eq(ridge.numbers()?));
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
-    pub fn numbers(&self) -> impl Iterator<Item = T> {
+    pub fn numbers(&self) -> Result<impl Iterator<Item = T>, Error> {
+        self.settled().ok_or(Error::Unsettled)?;
         let rows = rows_of(self.square, self.dim).enumerate();
         let triangle = rows.flat_map(|(k, row)| row.iter().skip(k));
         let Sum { sum, lost } = self.rss;
         // Without the last of a block, which is scratch.
         let blocks = rows_of(self.further, block(self.dim)).flat_map(|block| block.iter().take(self.dim + 2));
-        triangle.chain(self.targets.iter()).copied().chain([sum, lost]).chain(blocks.copied())
+        Ok(triangle.chain(self.targets.iter()).copied().chain([sum, lost]).chain(blocks.copied()))
     }
 
     /// Return how many [`numbers`](Self::numbers) there are for one target.
@@ -512,41 +557,117 @@ fn sum_of_rows(one: u64, other: u64) -> Option<u64> {
     one.checked_add(other).filter(|&rows| rows <= MOST_ROWS)
 }
 
+/// The least effective number of rows that forgetting leaves.
+const LEAST_ROWS: f64 = 0.0625;
+
 /// The number of rows, and how much of them has been forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Counts<T> {
     /// All rows.
     pub(crate) rows: u64,
-    /// Those before the last discount.
+    /// Those that are in `discounted`.
     pub(crate) before: u64,
-    /// The effective number of those.
-    pub(crate) discounted: T,
+    /// Those that are in the triangle of recent rows; all, unless there are earlier ones.
+    pub(crate) recent: u64,
+    /// The effective number of `before`, in units of `Λ`.
+    pub(crate) discounted: Sum<T>,
+    /// `1 - Λ`, `Λ` above 1/4: what the accumulated rows must still be discounted by. All that is accumulated is in units of it.
+    pub(crate) faded: Sum<T>,
     /// `λ` of the last solution; 0 where its triangle is not kept. It is here since it takes the place of padding.
     pub(crate) penalty: T,
 }
 
 impl<T: Scalar> Counts<T> {
     /// The zero of an accumulator without rows.
-    pub(crate) const NONE: Self = Self { rows: 0, before: 0, discounted: T::ZERO, penalty: T::ZERO };
+    pub(crate) const NONE: Self =
+        Self { rows: 0, before: 0, recent: 0, discounted: Sum::NONE, faded: Sum::NONE, penalty: T::ZERO };
 
     fn of(rows: u64) -> Self {
-        Self { rows, ..Self::NONE }
+        Self { rows, recent: rows, ..Self::NONE }
+    }
+
+    /// Return those of a state in which the first `before` rows count as `effective`.
+    pub(crate) fn forgotten(rows: u64, before: u64, effective: T) -> Self {
+        Self { before, discounted: Sum { sum: effective, ..Sum::NONE }, ..Self::of(rows) }
+    }
+
+    /// Return `Λ`.
+    fn kept(self) -> T {
+        (T::ONE - self.faded.sum) - self.faded.lost
     }
 
     /// Return the effective number of rows.
     fn effective(self) -> T {
-        self.discounted + T::from_rows(self.rows.wrapping_sub(self.before))
+        self.kept() * (self.discounted.total() + T::from_rows(self.rows.wrapping_sub(self.before)))
     }
 
-    fn discount(&mut self, lambda: T) {
-        *self = Self { discounted: lambda * self.effective(), before: self.rows, ..*self };
+    /// Return the weight of a further row in units of `Λ`, and its root.
+    fn weight(self) -> (T, T) {
+        let kept = self.kept();
+        if kept == T::ONE { (kept, kept) } else { (T::ONE / kept, T::ONE / kept.sqrt()) }
     }
 
-    /// Return the counts of both; none if they overflow.
-    fn merged(self, other: Self) -> Option<Self> {
-        let (rows, before) = (sum_of_rows(self.rows, other.rows)?, self.before.checked_add(other.before)?);
-        Some(Self { rows, before, discounted: self.discounted + other.discounted, ..self })
+    /// Count a row of this weight.
+    fn count(&mut self, rows: u64, weight: T) {
+        if weight != T::ONE {
+            self.discounted.add(weight);
+            self.discounted.carry();
+            self.before = rows;
+        }
+        self.recent = self.recent.wrapping_add(1);
+        self.rows = rows;
+    }
+
+    /// Discount all rows. Return what `R` is to be multiplied by: a power of 1/2.
+    fn discount(&mut self, mut lambda: T) -> T {
+        self.close();
+        let (quarter, half) = (T::from_f64(0.25), T::from_f64(0.5));
+        let mut root = T::ONE;
+        while lambda < quarter {
+            lambda *= T::from_f64(4.0);
+            root *= half;
+        }
+        // The product as a difference, whose rounding is relative to what is lost.
+        self.faded.add(self.kept() * (T::ONE - lambda));
+        if self.kept() <= quarter {
+            let Sum { sum, lost } = self.faded.times(T::from_f64(4.0));
+            self.faded = Sum { sum: sum - T::from_f64(3.0), lost };
+            root *= half;
+        }
+        self.faded.carry();
+        self.discounted = self.discounted.times(root * root);
+        root
+    }
+
+    /// Apply `Λ`.
+    fn settle(&mut self) {
+        if self.faded != Sum::NONE || self.discounted.lost != T::ZERO {
+            let sum = self.effective();
+            *self =
+                Self { before: self.rows, discounted: Sum { sum, ..Sum::NONE }, faded: Sum::NONE, ..*self };
+        }
+    }
+
+    /// Take all rows into `discounted`.
+    fn close(&mut self) {
+        self.discounted.add(T::from_rows(self.rows.wrapping_sub(self.before)));
+        self.before = self.rows;
+    }
+
+    /// Count those of another accumulator, whose units are `square` of those here. Their sum is not too large.
+    fn merge(&mut self, other: Self, square: T) {
+        let faded = self.faded != Sum::NONE || other.faded != Sum::NONE;
+        let (mut own, mut other) = (*self, other);
+        if faded {
+            own.close();
+            other.close();
+        }
+        own.discounted.add(square * other.discounted.total());
+        own.rows = own.rows.wrapping_add(other.rows);
+        own.before = own.before.wrapping_add(other.before);
+        own.recent = own.rows;
+        *self = own;
     }
 }
 
@@ -561,8 +682,7 @@ pub(crate) struct Tally<T> {
 
 impl<T: Scalar> Tally<T> {
     /// That of an accumulator without rows.
-    pub(crate) const NONE: Self =
-        Self { counts: Counts::NONE, rss: Sum { sum: T::ZERO, lost: T::ZERO }, noise: T::ZERO };
+    pub(crate) const NONE: Self = Self { counts: Counts::NONE, rss: Sum::NONE, noise: T::ZERO };
 
     /// Return the number of rows.
     pub(crate) fn rows(&self) -> u64 {
@@ -577,12 +697,12 @@ impl<T: Scalar> Tally<T> {
 
 // What follows is out of line, so that one target takes neither more stack nor more instructions.
 
-/// Write a row's further targets into the last place of their blocks.
+/// Write a row's further targets, times `root`, into the last place of their blocks.
 #[must_use]
 #[inline(never)]
-fn set_targets<T: Scalar>(further: &mut [T], dim: usize, targets: &[T]) -> Option<()> {
+fn set_targets<T: Scalar>(further: &mut [T], dim: usize, targets: &[T], root: T) -> Option<()> {
     for (block, &target) in rows_of_mut(further, block(dim)).zip(targets) {
-        *block.last_mut()? = target;
+        *block.last_mut()? = root * target;
     }
     Some(())
 }

@@ -30,7 +30,7 @@
 //! | --- | --- |
 //! | 1 | `R` by rows: `c(c + 1)/2` numbers |
 //! | 2 | for each target `Qᵀy` and the two parts of its residual sum of squares: `c + 2` numbers |
-//! | 3 | of an accumulator that has forgotten ([`RidgeRegression::forget`]): rows before the last time (8 bytes), and their effective number (a number) |
+//! | 3 | of an accumulator that has forgotten ([`RidgeRegression::forget`]): how many of the first rows (8 bytes), and their effective number (a number) |
 //! | 2³¹ and above | optional: a reader skips those it does not know |
 //!
 //! Every other section is mandatory, and a reader that does not know it refuses the state.
@@ -216,7 +216,8 @@ fn long(low: u32, high: u32) -> u64 {
 impl<T: Scalar> RidgeRegression<'_, T> {
     /// Write the state to the start of `bytes` and return its length. `digest` is that of the landmarks
     /// ([`crate::digest`]). The length is [`state_bytes`] for one target, otherwise [`state_bytes_of`], and that of
-    /// [`state_bytes_forgotten`] more once rows were forgotten.
+    /// [`state_bytes_forgotten`] more once rows were forgotten. The accumulator is [settled](Self::settle), so that it goes on as
+    /// the one that reads the state.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
@@ -232,12 +233,12 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// ridge.write_state(0xD16E57, &mut bytes)?;
     /// let mut received = RidgeRegression::new(2, other.lend())?;
     /// received.read_state(0xD16E57, &bytes)?;
-    /// assert!(received.numbers().eq(ridge.numbers()));
+    /// assert!(received.numbers()?.eq(ridge.numbers()?));
     /// let refused = Err(Error::StateBytes(BytesProblem::OtherLandmarks));
     /// assert_eq!(received.read_state(7, &bytes), refused);
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
-    pub fn write_state(&self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+    pub fn write_state(&mut self, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
         self.write(None, digest, bytes)
     }
 
@@ -245,11 +246,17 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
-    pub fn write_state_from(&self, origin: Origin, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+    pub fn write_state_from(
+        &mut self,
+        origin: Origin,
+        digest: u64,
+        bytes: &mut [u8],
+    ) -> Result<usize, Error> {
         self.write(Some(origin), digest, bytes)
     }
 
-    fn write(&self, origin: Option<Origin>, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+    fn write(&mut self, origin: Option<Origin>, digest: u64, bytes: &mut [u8]) -> Result<usize, Error> {
+        self.settle()?;
         let (dim, targets) = (self.features(), self.targets());
         let Counts { rows, before, discounted, .. } = self.counts;
         let first = targets == 1 && origin.is_none() && before == 0;
@@ -278,9 +285,9 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let origin = [device, counter].into_iter().flat_map(u64::to_le_bytes);
         let second = origin.chain([0; 32]).chain(table).take(if first { 0 } else { usize::MAX });
 
-        let numbers = self.numbers().flat_map(bytes_of);
+        let numbers = self.numbers()?.flat_map(bytes_of);
         // Beyond the end unless rows were forgotten.
-        let forgotten = before.to_le_bytes().into_iter().chain(bytes_of(discounted));
+        let forgotten = before.to_le_bytes().into_iter().chain(bytes_of(discounted.sum));
         for (slot, byte) in bytes.iter_mut().zip(header.chain(second).chain(numbers).chain(forgotten)) {
             *slot = byte;
         }
@@ -351,5 +358,5 @@ fn forgotten_counts<T: Scalar>(rows: u64, bytes: &[u8]) -> Option<Counts<T>> {
     let (before, discounted) = bytes.split_first_chunk()?;
     let (before, discounted) = (u64::from_le_bytes(*before), from_bytes::<T>(discounted));
     let sound = before <= rows && discounted.is_finite() && discounted >= T::ZERO;
-    sound.then_some(Counts { rows, before, discounted, ..Counts::NONE })
+    sound.then_some(Counts::forgotten(rows, before, discounted))
 }

@@ -123,7 +123,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let residual = self.residual(row)?;
         assessment.residual = Some(residual);
         let Status { count, tally, target_scale, .. } = self.status;
-        let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let ridge = RidgeRegression::resume(count, self.ridge.lend(&mut []), tally)?;
         let variance = ridge.variance(residual, self.phi.get_mut(..count).known()?);
         let scale = target_scale * self.status.spread;
         assessment.variance = match (variance, ridge.solved()) {

@@ -36,7 +36,7 @@
 //! A near copy of `x_i` (`ρ` near 1) loses nothing. A row that has nothing in common with it (`ρ = 0`) loses what was
 //! learned in one direction of `c`: its weight is 0 until rows are learned there.
 
-use super::Learner;
+use super::{Learner, Status};
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
@@ -164,7 +164,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         if !(residual > T::from_count(16 * (count + 1)) * T::EPSILON * diagonal) {
             return Ok(T::ZERO);
         }
-        let of_row = self.ridge.lend().row.get_mut(..count).known()?;
+        let of_row = self.ridge.lend(&mut []).row.get_mut(..count).known()?;
         ground.column_at(row, landmarks.members(), of_row)?;
         nystrom.features_at(number, of_row)?;
         let left = kernel.value(&self.candidate, row) - dot(of_candidate, of_row);
@@ -173,22 +173,22 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
 
     /// Return the slot of the landmark whose loss is least, and the loss.
     fn least_loss(&mut self) -> Result<(usize, T), Error> {
-        let count = self.status.count;
-        let factor = Cholesky::assemble(self.memory.lend().factor, count)?;
-        let ridge = RidgeRegression::resume(count, self.ridge.lend(), self.status.tally)?;
+        let Status { count, tally, .. } = self.status;
         let direction = self.phi.get_mut(..count).known()?;
         let mut least = None;
         for slot in 0..count {
             direction.fill(T::ZERO);
             *direction.get_mut(slot).known()? = T::ONE;
-            factor.solve_lower(direction)?;
+            Cholesky::assemble(self.memory.lend().factor, count)?.solve_lower(direction)?;
+            // The triangle of earlier rows is beside the factor.
+            let ridge = RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), tally)?;
             let loss = ridge.squares_along(direction)? / dot(direction, direction);
             if least.is_none_or(|(_, least)| loss < least) {
                 least = Some((slot, loss));
             }
         }
         let (slot, loss) = least.known()?;
-        Ok((slot, loss / ridge.effective_rows()))
+        Ok((slot, loss / tally.effective_rows()))
     }
 
     /// Replace the landmark at `slot` by the candidate.
@@ -205,8 +205,15 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let place = *landmarks.members().get(slot).known()?;
 
         self.status.tally.counts.penalty = T::ZERO;
+        let mut ridge =
+            RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), self.status.tally)?;
+        ridge.settle()?;
+        self.status.tally = ridge.tally();
+        // The substitution of the entering row is still in the working column.
+        let Memory { factor, landmarks } = self.memory.lend();
+        let mut landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
+        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(&mut []), self.status.tally)?;
         // β of the prior is Lᵀw.
-        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), self.status.tally)?;
         let phi = self.phi.get_mut(..count).known()?;
         for (j, value) in phi.iter_mut().enumerate() {
             *value = T::ZERO;
@@ -221,7 +228,6 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         ridge.map_features(|phi| done = factor.rotate_features(slot, phi))?;
         done?;
 
-        // The substitution of the entering row is still in the working column.
         let (&pivot, leaving) = factor.row(count - 1).split_last().known()?;
         let covariance = ground.entry(C, place) - dot(leaving, factor.working(count - 1)?);
         let correlation = covariance / (pivot * swap.entering.sqrt());

@@ -17,9 +17,9 @@ use crate::cholesky::Cholesky;
 use crate::error::{Error, Known, Phase, row_number};
 use crate::ground_set::{GroundSet, Points};
 use crate::kernel::{Gaussian, Kernel};
-use crate::krr::{RidgeRegression, Solved, Tally};
+use crate::krr::{FeatureWeights, RidgeRegression, Solved, Tally};
 use crate::landmarks::Landmarks;
-use crate::memory::{Memory, RidgeWorkspace, Workspace, check_length, prefix};
+use crate::memory::{Memory, RidgeArrays, Workspace, check_length, prefix};
 use crate::model::{Model, Parts, Scaling, changed, refusal, standard_target, standardise};
 use crate::nystrom::{self, Nystrom};
 use crate::scalar::Scalar;
@@ -130,9 +130,10 @@ pub struct Standard<const D: usize, T = f32> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
-    /// Their factor, and their order.
+    /// Their factor, and their order. What is right of the factor's diagonal holds the triangle of earlier rows: nothing is
+    /// factored again while rows are learned.
     memory: Workspace<T, C>,
-    ridge: RidgeWorkspace<T, C>,
+    ridge: RidgeArrays<T, C>,
     /// Standardised landmarks.
     rows: [[T; D]; C],
     means: [T; D],
@@ -203,7 +204,7 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
     pub const fn new() -> Self {
         Self {
             memory: Workspace::new(),
-            ridge: RidgeWorkspace::new(),
+            ridge: RidgeArrays::new(),
             rows: [[T::ZERO; D]; C],
             means: [T::ZERO; D],
             scales: [T::ZERO; D],
@@ -258,6 +259,20 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
     fn check(&self, expected: Phase) -> Result<(), Error> {
         let found = self.status.phase;
         if found == expected { Ok(()) } else { Err(Error::Phase { expected, found }) }
+    }
+
+    /// Return the regression, with the triangle of earlier rows.
+    fn regression(&mut self) -> Result<RidgeRegression<'_, T>, Error> {
+        let Status { count, tally, .. } = self.status;
+        RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), tally)
+    }
+
+    /// Bring what was learned into one triangle.
+    fn settle(&mut self) -> Result<(), Error> {
+        let mut ridge = self.regression()?;
+        ridge.settle()?;
+        self.status.tally = ridge.tally();
+        Ok(())
     }
 
     /// Standardise a raw row; errors name it as the `row`-th.
@@ -379,7 +394,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         for place in 0..count {
             landmarks.push(place)?;
         }
-        RidgeRegression::new(count, self.ridge.lend())?;
+        RidgeRegression::new(count, self.ridge.lend(self.memory.lend_upper()))?;
         let status = &mut self.status;
         (status.target_mean, status.target_scale) = (model.target_mean(), model.target_scale());
         (status.phase, status.has_prior, status.count) = (Phase::Predicting, true, count);
@@ -449,15 +464,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], [`Error::Empty`] without landmarks.
     pub fn freeze_landmarks(&mut self) -> Result<(), Error> {
         self.check(Phase::Selecting)?;
-        RidgeRegression::new(self.status.count, self.ridge.lend())?;
+        RidgeRegression::new(self.status.count, self.ridge.lend(self.memory.lend_upper()))?;
         self.status.tally = Tally::NONE;
         self.status.phase = Phase::Learning;
         Ok(())
     }
 
-    /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds.
+    /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds, and `c³` more after each 2¹⁵ rows.
+    ///
+    /// A learner in `f32` that forgets nothing is full at 2³⁵ rows, 3.4·10¹⁰, a year at 1 kHz: up to there it learns as one in `f64`
+    /// does ([`RidgeRegression::add_row`]).
     ///
     /// # Errors
+    /// [`Error::RowCount`] when full,
     /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target): [`Error::NotFinite`], also
     /// with a landmark with which the kernel overflows; [`Error::TooLarge`] for a feature whose coordinate overflows, or a target
     /// beyond 1.4e14 standard deviations in `f32`; [`Error::Changed`]. A row that is refused is not learned.
@@ -486,7 +505,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         }
         let diagonal = ground.kernel().diagonal(&row);
         Nystrom::new(&landmarks).features_at(row_number(learned), phi)?;
-        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), tally)?;
         ridge.add(phi, left)?;
         let residual = nystrom::left(diagonal, phi);
         let rows = ridge.effective_rows();
@@ -502,10 +521,11 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// the same λ, such as 0.99, before every [`learn`](Self::learn).
     ///
     /// # Errors
-    /// [`Error::Phase`], and [`Error::Forgetting`] unless `0 < lambda <= 1`.
+    /// [`Error::Phase`], and those of [`RidgeRegression::forget`]: [`Error::Forgotten`] where no rows arrive. What was learned
+    /// stays then.
     pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
         self.check_learning()?;
-        let mut ridge = RidgeRegression::resume(self.status.count, self.ridge.lend(), self.status.tally)?;
+        let mut ridge = self.regression()?;
         ridge.forget(lambda)?;
         self.status.tally = ridge.tally();
         Ok(())
@@ -539,7 +559,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// ```
     pub fn choose_gamma(&mut self) -> Result<T, Error> {
         self.check_learning()?;
-        let mut ridge = RidgeRegression::resume(self.status.count, self.ridge.lend(), self.status.tally)?;
+        let mut ridge = self.regression()?;
         let gamma = ridge.choose_gamma();
         self.status.tally = ridge.tally();
         gamma
@@ -558,25 +578,23 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     pub fn solve(&mut self, gamma: T) -> Result<T, Error> {
         self.check_learning()?;
         let Status { count, tally, target_scale, .. } = self.status;
+        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), tally)?;
+        // Until the weights are those of the solution, its triangle is not that of the weights.
+        self.status.tally.counts.penalty = T::ZERO;
+        let solved = ridge.solve(gamma).map(|solution| solution.squared_error);
+        let (tally, claim) = (ridge.tally(), ridge.solved());
+        if solved.is_err() {
+            self.status.tally = tally;
+        }
+        let squared_error = solved?;
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let Memory { factor, landmarks } = self.memory.lend();
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
-        let mut ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
         let phi = self.phi.get_mut(..count).known()?;
-        // Until the weights are those of the solution, its triangle is not that of the weights.
-        self.status.tally.counts.penalty = T::ZERO;
-        let solution = match ridge.solve(gamma) {
-            Ok(solution) => solution,
-            Err(error) => {
-                self.status.tally = ridge.tally();
-                return Err(error);
-            }
-        };
-        let squared_error = solution.squared_error;
-        Nystrom::new(&landmarks).kernel_weights(solution.weights, phi)?;
-        self.status.tally = ridge.tally();
-        self.status.claim =
-            ridge.solved().filter(|solved| solved.noise.is_finite()).unwrap_or(Status::IDLE.claim);
+        let weights = FeatureWeights::new(self.ridge.solution.get_mut(..count).known()?);
+        Nystrom::new(&landmarks).kernel_weights(weights, phi)?;
+        self.status.tally = tally;
+        self.status.claim = claim.unwrap_or(Status::IDLE.claim);
         for (&place, &weight) in landmarks.members().iter().zip(phi.iter()) {
             *self.weights.get_mut(place).known()? = *self.prior.get(place).known()? + weight;
         }

@@ -10,7 +10,7 @@
 //! | 4 | the place of each landmark in the factor's order: c words |
 //! | 5 | the factor by rows: c(c + 1)/2 numbers |
 //! | 6 | steps, proposed, accepted, openings: 8 bytes each |
-//! | 7 | rows learned, those before the last discount: 8 bytes each; then the effective number of those: a number |
+//! | 7 | rows learned, how many of the first are discounted: 8 bytes each; then the effective number of those: a number |
 //! | 8 | `R` by rows, `Qᵀy`, residual sum of squares: c(c + 1)/2 + c + 2 numbers |
 //! | 9 | weights c, prior c: numbers |
 //! | 10 | 16 bytes of the random generator |
@@ -74,7 +74,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// The most bytes of a state: [`crate::Bytes::state`].
     pub const STATE: usize = state_bytes::<T>(C, D);
 
-    /// Write the state, in any phase, to the start of `bytes` and return its length, at most [`STATE`](Self::STATE).
+    /// Write the state, in any phase, to the start of `bytes` and return its length, at most [`STATE`](Self::STATE). What was
+    /// learned is [settled](RidgeRegression::settle): the learner goes on as the one that reads the state. After 2¹⁵ rows in `f32`, and
+    /// after [`forget`](Self::forget), that rounds, as a learner that is never saved does not.
     /// `generator` are 16 bytes that the reader gets back: the state of the random generator.
     ///
     /// # Errors
@@ -96,6 +98,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn write_state(&mut self, generator: [u8; 16], bytes: &mut [u8]) -> Result<usize, Error> {
+        self.settle()?;
         let Status { phase, has_prior, scaled, count, progress, tally, .. } = self.status;
         let Status { target_mean, target_scale, gamma, gain, tried, residual, spread, claim, .. } =
             self.status;
@@ -103,7 +106,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let factor = Cholesky::assemble(factor, count)?;
         // There is none before the landmarks are frozen.
         let learning = phase == Phase::Learning || phase == Phase::Predicting;
-        let ridge = RidgeRegression::resume(count, self.ridge.lend(), tally)?;
+        let ridge = RidgeRegression::resume(count, self.ridge.lend(&mut []), tally)?;
+        let numbers = ridge.numbers()?;
         let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior)];
         let Progress { steps, proposed, accepted, openings } = progress;
         let Counts { rows, before, discounted, .. } = tally.counts;
@@ -138,9 +142,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             )?;
             writer.section(
                 COUNTS,
-                [rows, before].into_iter().flat_map(u64::to_le_bytes).chain(bytes_of(discounted)),
+                [rows, before].into_iter().flat_map(u64::to_le_bytes).chain(bytes_of(discounted.sum)),
             )?;
-            writer.section(REGRESSION, ridge.numbers().map(zero_or).flat_map(bytes_of))?;
+            writer.section(REGRESSION, numbers.map(zero_or).flat_map(bytes_of))?;
             let weights = prefix(&self.weights, count).iter().chain(prefix(&self.prior, count)).copied();
             writer.section(WEIGHTS, weights.flat_map(bytes_of))?;
             writer.section(GENERATOR, generator.into_iter())?;
@@ -193,7 +197,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             return Err(Error::ForeignState);
         }
         if count > 0 {
-            let mut ridge = RidgeRegression::new(count, self.ridge.lend())?;
+            let mut ridge = RidgeRegression::new(count, self.ridge.lend(self.memory.lend_upper()))?;
             ridge.take_back(state.status.tally.counts, &mut numbers_of(state.regression)).known()?;
         }
         self.status = state.status;
@@ -293,7 +297,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         let (residual, spread, claim) = confidence::<T>(&sections)?;
         let terms = triangle + count + 2;
         let tally = Tally {
-            counts: Counts { rows: rows_learned, before, discounted, ..Counts::NONE },
+            counts: Counts::forgotten(rows_learned, before, discounted),
             rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
             noise: T::ZERO,
         };

@@ -44,8 +44,12 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Copy the state of a regression. Forgetting is not part of it: γ is then multiplied by all rows, those that
     /// [`RidgeRegression::forget`] discounted too.
-    pub fn of(regression: &RidgeRegression<'_, T>) -> Self {
-        Self { rows: regression.rows(), values: regression.numbers().collect() }
+    ///
+    /// # Errors
+    /// [`Error::Regression`] with [`CoreError::Unsettled`]: [`RidgeRegression::settle`] first.
+    pub fn of(regression: &RidgeRegression<'_, T>) -> Result<Self, Error> {
+        let numbers = regression.numbers().map_err(regression_error)?;
+        Ok(Self { rows: regression.rows(), values: numbers.collect() })
     }
 
     /// Restore the state into a regression over the same number of features.
@@ -100,7 +104,8 @@ impl<T: Scalar> Accumulator<T> {
     /// unchanged.
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         *self = self.on(|regression| {
-            regression.add(features, target).map_err(regression_error).map(|()| Self::of(regression))
+            regression.add(features, target).and_then(|()| regression.settle()).map_err(regression_error)?;
+            Self::of(regression)
         })?;
         Ok(())
     }
@@ -110,7 +115,7 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        *self = Self::on_all(&[&*self, other], |both| merge(both, None).map(|sum| Self::of(sum)))?;
+        *self = Self::on_all(&[&*self, other], |both| merge(both, None).and_then(|sum| Self::of(sum)))?;
         Ok(())
     }
 
@@ -154,7 +159,7 @@ impl<T: Scalar> Accumulator<T> {
             if bytes.len() > StateHeader::read(bytes)?.length {
                 return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
             }
-            Ok(Self::of(regression))
+            Self::of(regression)
         })
     }
 

@@ -203,9 +203,16 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     }
 
     /// [`begin`](Self::begin), with the pilot of a sample of rows if the accumulator has none.
-    pub(crate) fn begin_with(&mut self, ridge: &RidgeRegression<'_, f64>, pilot: Option<&Pilot<T>>) {
-        self.begin(ridge);
-        let (Some(Pilot { triangle, factor }), 0) = (pilot, ridge.rows()) else { return };
+    ///
+    /// # Errors
+    /// Those of [`begin`](Self::begin).
+    pub(crate) fn begin_with(
+        &mut self,
+        ridge: &RidgeRegression<'_, f64>,
+        pilot: Option<&Pilot<T>>,
+    ) -> Result<(), Error> {
+        self.begin(ridge)?;
+        let (Some(Pilot { triangle, factor }), 0) = (pilot, ridge.rows()) else { return Ok(()) };
         let length = self.column_length();
         for (j, column) in self.matrix.chunks_exact_mut(length).enumerate() {
             let own = triangle.col_as_slice(j).iter().take(j + 1);
@@ -214,6 +221,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         self.factor.copy_from(factor);
         self.whitener = Whitener::Rows;
         self.count = self.landmarks.len() as f64 * T::EPSILON.to_f64();
+        Ok(())
     }
 
     /// Leave the pilot, of which no row was taken.
@@ -226,11 +234,14 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     }
 
     /// Load the state of an accumulator, which must have as many features as there are landmarks, and these targets.
-    pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) {
+    ///
+    /// # Errors
+    /// [`Error::Regression`] with [`CoreError::Unsettled`].
+    pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) -> Result<(), Error> {
+        let mut numbers = ridge.numbers().map_err(regression_error)?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
         (self.waiting, self.count) = (0, 1.0);
-        let mut numbers = ridge.numbers();
         for (place, value) in triangle(rank, length).zip(&mut numbers) {
             self.matrix[place] = value;
         }
@@ -241,6 +252,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         }
         self.clear();
         self.forget_pending();
+        Ok(())
     }
 
     /// Return the number of rows of the matrix.
@@ -659,7 +671,7 @@ mod tests {
     /// `[Φ y]ᵀ[Φ y]`, from the values of an accumulator.
     fn products(ridge: &RidgeRegression<'_, f64>) -> Vec<f64> {
         let c = ridge.features();
-        let numbers: Vec<f64> = ridge.numbers().collect();
+        let numbers: Vec<f64> = ridge.numbers().unwrap().collect();
         let mut triangle = vec![vec![0.0; c + 1]; c + 1];
         let mut next = numbers.into_iter();
         for (i, row) in triangle.iter_mut().enumerate().take(c) {
@@ -704,11 +716,11 @@ mod tests {
         let pairs: Vec<(&[T], f64)> = pairs.collect();
         for (part, pairs) in pairs.chunks(count.div_ceil(2)).enumerate() {
             if part == 1 {
-                block.begin(&elsewhere);
+                block.begin(&elsewhere).unwrap();
                 block.push(home[..dim].iter().copied(), [1e3]).unwrap();
                 block.end(&mut elsewhere).unwrap();
             }
-            block.begin(&one);
+            block.begin(&one).unwrap();
             pairs.iter().for_each(|&(row, target)| block.push(row.iter().copied(), [target]).unwrap());
             block.end(&mut one).unwrap();
         }
@@ -786,7 +798,7 @@ mod tests {
         let mut heap = RidgeHeap::new(c).unwrap();
         let mut ridge = RidgeRegression::new(c, heap.lend()).unwrap();
         let mut block = Block::new(&landmarks, 1, false).unwrap();
-        block.begin(&ridge);
+        block.begin(&ridge).unwrap();
         for (i, &target) in targets.iter().enumerate() {
             block.push((0..c).map(|j| T::from_f64(rows[(i, j)])), [target]).unwrap();
         }
@@ -838,7 +850,7 @@ mod tests {
             let mut found = RidgeRegression::new(c, heap.lend()).unwrap();
             let mut expected = RidgeRegression::new(c, other.lend()).unwrap();
             let mut block = Block::new(&landmarks, 1, false).unwrap();
-            block.begin(&found);
+            block.begin(&found).unwrap();
             for (row, &target) in rows.chunks(c).zip(&targets) {
                 block.push(row.iter().copied(), [target]).unwrap();
                 expected.add(row, target).unwrap();
@@ -867,7 +879,7 @@ mod tests {
         let (rank, nystrom) = (landmarks.len(), Nystrom::new(&landmarks));
         let mut block = Block::new(&landmarks, 1, false).unwrap();
         let mut heap = RidgeHeap::new(rank).unwrap();
-        block.begin(&RidgeRegression::new(rank, heap.lend()).unwrap());
+        block.begin(&RidgeRegression::new(rank, heap.lend()).unwrap()).unwrap();
         for row in (0..count - 1_500).step_by(5) {
             block.push(rows[row * dim..(row + 1) * dim].iter().copied(), [targets[row]]).unwrap();
         }
@@ -877,7 +889,7 @@ mod tests {
             let (mut heap, mut other) = (RidgeHeap::new(rank).unwrap(), RidgeHeap::new(rank).unwrap());
             let mut found = RidgeRegression::new(rank, heap.lend()).unwrap();
             let mut core = RidgeRegression::<f64>::new(rank, other.lend()).unwrap();
-            block.begin_with(&found, Some(&pilot));
+            block.begin_with(&found, Some(&pilot)).unwrap();
             let mut phi = vec![T::ZERO; rank];
             for row in part.clone() {
                 let (row, target) = (&rows[row * dim..(row + 1) * dim], targets[row]);
@@ -916,13 +928,13 @@ mod tests {
             let mut ridge = RidgeRegression::new(landmarks.len(), heap.lend()).unwrap();
             pool.install(|| {
                 let mut block = Block::new(&landmarks, 1, parallel).unwrap();
-                block.begin(&ridge);
+                block.begin(&ridge).unwrap();
                 rows.chunks(dim).zip(&targets).for_each(|(row, &target)| {
                     block.push(row.iter().copied(), [target]).unwrap();
                 });
                 block.end(&mut ridge).unwrap();
             });
-            ridge.numbers().collect()
+            ridge.numbers().unwrap().collect()
         };
         let one = numbers(1, true);
         assert!((2..4).all(|threads| numbers(threads, true) == one));
@@ -963,15 +975,15 @@ mod tests {
             let mut heap = RidgeHeap::new(1).unwrap();
             let mut ridge = RidgeRegression::new(1, heap.lend()).unwrap();
             let mut block = Block::new(&landmarks, 1, false).unwrap();
-            block.begin(&ridge);
+            block.begin(&ridge).unwrap();
             values.iter().for_each(|&value| block.push([value], [1.0]).unwrap());
             block.push([1.0], [1.0]).unwrap();
             block.push([1.0], [f64::NAN]).unwrap();
-            let before: Vec<f64> = ridge.numbers().collect();
+            let before: Vec<f64> = ridge.numbers().unwrap().collect();
             let error = block.end(&mut ridge).unwrap_err();
             let expected = CoreError::NotFinite { row, column };
             assert!(matches!(error, Error::Regression { reason } if reason == expected), "{error:?}");
-            assert!(ridge.numbers().eq(before) && ridge.rows() == 0);
+            assert!(ridge.numbers().unwrap().eq(before) && ridge.rows() == 0);
         }
     }
 }

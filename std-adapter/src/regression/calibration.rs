@@ -156,7 +156,7 @@ pub(crate) fn measure<T: Lane + RealField>(
 ) -> Result<Option<Confidence>, Error> {
     let Input { rows, dim, targets, .. } = input;
     let rank = landmarks.len();
-    let Some(penalised) = Triangle::of(regression).penalised(ridge) else { return Ok(None) };
+    let Some(penalised) = Triangle::of(regression)?.penalised(ridge) else { return Ok(None) };
     let rows_learned = regression.effective_rows();
     let solved =
         Solved { penalty: ridge * rows_learned, noise: penalised[(rank, rank)].powi(2) / rows_learned };

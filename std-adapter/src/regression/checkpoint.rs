@@ -259,7 +259,7 @@ impl Kept<'_> {
     }
 
     fn write(&self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
-        let parts = accumulators.iter().map(Accumulator::of).collect();
+        let parts = accumulators.iter().map(Accumulator::of).collect::<Result<_, _>>()?;
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
         let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
         write_whole(&self.checkpoint.path, |file| FRAME.write(file, &content))

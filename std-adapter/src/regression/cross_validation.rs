@@ -49,10 +49,13 @@ pub(crate) struct Triangle {
 
 impl Triangle {
     /// Copy that of an accumulator.
-    pub(crate) fn of<T: Scalar>(regression: &RidgeRegression<'_, T>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Regression`] with [`CoreError::Unsettled`].
+    pub(crate) fn of<T: Scalar>(regression: &RidgeRegression<'_, T>) -> Result<Self, Error> {
         let (c, targets) = (regression.features(), regression.targets());
         let mut values = Mat::zeros(c + targets, c + targets);
-        let mut numbers = regression.numbers().map(Scalar::to_f64);
+        let mut numbers = regression.numbers().map_err(regression_error)?.map(Scalar::to_f64);
         for i in 0..c {
             for (j, number) in (i..c).zip(&mut numbers) {
                 values[(i, j)] = number;
@@ -64,7 +67,7 @@ impl Triangle {
             }
             values[(j, j)] = numbers.by_ref().take(2).sum::<f64>().max(0.0).sqrt();
         }
-        Self { features: c, rows: regression.effective_rows().to_f64(), values }
+        Ok(Self { features: c, rows: regression.effective_rows().to_f64(), values })
     }
 
     /// Return `R`.
@@ -90,19 +93,22 @@ impl Triangle {
     }
 
     /// Return the triangle of these rows and those of the folds.
-    fn and<'m, T: Scalar>(self, folds: &[impl Borrow<RidgeRegression<'m, T>>]) -> Self {
-        folds.iter().fold(self, |sum, fold| sum.plus(&Self::of(fold.borrow())))
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    fn and<'m, T: Scalar>(self, folds: &[impl Borrow<RidgeRegression<'m, T>>]) -> Result<Self, Error> {
+        folds.iter().try_fold(self, |sum, fold| Ok(sum.plus(&Self::of(fold.borrow())?)))
     }
 
     /// Return the triangle of the rows of all folds.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::NoRows`] for no folds.
+    /// [`Error::Regression`] with [`CoreError::NoRows`] for no folds, and those of [`of`](Self::of).
     pub(crate) fn of_all<'m, T: Scalar>(
         folds: &[impl Borrow<RidgeRegression<'m, T>>],
     ) -> Result<Self, Error> {
         let (first, others) = folds.split_first().ok_or(regression_error(CoreError::NoRows))?;
-        Ok(Self::of(first.borrow()).and(others))
+        Self::of(first.borrow())?.and(others)
     }
 
     /// Return the effective number of rows.
@@ -418,7 +424,7 @@ fn by_gradients<T: Scalar>(
     observer.advance(DECOMPOSITION);
     let errors = |fold: &RidgeRegression<'_, T>| {
         go_on(observer)?;
-        let fold = Triangle::of(fold);
+        let fold = Triangle::of(fold)?;
         let penalties = ridges.iter().map(|ridge| ((whole.rows - fold.rows) * ridge).sqrt());
         let errors = fold.errors_without(&all, basis.as_ref(), &penalties.collect::<Vec<_>>());
         observer.advance(FOLD);
@@ -522,13 +528,13 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
 ) -> Result<Vec<A>, Error> {
     go_on(observer)?;
     if let [fold] = folds {
-        let found = visit(outside, &Triangle::of(fold.borrow()));
+        let found = visit(outside, &Triangle::of(fold.borrow())?);
         observer.advance(DECOMPOSITION);
         return Ok(vec![found]);
     }
     let (left, right) = folds.split_at(folds.len() / 2);
     let without = |half: &[F], other: &[F]| {
-        let outside = outside.clone().and(other);
+        let outside = outside.clone().and(other)?;
         observer.advance(other.len() as u64);
         leave_out(half, &outside, visit, observer)
     };

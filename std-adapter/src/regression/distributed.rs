@@ -305,7 +305,7 @@ impl FitSpec {
                     let (mut features, mut scaled) =
                         (zeros(self.features(), 0.0)?, zeros(self.scaler.width(), 0.0)?);
                     for (rows, accumulator) in rows_of.iter().zip(&mut *accumulators) {
-                        block.begin(accumulator);
+                        block.begin(accumulator)?;
                         for &row in rows {
                             features.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
                             self.scaler.apply_row(&features, &mut scaled);
@@ -315,7 +315,7 @@ impl FitSpec {
                         }
                         block.end(accumulator)?;
                     }
-                    Ok(Folds(accumulators.iter().map(Accumulator::of).collect()))
+                    Ok(Folds(accumulators.iter().map(Accumulator::of).collect::<Result<_, _>>()?))
                 })
             })
         })?;

@@ -91,7 +91,8 @@ impl<'m> Fleet<'m> {
                 nystrom.features_at(at, &mut phi)?;
                 ridge.add(&phi, device.model.standard_target(target as f32)).map_err(located)?;
             }
-            Ok(Accumulator::of(&ridge))
+            ridge.settle()?;
+            Accumulator::of(&ridge)
         })
     }
 
@@ -115,7 +116,7 @@ impl<'m> Fleet<'m> {
             check_length("landmarks of the state", device.landmarks.len(), header.features)?;
             check_length("targets of the state", 1, header.targets)?;
             let accumulated = Accumulator::from_bytes(device.landmarks.len(), device.digest, bytes)?;
-            let squares = accumulated.on(|regression| Ok(Triangle::of(regression).squares().0))?;
+            let squares = accumulated.on(|regression| Ok(Triangle::of(regression)?.squares().0))?;
             let bounded = self.model.kernel.bandwidth().is_some();
             if bounded && squares > accumulated.rows() as f64 * (DIAGONAL + SLACK) {
                 return Err(CoreError::StateBytes(BytesProblem::Malformed).into());

@@ -110,7 +110,7 @@ pub(crate) fn examine(
     let weights = MatRef::from_column_major_slice(weights, weights.len(), 1);
     let mut examined = Vec::with_capacity(states.len());
     for (state, &counted) in states.iter().zip(&most) {
-        examined.push(state.accumulated.on(|device| Ok(alone(device, state.trusted, counted, weights)))?);
+        examined.push(state.accumulated.on(|device| alone(device, state.trusted, counted, weights))?);
     }
     by_themselves(&mut examined, error);
     // Without a device, or with less of it, others may stand out.
@@ -179,7 +179,7 @@ fn compare(
         let mut compared = Vec::with_capacity(kept.len());
         for ((&at, part), without) in kept.iter().zip(parts).zip(left_out) {
             let Some((own, error, weights)) = without else { continue };
-            let part = Triangle::of(part);
+            let part = Triangle::of(part)?;
             let influence = merged.influence(&part, weights.as_ref(), error, limit);
             let one = &mut examined[at];
             one.others_nrmse = Some((own / part.rows()).sqrt());
@@ -201,12 +201,12 @@ fn alone<T: Scalar>(
     trusted: bool,
     counted: u64,
     weights: MatRef<'_, f64>,
-) -> Examined {
-    let triangle = Triangle::of(device);
+) -> Result<Examined, Error> {
+    let triangle = Triangle::of(device)?;
     let (features, target) = triangle.squares();
     let error = triangle.squared_errors(weights)[0];
     let mean = |sum: f64| sum / triangle.rows();
-    Examined {
+    Ok(Examined {
         rows: device.rows(),
         counted,
         features: mean(features),
@@ -217,7 +217,7 @@ fn alone<T: Scalar>(
         raises: None,
         outlier: None,
         trusted,
-    }
+    })
 }
 
 /// Mark the devices whose figure is far above the median of those that count, and of `more`. Return whether there are any.

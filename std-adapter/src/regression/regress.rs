@@ -212,7 +212,7 @@ pub(crate) fn regress_without<T: Lane + RealField>(
             let (begin, end) = range(part);
             let first = begin + round * stride;
             let mut seen = 0;
-            block.begin_with(accumulator, pilot.as_ref());
+            block.begin_with(accumulator, pilot.as_ref())?;
             for row in first..end.min(first + stride) {
                 if part_of.get(row - first).is_some_and(|&of| usize::from(of) != part) {
                     continue;
@@ -311,7 +311,7 @@ fn pilot_of<T: Lane + RealField>(
     observer.begin("sample of rows", sample as u64);
     let mut heap = RidgeHeap::with_targets(landmarks.len(), outputs)?;
     let mut block = Block::new(landmarks, outputs, true)?;
-    block.begin(&heap.regression(landmarks.len(), outputs).map_err(regression_error)?);
+    block.begin(&heap.regression(landmarks.len(), outputs).map_err(regression_error)?)?;
     let row_of = |at: usize| (at as u128 * count as u128 / sample as u128) as usize;
     let add = |at: usize| {
         let row = row_of(at);
@@ -474,7 +474,7 @@ fn solve_at<A: Scalar>(
     let Chosen { ridge, validation_error, scores, sum } = chosen;
     let numbers = numbers_fitted(parts);
     let whole = merge(parts, sum)?;
-    let blocked = if whole.features() >= BLOCKED { Triangle::of(whole).solve(ridge) } else { None };
+    let blocked = if whole.features() >= BLOCKED { Triangle::of(whole)?.solve(ridge) } else { None };
     let (weights, squared_error) = match blocked {
         Some((weights, squared_error)) => {
             let columns = (0..weights.ncols()).flat_map(|t| weights.col_as_slice(t));

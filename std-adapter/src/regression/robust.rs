@@ -49,7 +49,7 @@ pub(crate) fn geometric_median<T: Scalar>(
     observer.begin("devices", parts.len() as u64);
     let solve = |part: &RidgeRegression<'_, T>| {
         go_on(observer)?;
-        let part = Triangle::of(part);
+        let part = Triangle::of(part)?;
         let solved =
             part.solve(ridge).map(|(weights, _)| (part.rows(), whole.image(weights.as_ref()), weights));
         observer.advance(1);

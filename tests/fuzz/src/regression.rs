@@ -13,7 +13,7 @@ const STATE: usize = 1_024;
 
 /// What the calls of one input have left: all that later results depend on.
 fn content<T: Scalar>(ridge: &RidgeRegression<'_, T>) -> (u64, u64, Vec<u64>) {
-    let numbers = ridge.numbers().map(|number| number.to_f64().to_bits()).collect();
+    let numbers = ridge.numbers().unwrap().map(|number| number.to_f64().to_bits()).collect();
     (ridge.rows(), ridge.effective_rows().to_f64().to_bits(), numbers)
 }
 

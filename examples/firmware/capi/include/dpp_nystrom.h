@@ -9,7 +9,7 @@
 // Numbers that selecting c landmarks works on.
 #define DPP_NYSTROM_SELECT_NUMBERS(c) ((size_t)(c) * (c) + 3 * (size_t)(c))
 // Numbers that learning on them works on.
-#define DPP_NYSTROM_LEARN_NUMBERS(c) (2 * (size_t)(c) * (c) + 8 * (size_t)(c))
+#define DPP_NYSTROM_LEARN_NUMBERS(c) (3 * (size_t)(c) * (c) + 10 * (size_t)(c))
 
 // The status of a call: 0, or the error.
 enum dpp_nystrom_status

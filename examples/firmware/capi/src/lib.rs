@@ -23,8 +23,8 @@ use buffers::{Buffers, apart};
 use core::ffi::c_char;
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Error, FactorMemory, Landmarks, Memory, Nystrom, Points, Predictor, Random, RidgeMemory,
-    RidgeRegression, SlotChain, Solution, start,
+    Acceptance, EarlierMemory, Error, FactorMemory, Landmarks, Memory, Nystrom, Points, Predictor, Random,
+    RidgeMemory, RidgeRegression, SlotChain, Solution, start,
 };
 
 type Ground<'a> = Points<'a, f32, Gaussian<f32>>;
@@ -240,7 +240,12 @@ fn ridge_memory(memory: &mut [f32], c: usize) -> Result<(RidgeMemory<'_, f32>, &
     let (targets, rest) = split(rest, c)?;
     let (row, rest) = split(rest, c)?;
     let (solution, rest) = split(rest, c)?;
-    Ok((RidgeMemory { square, diagonal, targets, row, solution }, rest))
+    let (earlier, rest) = split(rest, c.saturating_mul(c))?;
+    let (earlier_diagonal, rest) = split(rest, c)?;
+    let (earlier_targets, rest) = split(rest, c)?;
+    let earlier =
+        EarlierMemory { square: earlier, stride: c, diagonal: earlier_diagonal, targets: earlier_targets };
+    Ok((RidgeMemory { square, diagonal, targets, row, solution, earlier }, rest))
 }
 
 impl From<Error> for Status {
