@@ -262,10 +262,10 @@ fn one_target_is_version_1_unless_it_has_an_origin() {
 /// read.
 #[test]
 fn device_0_is_not_an_unknown_origin() {
-    let (mut room, mut further) = (RidgeRoom::<f32>::new(1), [0.0; 4]);
+    let (mut room, mut further) = (RidgeRoom::<f32>::new(1), [0.0; RidgeRegression::<f32>::further_numbers(1, 2)]);
     let mut ridge = two_targets(&mut room, &mut further);
     ridge.add_row(&[3.0], &[2.0, -4.0]).unwrap();
-    let written = |origin: Option<Origin>| {
+    let mut written = |origin: Option<Origin>| {
         let mut bytes = vec![0; state_bytes_of::<f32>(1, 2)];
         let length = match origin {
             Some(origin) => ridge.write_state_from(origin, 7, &mut bytes),

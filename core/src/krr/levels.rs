@@ -81,6 +81,17 @@ impl<'l, T: Scalar> Level<'l, T> {
         Some((*pivot, entries))
     }
 
+    /// Copy row `k`, times `factor`, to `row`; what is before entry `k` stays.
+    pub(super) fn copy_row(&self, row: &mut [T], k: usize, factor: T) -> Option<()> {
+        let (pivot, entries) = self.row(row.len(), k)?;
+        let (slot, after) = row.get_mut(k..)?.split_first_mut()?;
+        *slot = factor * pivot;
+        for (slot, &entry) in after.iter_mut().zip(entries) {
+            *slot = factor * entry;
+        }
+        Some(())
+    }
+
     /// Return how many numbers a further target has, of which the first are `Qᵀy`.
     pub(super) fn width(&self, dim: usize) -> usize {
         if self.diagonal.is_some() { dim } else { block(dim) }
@@ -120,36 +131,28 @@ impl<T: Scalar> RidgeRegression<'_, T> {
             return Some(());
         }
         self.swap_levels()?;
-        let recent = core::mem::take(&mut self.earlier);
-        let done = self.absorb_level(recent.level(), T::ONE);
-        self.earlier = recent;
+        self.absorb_level(None, T::ONE)?;
         self.counts.recent = self.counts.rows;
-        done
+        Some(())
     }
 
-    /// Make room for recent rows: those so far become the earlier ones.
-    ///
-    /// # Errors
-    /// [`Error::RowCount`] where there are [`Scalar::MOST_ROWS`].
+    /// Make room for recent rows: those so far, which are in one triangle, become the earlier ones.
+    #[must_use]
     #[cold]
     #[inline(never)]
-    pub(super) fn set_apart(&mut self) -> Result<(), Error> {
-        if self.counts.effective() >= T::from_rows(T::MOST_ROWS) {
-            return Err(Error::RowCount);
-        }
-        self.gather().known()?;
-        self.swap_levels().known()?;
+    pub(super) fn set_apart(&mut self) -> Option<()> {
+        self.swap_levels()?;
         self.clear();
         self.rss.carry();
         for block in rows_of_mut(self.further, block(self.dim)) {
             let parts = block.get_mut(self.dim..).and_then(<[T]>::first_chunk_mut);
-            let [sum, lost] = parts.known()?;
+            let [sum, lost] = parts?;
             let mut rss = Sum { sum: *sum, lost: *lost };
             rss.carry();
             (*sum, *lost) = (rss.sum, rss.lost);
         }
         self.counts.recent = 0;
-        Ok(())
+        Some(())
     }
 
     /// Zero the triangle of recent rows and its right-hand sides.
@@ -188,29 +191,20 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Some(())
     }
 
-    /// Rotate the rows of a triangle, times `factor`, into that of the recent rows.
+    /// Rotate the rows of a triangle, or of that of the earlier rows, times `factor`, into that of the recent rows.
     #[must_use]
-    pub(super) fn absorb_level(&mut self, level: Level<'_, T>, factor: T) -> Option<()> {
-        let (dim, width) = (self.dim, level.width(self.dim));
+    pub(super) fn absorb_level(&mut self, level: Option<Level<'_, T>>, factor: T) -> Option<()> {
+        let dim = self.dim;
         for k in 0..dim {
-            self.take_row(level, k, factor)?;
-            for (own, other) in rows_of_mut(self.further, block(dim)).zip(rows_of(level.further, width)) {
+            let level = level.unwrap_or_else(|| self.earlier.level());
+            level.copy_row(self.row, k, factor)?;
+            let others = rows_of(level.further, level.width(dim));
+            for (own, other) in rows_of_mut(self.further, block(dim)).zip(others) {
                 *own.last_mut()? = factor * *other.get(k)?;
             }
-            let left = self.absorb(k, factor * *level.targets.get(k)?)?;
+            let target = factor * *level.targets.get(k)?;
+            let left = self.absorb(k, target)?;
             self.add_residuals(left)?;
-        }
-        Some(())
-    }
-
-    /// Copy row `k` of a triangle, times `factor`, to the working row; its entries before `k` stay.
-    #[must_use]
-    pub(super) fn take_row(&mut self, level: Level<'_, T>, k: usize, factor: T) -> Option<()> {
-        let (pivot, entries) = level.row(self.dim, k)?;
-        let (slot, after) = self.row.get_mut(k..)?.split_first_mut()?;
-        *slot = factor * pivot;
-        for (slot, &entry) in after.iter_mut().zip(entries) {
-            *slot = factor * entry;
         }
         Some(())
     }

@@ -213,14 +213,24 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         let rows = sum_of_rows(self.counts.rows, 1).ok_or(Error::RowCount)?;
         if self.counts.recent >= T::ROWS_APART {
-            self.set_apart()?;
+            if self.counts.effective() >= T::from_rows(T::MOST_ROWS) {
+                return Err(Error::RowCount);
+            }
+            self.gather().and_then(|()| self.set_apart()).known()?;
         }
+        self.learn(features, target, others, rows)
+    }
+
+    /// Learn a row, the `rows`-th. Out of line, so that its stack is not added to that of a fold.
+    #[inline(never)]
+    fn learn(&mut self, features: &[T], target: T, others: &[T], rows: u64) -> Result<(), Error> {
         let (weight, root) = self.counts.weight();
         for (slot, &feature) in self.row.iter_mut().zip(features) {
             *slot = root * feature;
         }
-        let scaled = self.row.iter().copied().chain(targets.iter().map(|&target| root * target));
-        if let Some(column) = scaled.into_iter().position(|entry| !entry.is_finite()) {
+        let targets = core::iter::once(&target).chain(others);
+        let mut scaled = self.row.iter().copied().chain(targets.map(|&target| root * target));
+        if let Some(column) = scaled.position(|entry| !entry.is_finite()) {
             return Err(Error::NotFinite { row: row_number(self.counts.rows), column });
         }
         if !self.further.is_empty() {
@@ -404,6 +414,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first target;
     /// the others are in their blocks.
     #[must_use]
+    #[inline(never)]
     fn absorb(&mut self, first: usize, target: T) -> Option<T> {
         let mut left = target;
         for k in first..self.dim {
@@ -455,9 +466,9 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         let square = other.counts.kept() / self.counts.kept();
         let root = if square == T::ONE { T::ONE } else { square.sqrt() };
         if other.is_apart() {
-            self.absorb_level(other.earlier.level(), root).known()?;
+            self.absorb_level(Some(other.earlier.level()), root).known()?;
         }
-        self.absorb_level(other.level(), root).known()?;
+        self.absorb_level(Some(other.level()), root).known()?;
         let size = block(self.dim);
         self.rss.add(square * other.rss.total());
         for (own, block) in rows_of_mut(self.further, size).zip(rows_of(other.further, size)) {

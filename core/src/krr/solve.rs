@@ -246,7 +246,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(solved.variance(residual, self.leverage(phi)?))
     }
 
-    /// Keep what the solution says of its errors. Out of line, for the same reason as [`find`](Self::find).
+    /// Keep what the solution says of its errors. Out of line, for the same reason as the parts of [`find`](Self::find).
     #[inline(never)]
     fn note(&mut self, squared_error: T, gamma: T) {
         let count = self.effective_rows();
@@ -257,8 +257,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         }
     }
 
-    /// Compute the weights in `solution`. Out of line, as the squared error: each is rare and needs its own stack.
-    #[inline(never)]
+    /// Compute the weights in `solution`. Its parts are out of line, as the squared error: each is rare and needs its own stack.
     fn find(&mut self, k: usize, gamma: T) -> Result<(), Error> {
         if !(self.effective_rows() > T::ZERO) {
             return Err(Error::NoRows);
@@ -272,6 +271,12 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         }
         let penalty = penalty.sqrt();
         self.penalised_copy(k, penalty)?;
+        self.substitute_back(penalty)
+    }
+
+    /// Compute the weights in `solution` from the copy, with whose rows `penalty` was.
+    #[inline(never)]
+    fn substitute_back(&mut self, penalty: T) -> Result<(), Error> {
         // With a penalty every pivot is at least that large, whatever the rows.
         let floor = if penalty > T::ZERO { T::ZERO } else { self.rounding_of_pivots() };
         if let Some(pivot) = self.diagonal.iter().position(|&pivot| !(pivot > floor)) {
@@ -298,15 +303,22 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     fn penalised_copy(&mut self, k: usize, penalty: T) -> Result<[T; 2], Error> {
         let kept = self.counts.kept();
         let root = if kept == T::ONE { kept } else { kept.sqrt() };
+        self.copy_recent(k, root)?;
+        let joined = if self.is_apart() { self.join(Some(k), root)? } else { T::ZERO };
+        let left = if penalty > T::ZERO { self.join(None, penalty)? } else { T::ZERO };
+        Ok([joined, left])
+    }
+
+    /// Compute the copy of the triangle of the recent rows, and `Qᵀy` of target `k` in `solution`, times `root`.
+    #[inline(never)]
+    fn copy_recent(&mut self, k: usize, root: T) -> Result<(), Error> {
         let recent = Level::recent(self.square, self.targets, self.further);
         let (targets, _) = target(recent, self.rss, self.dim, k)?;
         for (weight, &target) in self.solution.iter_mut().zip(targets) {
             *weight = root * target;
         }
         self.counts.penalty = T::ZERO;
-        self.copy_down(root).known()?;
-        let joined = self.join_earlier(k, root)?;
-        Ok([joined, self.penalise(penalty).known()?])
+        self.copy_down(root).known()
     }
 
     /// Return the rounding error of the copy's pivots.
@@ -315,42 +327,26 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
     }
 
-    /// Rotate the rows `penalty · e_i` into the copy of the triangle, and `Qᵀy` in `solution` with them. Return the sum of the
-    /// squares that remain.
-    #[must_use]
-    fn penalise(&mut self, penalty: T) -> Option<T> {
+    /// Rotate rows into the copy of the triangle and `solution`: those of the earlier triangle with target `k`, or without one
+    /// `e_i`, all times `root`. Return the sum of the squares that remain of the targets.
+    #[inline(never)]
+    fn join(&mut self, earlier: Option<usize>, root: T) -> Result<T, Error> {
         let mut squares = T::ZERO;
-        if !(penalty > T::ZERO) {
-            return Some(squares);
-        }
         for i in 0..self.dim {
-            self.row.fill(T::ZERO);
-            *self.row.get_mut(i)? = penalty;
-            let left = self.absorb_into_copy(i, T::ZERO)?;
+            let target = if let Some(k) = earlier {
+                let level = self.earlier.level();
+                level.copy_row(self.row, i, root).known()?;
+                let (targets, _) = target(level, self.rss, self.dim, k)?;
+                root * *targets.get(i).known()?
+            } else {
+                self.row.fill(T::ZERO);
+                *self.row.get_mut(i).known()? = root;
+                T::ZERO
+            };
+            let left = self.absorb_into_copy(i, target).known()?;
             squares += left * left;
         }
-        Some(squares)
-    }
-
-    /// Rotate the earlier rows, times `root`, into the copy of the triangle, and `Qᵀy` of target `k` in `solution` with them.
-    /// Return the sum of the squares that remain.
-    fn join_earlier(&mut self, k: usize, root: T) -> Result<T, Error> {
-        if !self.is_apart() {
-            return Ok(T::ZERO);
-        }
-        let earlier = core::mem::take(&mut self.earlier);
-        let level = earlier.level();
-        let joined = target(level, self.rss, self.dim, k).and_then(|(targets, _)| {
-            let mut rows = (0..self.dim).zip(targets);
-            rows.try_fold(T::ZERO, |squares, (i, &target)| {
-                self.take_row(level, i, root)?;
-                let left = self.absorb_into_copy(i, root * target)?;
-                Some(squares + left * left)
-            })
-            .known()
-        });
-        self.earlier = earlier;
-        joined
+        Ok(squares)
     }
 
     /// Rotate the working row, from entry `first` on, and its target into the copy of the triangle and `solution`.

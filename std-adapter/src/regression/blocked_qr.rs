@@ -954,7 +954,7 @@ mod tests {
         let mut heap = RidgeHeap::new(1).unwrap();
         let ridge = RidgeRegression::new(1, heap.lend()).unwrap();
         let mut block = Block::new(&landmarks, 1, false).unwrap();
-        block.begin(&ridge);
+        block.begin(&ridge).unwrap();
         for rows in 1..=block.room + TRIES {
             block.push(std::iter::repeat_n(0.5, dim), [1.0]).unwrap();
             let held = rows.min(block.room).next_multiple_of(TRIES) * dim;
