@@ -82,9 +82,11 @@ pub enum Error {
     Bandwidth,
     /// A polynomial kernel of degree zero, or with an offset that is negative or not finite.
     Polynomial,
-    /// A regularisation γ that is negative or not finite, or that times the rows is too small for the precision.
+    /// A regularisation γ that is negative or not finite, or that times the rows is too small for the
+    /// precision.
     Ridge,
-    /// A regression that is full: 2³⁵ effective rows in `f32`, 2⁵³ in `f64`, or a state of more than 2⁵³ rows.
+    /// A regression that is full: 2³⁵ effective rows in `f32`, 2⁵³ in `f64`, or a state of more than 2⁵³
+    /// rows.
     RowCount,
     /// A forgetting factor λ that is not in (0, 1].
     Forgetting,
@@ -225,9 +227,11 @@ impl fmt::Display for Error {
             Self::Polynomial => {
                 f.write_str("the degree must be at least 1 and the offset a finite number, not negative")
             }
-            Self::Ridge => f.write_str("the ridge must be a finite number, not negative, nor too small for the precision"),
+            Self::Ridge => f.write_str(
+                "the ridge must be a finite number, not negative, nor too small for the precision",
+            ),
             Self::RowCount => f.write_str(
-                "full: more than 2^35 effective rows in single precision, or 2^53 rows: forget some, or start again",
+                "full: over 2^35 effective rows in single precision, or 2^53 rows: forget some, or start again",
             ),
             Self::Forgotten => {
                 f.write_str("fewer than 1/16 of a row would be left: learn rows before forgetting more")

@@ -52,11 +52,13 @@ pub struct RidgeMemory<'a, T> {
     pub earlier: EarlierMemory<'a, T>,
 }
 
-/// Memory for the triangle of a [`crate::RidgeRegression`]'s earlier rows, those before the last [`Scalar::ROWS_APART`].
+/// Memory for the triangle of a [`crate::RidgeRegression`]'s earlier rows, those before the last
+/// [`Scalar::ROWS_APART`].
 #[derive(Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EarlierMemory<'a, T> {
-    /// `c` rows of `stride` numbers, of which those right of the diagonal are used; the others stay as they are.
+    /// `c` rows of `stride` numbers, of which those right of the diagonal are used; the others stay as they
+    /// are.
     pub square: &'a mut [T],
     /// At least `c`.
     pub stride: usize,

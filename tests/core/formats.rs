@@ -794,8 +794,8 @@ fn the_state_of_a_learner_is_as_the_page_says() {
     learner.forget(0.5).unwrap();
     sensor.by_ref().take(10).for_each(|reading| learner.learn(&reading.row, reading.target).unwrap());
     learner.solve(0.25).unwrap();
-    // One written before there were trials is read: the rows are the same bit for bit, the weights up to the rounding of what
-    // was forgotten.
+    // One written before there were trials is read: the rows are the same bit for bit, the weights up to the
+    // rounding of what was forgotten.
     let mut before = Learner::<3, 4>::new();
     before.read_state(Gaussian::new(2.0).unwrap(), include_bytes!("formats/learner-settled.state")).unwrap();
     assert_eq!((before.rows(), before.learned()), (learner.rows(), 40));

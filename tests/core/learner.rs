@@ -497,8 +497,8 @@ fn the_stated_tries_suffice() {
     }
 }
 
-/// Cut anywhere, in any phase, and resumed: the same bits as the learner that was saved, and where nothing is forgotten the same
-/// as without the cut.
+/// Cut anywhere, in any phase, and resumed: the same bits as the learner that was saved, and where nothing is
+/// forgotten the same as without the cut.
 #[test]
 fn a_saved_learner_goes_on_bit_for_bit() {
     let run = |save: Option<usize>, read: bool, lambda: f32| {
@@ -801,7 +801,8 @@ fn a_glitch_that_is_learned_is_kept_over_a_reset() {
     }
 }
 
-/// Where an exchange loses all that was learned, there is no solution without a ridge: it stands, and the phase says so.
+/// Where an exchange loses all that was learned, there is no solution without a ridge: it stands, and the
+/// phase says so.
 #[test]
 fn an_exchange_without_a_solution_stands() {
     let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };

@@ -262,7 +262,8 @@ fn one_target_is_version_1_unless_it_has_an_origin() {
 /// read.
 #[test]
 fn device_0_is_not_an_unknown_origin() {
-    let (mut room, mut further) = (RidgeRoom::<f32>::new(1), [0.0; RidgeRegression::<f32>::further_numbers(1, 2)]);
+    let (mut room, mut further) =
+        (RidgeRoom::<f32>::new(1), [0.0; RidgeRegression::<f32>::further_numbers(1, 2)]);
     let mut ridge = two_targets(&mut room, &mut further);
     ridge.add_row(&[3.0], &[2.0, -4.0]).unwrap();
     let mut written = |origin: Option<Origin>| {

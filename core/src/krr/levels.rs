@@ -1,16 +1,18 @@
 //! Two triangles, so that a row is not rounded away, and a discount that is applied rarely.
 //!
-//! The triangle `R` of `N` rows grows as `√N`, and a further row changes an entry by some `1/(2N)` of it. In `f32` that is less
-//! than a unit in its last place from `N = 1/(2ε)` on, 4·10⁶, and rounding decides what remains of it. The errors of rows are
-//! not independent: they grow faster than `√N` (predictions from one triangle were wrong by 0.002 after 10⁶ rows, 0.05 after
-//! 10⁷ and 0.4 after 4·10⁷). So new rows go into a triangle of their own, which after
-//! [`Scalar::ROWS_APART`] rows is rotated into that of the rows before them, as [`RidgeRegression::merge`] does: of
-//! `m` rows each, the errors are those of `m` and of `N/m` steps. Pairwise summation does the same for sums (Higham,
-//! *Accuracy and Stability of Numerical Algorithms*, §4.2). Solutions read both triangles and fold nothing.
+//! The triangle `R` of `N` rows grows as `√N`, and a further row changes an entry by some `1/(2N)` of it. In
+//! `f32` that is less than a unit in its last place from `N = 1/(2ε)` on, 4·10⁶, and rounding decides what
+//! remains of it. The errors of rows are not independent: they grow faster than `√N` (predictions from one
+//! triangle were wrong by 0.002 after 10⁶ rows, 0.05 after 10⁷ and 0.4 after 4·10⁷). So new rows go into a
+//! triangle of their own, which after [`Scalar::ROWS_APART`] rows is rotated into that of the rows before
+//! them, as [`RidgeRegression::merge`] does: of `m` rows each, the errors are those of `m` and of `N/m`
+//! steps. Pairwise summation does the same for sums (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, §4.2). Solutions read both triangles and fold nothing.
 //!
-//! A discount multiplies `R` by `√λ`, which `f32` rounds: for `λ = 1 - 10⁻⁶` the multiple of an entry's last place that is
-//! subtracted is some 5, and each entry decays at a rate of its own. So the discount `Λ` of all rows so far is kept apart, a
-//! new row is multiplied by `1/√Λ`, and when `Λ` has fallen to 1/4 all is halved, which is exact.
+//! A discount multiplies `R` by `√λ`, which `f32` rounds: for `λ = 1 - 10⁻⁶` the multiple of an entry's last
+//! place that is subtracted is some 5, and each entry decays at a rate of its own. So the discount `Λ` of all
+//! rows so far is kept apart, a new row is multiplied by `1/√Λ`, and when `Λ` has fallen to 1/4 all is
+//! halved, which is exact.
 
 use super::{RidgeRegression, block};
 use crate::error::{Error, Known};
@@ -105,11 +107,11 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 
     /// Bring all rows into one triangle, and apply what was forgotten: the state is then the one that
-    /// [`numbers`](Self::numbers) and [`write_state`](Self::write_state) return. No result changes but by rounding. `c³`
-    /// multiply-adds where there are two triangles, otherwise at most `c²/2`.
+    /// [`numbers`](Self::numbers) and [`write_state`](Self::write_state) return. No result changes but by
+    /// rounding. `c³` multiply-adds where there are two triangles, otherwise at most `c²/2`.
     ///
-    /// In `f32` each call between which rows are added rounds as a fold does ([`add_row`](Self::add_row)): a million of them do no
-    /// harm.
+    /// In `f32` each call between which rows are added rounds as a fold does ([`add_row`](Self::add_row)): a
+    /// million of them do no harm.
     ///
     /// # Errors
     /// None but [`Error::Internal`].
@@ -191,7 +193,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Some(())
     }
 
-    /// Rotate the rows of a triangle, or of that of the earlier rows, times `factor`, into that of the recent rows.
+    /// Rotate the rows of a triangle, or of that of the earlier rows, times `factor`, into that of the recent
+    /// rows.
     #[must_use]
     pub(super) fn absorb_level(&mut self, level: Option<Level<'_, T>>, factor: T) -> Option<()> {
         let dim = self.dim;

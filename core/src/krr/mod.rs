@@ -196,9 +196,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// Add a row: its features and its targets. `3c²` multiply-adds and `c` square roots, and `2c` multiply-adds for
     /// each target after the first.
     ///
-    /// In `f32` rows are collected in a triangle of their own, and 2¹⁵ of them at a time are folded into that of the rows
-    /// before them, which costs `c³` multiply-adds more. An accumulator is full at 2³⁵ effective rows, 3.4·10¹⁰. Up to
-    /// there the errors of predictions were those of `f64` to 2·10⁻⁴ of them (16 features, γ = 10⁻⁶; the crate's README).
+    /// In `f32` rows are collected in a triangle of their own, and 2¹⁵ of them at a time are folded into that
+    /// of the rows before them, which costs `c³` multiply-adds more. An accumulator is full at 2³⁵ effective
+    /// rows, 3.4·10¹⁰. Up to there the errors of predictions were those of `f64` to 2·10⁻⁴ of them (16
+    /// features, γ = 10⁻⁶; the crate's README).
     ///
     /// # Errors
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
@@ -242,17 +243,20 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
-    /// Discount the rows so far: each counts `lambda` times what it counted before, in the weights, in the squared error
-    /// and in `N`. A few operations, and `c²/2` multiplications each time that the rows have lost three quarters of their weight.
+    /// Discount the rows so far: each counts `lambda` times what it counted before, in the weights, in the
+    /// squared error and in `N`. A few operations, and `c²/2` multiplications each time that the rows have
+    /// lost three quarters of their weight.
     ///
     /// A regression that forgets before each row, as recursive least squares with a forgetting factor does (Haykin,
     /// *Adaptive Filter Theory*, §10), tracks drift: `N` approaches `1/(1 - λ)` rows. Directions in which
     /// no rows arrive lose what was learned there, and the regularisation returns them to 0.
     ///
-    /// In `f32` the numbers below 1 are `1 - k 2⁻²⁴`, so that the longest memory is that of 1.7·10⁷ rows: for a longer one, forget
-    /// before each tenth row, say. In any precision the result is that of the `lambda` that is passed.
+    /// In `f32` the numbers below 1 are `1 - k 2⁻²⁴`, so that the longest memory is that of 1.7·10⁷ rows: for
+    /// a longer one, forget before each tenth row, say. In any precision the result is that of the `lambda`
+    /// that is passed.
     ///
-    /// Without further rows nothing is left to solve in the end: what would leave fewer than 1/16 of an effective row is refused.
+    /// Without further rows nothing is left to solve in the end: what would leave fewer than 1/16 of an
+    /// effective row is refused.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -269,8 +273,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Forgetting`] unless `0 < lambda <= 1`, [`Error::Forgotten`] where fewer than 1/16 of an effective row would be
-    /// left. Nothing is changed then.
+    /// [`Error::Forgetting`] unless `0 < lambda <= 1`, [`Error::Forgotten`] where fewer than 1/16 of an
+    /// effective row would be left. Nothing is changed then.
     pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
         if !(lambda > T::ZERO && lambda <= T::ONE) {
             return Err(Error::Forgetting);
@@ -370,8 +374,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Tally { counts: self.counts, rss: self.rss, noise: self.noise }
     }
 
-    /// Continue with one target and `dim` features on memory that still holds their state. Without the square of earlier rows
-    /// only what a settled state needs can be done, and what reads the last solution.
+    /// Continue with one target and `dim` features on memory that still holds their state. Without the square
+    /// of earlier rows only what a settled state needs can be done, and what reads the last solution.
     pub(crate) fn resume(dim: usize, memory: RidgeMemory<'a, T>, tally: Tally<T>) -> Result<Self, Error> {
         let RidgeMemory { square, diagonal, targets: column, row, solution, earlier } = memory;
         Ok(Self {
@@ -445,13 +449,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         if self.further.is_empty() { Some(()) } else { add_squares(self.further, self.dim) }
     }
 
-    /// Merge what `other` has learned, as if its rows had been added here: all later results agree with one pass up to
-    /// rounding. `c³` multiply-adds. In `f32` the rounding of a merge is that of 2¹⁵ rows that are folded: a million merges do no
-    /// harm.
+    /// Merge what `other` has learned, as if its rows had been added here: all later results agree with one
+    /// pass up to rounding. `c³` multiply-adds. In `f32` the rounding of a merge is that of 2¹⁵ rows that are
+    /// folded: a million merges do no harm.
     ///
     /// # Errors
-    /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`] where both together are more
-    /// than full ([`add_row`](Self::add_row)). The caller must ensure that they are
+    /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`] where both
+    /// together are more than full ([`add_row`](Self::add_row)). The caller must ensure that they are
     /// features of the same landmarks ([`crate::digest`]).
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
@@ -487,7 +491,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// them. An accumulator that has forgotten also needs its effective rows: [`write_state`](Self::write_state) keeps all.
     ///
     /// # Errors
-    /// [`Error::Unsettled`] after 2¹⁵ rows in `f32`, and after [`forget`](Self::forget), until [`settle`](Self::settle).
+    /// [`Error::Unsettled`] after 2¹⁵ rows in `f32`, and after [`forget`](Self::forget), until
+    /// [`settle`](Self::settle).
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -583,7 +588,8 @@ pub(crate) struct Counts<T> {
     pub(crate) recent: u64,
     /// The effective number of `before`, in units of `Λ`.
     pub(crate) discounted: Sum<T>,
-    /// `1 - Λ`, `Λ` above 1/4: what the accumulated rows must still be discounted by. All that is accumulated is in units of it.
+    /// `1 - Λ`, `Λ` above 1/4: what the accumulated rows must still be discounted by. All that is accumulated
+    /// is in units of it.
     pub(crate) faded: Sum<T>,
     /// `λ` of the last solution; 0 where its triangle is not kept. It is here since it takes the place of padding.
     pub(crate) penalty: T,
@@ -666,7 +672,8 @@ impl<T: Scalar> Counts<T> {
         self.before = self.rows;
     }
 
-    /// Count those of another accumulator, whose units are `square` of those here. Their sum is not too large.
+    /// Count those of another accumulator, whose units are `square` of those here. Their sum is not too
+    /// large.
     fn merge(&mut self, other: Self, square: T) {
         let faded = self.faded != Sum::NONE || other.faded != Sum::NONE;
         let (mut own, mut other) = (*self, other);

@@ -102,11 +102,11 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// a device predicts, as they were.
     ///
     /// # Errors
-    /// [`Error::NoRows`] without effective rows, [`Error::Ridge`] unless γ is finite and not negative and `Nγ` does not underflow,
-    /// [`Error::OutOfRange`] for the target,
-    /// [`Error::NotPositive`] with the feature that the rows and the regularisation leave undetermined, and
-    /// [`Error::NotFinite`] with the feature (as its column) whose weight overflows, or the number of features where the squared
-    /// error does. Rows can still be added.
+    /// [`Error::NoRows`] without effective rows, [`Error::Ridge`] unless γ is finite and not negative and
+    /// `Nγ` does not underflow, [`Error::OutOfRange`] for the target, [`Error::NotPositive`] with the feature
+    /// that the rows and the regularisation leave undetermined, and [`Error::NotFinite`] with the feature (as
+    /// its column) whose weight overflows, or the number of features where the squared error does. Rows can
+    /// still be added.
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
@@ -246,7 +246,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(solved.variance(residual, self.leverage(phi)?))
     }
 
-    /// Keep what the solution says of its errors. Out of line, for the same reason as the parts of [`find`](Self::find).
+    /// Keep what the solution says of its errors. Out of line, for the same reason as the parts of
+    /// [`find`](Self::find).
     #[inline(never)]
     fn note(&mut self, squared_error: T, gamma: T) {
         let count = self.effective_rows();
@@ -257,7 +258,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         }
     }
 
-    /// Compute the weights in `solution`. Its parts are out of line, as the squared error: each is rare and needs its own stack.
+    /// Compute the weights in `solution`. Its parts are out of line, as the squared error: each is rare and
+    /// needs its own stack.
     fn find(&mut self, k: usize, gamma: T) -> Result<(), Error> {
         if !(self.effective_rows() > T::ZERO) {
             return Err(Error::NoRows);
@@ -297,9 +299,10 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(())
     }
 
-    /// Compute the copy of the triangle of all rows with the rows `penalty · e_i`, and `Qᵀy` of target `k` in `solution` with
-    /// them. Return the sums of squares that the earlier rows and the penalty leave: with that of the target they are the least
-    /// `‖Φβ - y‖² + penalty² ‖β‖²`. The last solution's triangle is lost.
+    /// Compute the copy of the triangle of all rows with the rows `penalty · e_i`, and `Qᵀy` of target `k` in
+    /// `solution` with them. Return the sums of squares that the earlier rows and the penalty leave: with
+    /// that of the target they are the least `‖Φβ - y‖² + penalty² ‖β‖²`. The last solution's triangle is
+    /// lost.
     fn penalised_copy(&mut self, k: usize, penalty: T) -> Result<[T; 2], Error> {
         let kept = self.counts.kept();
         let root = if kept == T::ONE { kept } else { kept.sqrt() };
@@ -309,7 +312,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok([joined, left])
     }
 
-    /// Compute the copy of the triangle of the recent rows, and `Qᵀy` of target `k` in `solution`, times `root`.
+    /// Compute the copy of the triangle of the recent rows, and `Qᵀy` of target `k` in `solution`, times
+    /// `root`.
     #[inline(never)]
     fn copy_recent(&mut self, k: usize, root: T) -> Result<(), Error> {
         let recent = Level::recent(self.square, self.targets, self.further);
@@ -327,8 +331,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
     }
 
-    /// Rotate rows into the copy of the triangle and `solution`: those of the earlier triangle with target `k`, or without one
-    /// `e_i`, all times `root`. Return the sum of the squares that remain of the targets.
+    /// Rotate rows into the copy of the triangle and `solution`: those of the earlier triangle with target
+    /// `k`, or without one `e_i`, all times `root`. Return the sum of the squares that remain of the targets.
     #[inline(never)]
     fn join(&mut self, earlier: Option<usize>, root: T) -> Result<T, Error> {
         let mut squares = T::ZERO;
@@ -349,8 +353,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(squares)
     }
 
-    /// Rotate the working row, from entry `first` on, and its target into the copy of the triangle and `solution`.
-    /// Return what remains of the target.
+    /// Rotate the working row, from entry `first` on, and its target into the copy of the triangle and
+    /// `solution`. Return what remains of the target.
     #[must_use]
     fn absorb_into_copy(&mut self, first: usize, target: T) -> Option<T> {
         let mut left = target;

@@ -267,6 +267,7 @@ mod tests {
     use crate::kernel::Gaussian;
     use crate::learner::Standard;
     use crate::random::Random;
+    use crate::scalar::Scalar;
     use rand_core::Rng;
 
     type Device = Learner<6, 2, Gaussian<f64>, f64>;
@@ -297,5 +298,25 @@ mod tests {
         for (row, before) in table.iter().zip(before) {
             assert!((learner.predict(row).unwrap() - before).abs() < 1e-9);
         }
+    }
+
+    /// What a landmark explains is of all rows, in whichever triangle they are, and of what is forgotten.
+    #[test]
+    fn a_loss_is_that_of_earlier_rows_too() {
+        let mut learner = Learner::<2, 1>::new();
+        let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+        learner.start_scaled(Gaussian::new(1.0).unwrap(), &standard).unwrap();
+        learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7)).unwrap();
+        // Of the last rows alone the other landmark explains least.
+        for at in 0..f32::ROWS_APART + 300 {
+            let x = if at < f32::ROWS_APART { 1.0 } else { -1.0 };
+            learner.learn(&[x], x).unwrap();
+        }
+        learner.forget(0.5).unwrap();
+        let (slot, loss) = learner.least_loss().unwrap();
+        learner.settle().unwrap();
+        let (settled_slot, settled) = learner.least_loss().unwrap();
+        assert_eq!(slot, settled_slot);
+        assert!((loss / settled - 1.0).abs() < 1e-5 && loss < 0.1, "{loss} {settled}");
     }
 }

@@ -130,8 +130,8 @@ pub struct Standard<const D: usize, T = f32> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
-    /// Their factor, and their order. What is right of the factor's diagonal holds the triangle of earlier rows: nothing is
-    /// factored again while rows are learned.
+    /// Their factor, and their order. What is right of the factor's diagonal holds the triangle of earlier
+    /// rows: nothing is factored again while rows are learned.
     memory: Workspace<T, C>,
     ridge: RidgeArrays<T, C>,
     /// Standardised landmarks.
@@ -470,10 +470,11 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds, and `c³` more after each 2¹⁵ rows.
+    /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds, and `c³` more after each
+    /// 2¹⁵ rows.
     ///
-    /// A learner in `f32` that forgets nothing is full at 2³⁵ rows, 3.4·10¹⁰, a year at 1 kHz: up to there it learns as one in `f64`
-    /// does ([`RidgeRegression::add_row`]).
+    /// A learner in `f32` that forgets nothing is full at 2³⁵ rows, 3.4·10¹⁰, a year at 1 kHz: up to there it
+    /// learns as one in `f64` does ([`RidgeRegression::add_row`]).
     ///
     /// # Errors
     /// [`Error::RowCount`] when full,
@@ -518,11 +519,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     }
 
     /// Discount the rows learned so far, as [`RidgeRegression::forget`] does. To track drift, call it with
-    /// the same λ, such as 0.99, before every [`learn`](Self::learn).
+    /// the same λ, such as 0.99, before every [`learn`](Self::learn). Any λ that the precision has works: in
+    /// `f32` up to `1 - 2⁻²⁴`, a memory of 1.7·10⁷ rows.
     ///
     /// # Errors
-    /// [`Error::Phase`], and those of [`RidgeRegression::forget`]: [`Error::Forgotten`] where no rows arrive. What was learned
-    /// stays then.
+    /// [`Error::Phase`], and those of [`RidgeRegression::forget`]: [`Error::Forgotten`] where no rows arrive.
+    /// What was learned stays then.
     pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
         self.check_learning()?;
         let mut ridge = self.regression()?;
@@ -565,10 +567,11 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         gamma
     }
 
-    /// Compute the weights from the rows learned, with γ the regularisation `gamma`, which the
-    /// [effective number of rows](Self::effective_rows) multiplies; go on with [`Phase::Predicting`]. Return
-    /// the root mean squared error over those rows, in the target's units. `c³/2` multiply-adds. Rows can be learned
-    /// afterwards; they count from the next solution on.
+    /// Compute the weights from the rows learned, with γ the regularisation `gamma`, which the [effective
+    /// number of rows](Self::effective_rows) multiplies; go on with [`Phase::Predicting`]. Return the root
+    /// mean squared error over those rows, in the target's units. `c³/2` multiply-adds, in `f32` `c³` after
+    /// 2¹⁵ rows. Rows can be learned afterwards; they count from the next solution on. In `f32` weights and
+    /// error are those of `f64` up to rounding, however many rows were learned ([`learn`](Self::learn)).
     ///
     /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are to be relied on at that γ:
     /// far below it they are too large, while the errors of predictions may be the same.

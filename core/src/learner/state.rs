@@ -74,10 +74,11 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// The most bytes of a state: [`crate::Bytes::state`].
     pub const STATE: usize = state_bytes::<T>(C, D);
 
-    /// Write the state, in any phase, to the start of `bytes` and return its length, at most [`STATE`](Self::STATE). What was
-    /// learned is [settled](RidgeRegression::settle): the learner goes on as the one that reads the state. After 2¹⁵ rows in `f32`, and
-    /// after [`forget`](Self::forget), that rounds, as a learner that is never saved does not.
-    /// `generator` are 16 bytes that the reader gets back: the state of the random generator.
+    /// Write the state, in any phase, to the start of `bytes` and return its length, at most
+    /// [`STATE`](Self::STATE). What was learned is [settled](RidgeRegression::settle), so that the learner
+    /// goes on bit for bit as the one that reads the state. After 2¹⁵ rows in `f32`, and after
+    /// [`forget`](Self::forget), settling rounds: both then differ by rounding from a learner that was never
+    /// saved. `generator` are 16 bytes that the reader gets back: the state of the random generator.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.

@@ -1,5 +1,5 @@
-//! Measures the peak stack of selection, learning, a fold of the learned rows and prediction, and the memory lent to them. `tests/budgets` compares
-//! the figures with the table in `core/docs/target.md`.
+//! Measures the peak stack of selection, learning, a fold of the learned rows and prediction, and the memory
+//! lent to them. `tests/budgets` compares the figures with the table in `core/docs/target.md`.
 #![no_std]
 #![no_main]
 
@@ -32,7 +32,8 @@ fn main() -> ! {
     finish(run())
 }
 
-/// Learn so many rows that two triangles are folded into one. After the first they are zeros, which takes few instructions.
+/// Learn so many rows that two triangles are folded into one. After the first they are zeros, which takes few
+/// instructions.
 #[inline(never)]
 fn fold<const C: usize>(
     ridge: &mut RidgeWorkspace<f32, C>,
