@@ -243,3 +243,171 @@ fn a_learner_that_is_saved_goes_on_as_its_reader() {
     assert!(apart < 1e-4, "{apart:e}");
     assert_eq!([&never, &saved, &other].map(|learner| learner.learned() as usize), [2 * APART + 310; 3]);
 }
+
+/// Forgetting by a regression with several targets, over a fold, against one in `f64`; and its state.
+#[test]
+fn states_and_merges_take_all_levels_along() {
+    const TARGETS: usize = 3;
+    let rows = features(2, APART + 5_000);
+    let further = || vec![f32::NAN; RidgeRegression::<f32>::further_numbers(C, TARGETS)];
+    let mut rooms: [_; 4] = std::array::from_fn(|_| (RidgeRoom::<f32>::new(C), further()));
+    let mut ridges: Vec<_> = rooms
+        .iter_mut()
+        .map(|(room, further)| RidgeRegression::with_targets(C, TARGETS, room.lend(), further).unwrap())
+        .collect();
+    let mut wide = (RidgeRoom::<f64>::new(C), vec![0.0; RidgeRegression::<f64>::further_numbers(C, TARGETS)]);
+    let mut double = RidgeRegression::with_targets(C, TARGETS, wide.0.lend(), &mut wide.1).unwrap();
+    let [one, other, sum, read] = &mut ridges[..] else { unreachable!() };
+    let targets = |target: f32| [target, -target, 2.0 * target + 1.0];
+    let lambda = 0.999_98_f32;
+    for ridge in [&mut *one, &mut *other] {
+        for (phi, target) in &rows {
+            ridge.forget(lambda).unwrap();
+            ridge.add_row(phi, &targets(*target)).unwrap();
+        }
+    }
+    // Two whose discounts differ, each over a fold.
+    other.forget(0.7).unwrap();
+    for weight in [1.0_f32, 0.7] {
+        let mut part =
+            (RidgeRoom::<f64>::new(C), vec![0.0; RidgeRegression::<f64>::further_numbers(C, TARGETS)]);
+        let mut ridge = RidgeRegression::with_targets(C, TARGETS, part.0.lend(), &mut part.1).unwrap();
+        for (phi, target) in &rows {
+            ridge.forget(f64::from(lambda)).unwrap();
+            ridge.add_row(&phi.map(f64::from), &targets(*target).map(f64::from)).unwrap();
+        }
+        ridge.forget(f64::from(weight)).unwrap();
+        double.merge(&ridge).unwrap();
+    }
+    assert_eq!(one.numbers().err(), Some(Error::Unsettled));
+    sum.merge(one).unwrap();
+    sum.merge(other).unwrap();
+    assert_eq!(sum.rows(), 2 * rows.len() as u64);
+    assert_agree(sum, &mut double, 1.0);
+    for k in 0..TARGETS {
+        let (mut found, mut expected) = ([0.0; C], [0.0; C]);
+        solve_target(sum, k, GAMMA as f32, &mut found).unwrap();
+        solve_target(&mut double, k, GAMMA, &mut expected).unwrap();
+        assert!(compare(&found, &expected)[2] < 1e-3, "{k}");
+        let errors = [
+            f64::from(squared_error(sum, k, &found).unwrap()),
+            double.squared_error_of(k, &FeatureWeights::new(&mut expected)).unwrap(),
+        ];
+        assert!((errors[0] / errors[1] - 1.0).abs() < 1e-4, "{k}: {errors:?}");
+    }
+
+    let length = state_bytes_of::<f32>(C, TARGETS) + state_bytes_forgotten::<f32>();
+    assert!(length > state_bytes::<f32>(C));
+    let mut bytes = vec![0; length];
+    assert_eq!(one.write_state_from(Origin { device: 0, counter: 0 }, 7, &mut bytes).unwrap(), length);
+    read.read_state(7, &bytes).unwrap();
+    assert!(read.numbers().unwrap().eq(one.numbers().unwrap()));
+    let effective = one.effective_rows();
+    assert_eq!(read.effective_rows(), effective);
+    for ridge in [&mut *one, &mut *read] {
+        for (phi, target) in rows.iter().take(100) {
+            ridge.forget(lambda).unwrap();
+            ridge.add_row(phi, &targets(*target)).unwrap();
+        }
+        ridge.settle().unwrap();
+    }
+    assert_eq!(bits(one.numbers().unwrap()), bits(read.numbers().unwrap()));
+}
+
+/// What a solution says is the same before and after the triangles are folded, and one row is enough to see
+/// it.
+#[test]
+fn solutions_read_both_triangles() {
+    let rows = features(2, APART + 300);
+    let mut room = RidgeRoom::<f32>::new(C);
+    let mut ridge = RidgeRegression::new(C, room.lend()).unwrap();
+    add(&mut ridge, &rows);
+    let mut weights = [[0.0; C]; 2];
+    let mut said = [[0.0; 3]; 2];
+    for (weights, said) in weights.iter_mut().zip(&mut said) {
+        solve_target(&mut ridge, 0, 1e-4, weights).unwrap();
+        let variance = ridge.variance(0.1, &mut rows[0].0.clone()).unwrap();
+        *said = [squared_error(&ridge, 0, weights).unwrap(), ridge.effective_rows(), variance];
+        ridge.settle().unwrap();
+    }
+    assert!(said[0].iter().zip(&said[1]).all(|(one, other)| (one / other - 1.0).abs() < 1e-4), "{said:?}");
+    assert!(compare(&weights[0], &weights[1].map(f64::from))[2] < 1e-4);
+}
+
+/// The sensor delivers nothing, and the device forgets at each tick.
+#[test]
+fn forgetting_without_rows_is_refused_by_name() {
+    let mut learner = device();
+    let mut numbers = SplitMix64::seeded(2);
+    for _ in 0..1_000 {
+        let (row, target) = reading(&mut numbers);
+        learner.forget(0.99).unwrap();
+        learner.learn(&row, target).unwrap();
+    }
+    learner.solve(GAMMA as f32).unwrap();
+    let row = [0.1, -0.2, 0.3, 0.4];
+    let before = learner.predict(&row).unwrap();
+    let mut refused = 0;
+    for _ in 0..30_000 {
+        assert!(matches!(learner.learn(&[f32::NAN; D], 1.0), Err(Error::NotFinite { .. })));
+        match learner.forget(0.99) {
+            Ok(()) => assert_eq!(refused, 0),
+            Err(error) => {
+                assert_eq!(error, Error::Forgotten);
+                refused += 1;
+            }
+        }
+        let trained = learner.solve(GAMMA as f32).unwrap();
+        assert!(trained > 0.1 && trained < 1.0, "{trained}");
+    }
+    // 99.99 rows to 1/16 takes 734 ticks.
+    assert_eq!(30_000 - refused, 734);
+    assert!(learner.effective_rows() >= 0.0625 && learner.effective_rows() < 0.064);
+    assert!((learner.predict(&row).unwrap() - before).abs() < 1e-3);
+    for _ in 0..1_000 {
+        let (row, target) = reading(&mut numbers);
+        learner.learn(&row, target).unwrap();
+        learner.forget(0.99).unwrap();
+    }
+    assert!(learner.solve(GAMMA as f32).unwrap() < 0.5);
+}
+
+#[test]
+fn what_is_full_or_empty_says_so() {
+    let mut rooms = [RidgeRoom::<f32>::new(2), RidgeRoom::new(2)];
+    let [room, other] = &mut rooms;
+    let mut ridge = RidgeRegression::new(2, room.lend()).unwrap();
+    assert_eq!(ridge.forget(0.5), Ok(()));
+    ridge.add(&[1.0, 0.5], 2.0).unwrap();
+    let kept: Vec<f32> = ridge.numbers().unwrap().collect();
+    ridge.restore((1 << 35) - 1, &kept).unwrap();
+    ridge.count_as(34_000_000_000.0).unwrap();
+    ridge.add(&[0.3, 0.5], 1.0).unwrap();
+    ridge.restore(1 << 35, &kept).unwrap();
+    let numbers: Vec<f32> = ridge.numbers().unwrap().collect();
+    assert_eq!(ridge.add(&[0.3, 0.5], 1.0), Err(Error::RowCount));
+    assert_eq!((ridge.rows(), numbers), (1 << 35, ridge.numbers().unwrap().collect()));
+    let mut small = RidgeRegression::new(2, other.lend()).unwrap();
+    small.add(&[0.3, 0.5], 1.0).unwrap();
+    ridge.count_as(f32::MAX).unwrap();
+    assert_eq!(small.merge(&ridge), Err(Error::RowCount));
+    ridge.count_as(3e10).unwrap();
+    // With some forgotten there is room.
+    ridge.forget(0.9).unwrap();
+    ridge.add(&[0.3, 0.5], 1.0).unwrap();
+
+    // No solution is NaN.
+    small.count_as(0.0).unwrap();
+    assert_eq!(small.solve(1.0).err(), Some(Error::NoRows));
+    assert_eq!(small.forget(0.5), Err(Error::Forgotten));
+    small.count_as(1.0).unwrap();
+    assert_eq!(small.solve(f32::MIN_POSITIVE / 4.0).err(), Some(Error::Ridge));
+    small.add(&[0.3, -0.5], 1e25).unwrap();
+    small.add(&[0.3, -0.5], -1e25).unwrap();
+    assert_eq!(small.solve(1.0).err(), Some(Error::NotFinite { row: 3, column: 2 }));
+    // A discount makes a row larger than a number can be.
+    let kept = [0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0];
+    small.restore(2, &kept).unwrap();
+    small.forget(0.5).unwrap();
+    assert_eq!(small.add(&[0.0, f32::MAX], 0.0), Err(Error::NotFinite { row: 2, column: 1 }));
+}
