@@ -217,10 +217,10 @@ fn an_exchange_takes_all_levels_along() {
     assert_eq!(places.count(), 1);
     let (moved, apart) = (apart(&before, &single), apart(&single, &double));
     println!("after: moved {moved:.1e}, apart {apart:.1e}");
-    assert!(apart < 0.1 * moved && apart < 1e-3, "{moved:e} {apart:e}");
+    assert!(moved > 1e-2 && apart < 1e-4, "{moved:e} {apart:e}");
     learn(&mut single, 3, 0.999_99, APART);
     learn(&mut double, 3, 0.999_99, APART);
-    assert!(self::apart(&single, &double) < 1e-3);
+    assert!(self::apart(&single, &double) < 1e-4);
 }
 
 /// What is saved goes on bit for bit as the one that saved it, and up to rounding as one that was never
