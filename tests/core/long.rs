@@ -65,6 +65,29 @@ fn add<T: Scalar>(ridge: &mut RidgeRegression<'_, T>, rows: &[([f32; C], f32)]) 
     rows.iter().for_each(|(phi, target)| ridge.add(&phi.map(wide), wide(*target)).unwrap());
 }
 
+/// Add rows, the latest first, in `f64` and without forgetting: each times the root of what it counts, which
+/// is `last` for the latest and λ times less for each before it.
+fn add_discounted<'r, const K: usize>(
+    ridge: &mut RidgeRegression<'_, f64>,
+    rows: impl Iterator<Item = &'r ([f32; C], f32)>,
+    lambda: f32,
+    last: f64,
+    targets: impl Fn(f32) -> [f32; K],
+) {
+    let (mut counts, mut effective) = (last, 0.0);
+    for (phi, target) in rows {
+        let times_root = |value: f32| counts.sqrt() * f64::from(value);
+        ridge.add_row(&phi.map(times_root), &targets(*target).map(times_root)).unwrap();
+        effective += counts;
+        counts *= f64::from(lambda);
+        // What is left is rounding error.
+        if counts < 1e-24 {
+            break;
+        }
+    }
+    ridge.count_as(effective).unwrap();
+}
+
 /// The errors of weights on rows that were not learned, and how far their predictions are apart: roots of
 /// means of squares.
 fn compare(found: &[f32], expected: &[f64]) -> [f64; 3] {
@@ -123,13 +146,13 @@ fn any_forgetting_agrees_with_double_precision() {
         let (mut narrow, mut wide) = (RidgeRoom::new(C), RidgeRoom::new(C));
         let mut single = RidgeRegression::new(C, narrow.lend()).unwrap();
         let mut double = RidgeRegression::new(C, wide.lend()).unwrap();
-        let needed = (3.0 / (1.0 - lambda)) as usize;
-        for row in rows.iter().cycle().take(needed.clamp(100_000, 2_000_000)) {
+        let count = ((3.0 / (1.0 - lambda)) as usize).clamp(100_000, 2_000_000);
+        for row in rows.iter().cycle().take(count) {
             single.forget(lambda).unwrap();
-            double.forget(f64::from(lambda)).unwrap();
             add(&mut single, core::slice::from_ref(row));
-            add(&mut double, core::slice::from_ref(row));
         }
+        let latest_first = (0..count).rev().map(|at| &rows[at % rows.len()]);
+        add_discounted(&mut double, latest_first, lambda, 1.0, |target| [target]);
         assert_agree(&mut single, &mut double, 1.0);
     }
 }
@@ -268,17 +291,7 @@ fn states_and_merges_take_all_levels_along() {
     }
     // Two whose discounts differ, each over a fold.
     other.forget(0.7).unwrap();
-    for weight in [1.0_f32, 0.7] {
-        let mut part =
-            (RidgeRoom::<f64>::new(C), vec![0.0; RidgeRegression::<f64>::further_numbers(C, TARGETS)]);
-        let mut ridge = RidgeRegression::with_targets(C, TARGETS, part.0.lend(), &mut part.1).unwrap();
-        for (phi, target) in &rows {
-            ridge.forget(f64::from(lambda)).unwrap();
-            ridge.add_row(&phi.map(f64::from), &targets(*target).map(f64::from)).unwrap();
-        }
-        ridge.forget(f64::from(weight)).unwrap();
-        double.merge(&ridge).unwrap();
-    }
+    add_discounted(&mut double, rows.iter().rev(), lambda, 1.0 + f64::from(0.7_f32), targets);
     assert_eq!(one.numbers().err(), Some(Error::Unsettled));
     sum.merge(one).unwrap();
     sum.merge(other).unwrap();

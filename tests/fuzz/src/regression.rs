@@ -11,10 +11,11 @@ const TARGETS: usize = 3;
 const CALLS: usize = 16;
 const STATE: usize = 1_024;
 
-/// What the calls of one input have left: all that later results depend on. After `forget`, until it is settled, without
-/// its numbers.
+/// What the calls of one input have left: all that later results depend on. After `forget`, until it is
+/// settled, without its numbers.
 fn content<T: Scalar>(ridge: &RidgeRegression<'_, T>) -> (u64, u64, Option<Vec<u64>>) {
-    let numbers = ridge.numbers().ok().map(|numbers| numbers.map(|number| number.to_f64().to_bits()).collect());
+    let numbers =
+        ridge.numbers().ok().map(|numbers| numbers.map(|number| number.to_f64().to_bits()).collect());
     (ridge.rows(), ridge.effective_rows().to_f64().to_bits(), numbers)
 }
 
