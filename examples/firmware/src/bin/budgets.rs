@@ -35,10 +35,7 @@ fn main() -> ! {
 /// Learn so many rows that two triangles are folded into one. After the first they are zeros, which takes few
 /// instructions.
 #[inline(never)]
-fn fold<const C: usize>(
-    ridge: &mut RidgeWorkspace<f32, C>,
-    features: &mut [f32; C],
-) -> Result<(), Error> {
+fn fold<const C: usize>(ridge: &mut RidgeWorkspace<f32, C>, features: &mut [f32; C]) -> Result<(), Error> {
     let mut ridge = RidgeRegression::new(C, ridge.lend())?;
     features.fill(1.0);
     for _ in 0..=2 * f32::ROWS_APART {
