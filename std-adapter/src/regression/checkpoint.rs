@@ -87,7 +87,7 @@ const PARTS: [&str; 9] = [
     "version of the program",
     "rows or targets",
     "weights",
-    "folds: by rows, classes, groups or time",
+    "folds: by rows, classes, groups or time, and which are left out",
     "precision",
     "kernel or bandwidth",
     "landmarks",
@@ -100,8 +100,14 @@ const PARTS: [&str; 9] = [
 struct Key([u32; PARTS.len()]);
 
 impl Key {
-    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this compiles.
-    fn of<T: Scalar>(source: &dyn RowSource, input: &Input<'_, T>, params: FitParams) -> Self {
+    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this compiles. With the ridge given,
+    /// the parts are folds only if some are `left_out`.
+    fn of<T: Scalar>(
+        source: &dyn RowSource,
+        input: &Input<'_, T>,
+        params: FitParams,
+        left_out: &[u8],
+    ) -> Self {
         let FitParams { kernel: KernelSpec { kind, sigma }, ridge, precision, seed } = params;
         // The source's checksum is that of its rows and targets; the kernel is that of the parameters.
         let Input { rows: _, dim, targets, held_out, weights, deal, landmarks, kernel: _ } = input;
@@ -122,7 +128,7 @@ impl Key {
             digest(&env!("CARGO_PKG_VERSION")),
             digest(&(source.checksum(), source.len(), dim, targets.outputs())),
             digest(&weights.0),
-            digest(&(folds, held_out)),
+            digest(&(folds, held_out, left_out)),
             digest(&(precision == Precision::F32)),
             digest(&(kind, sigma)),
             crc32fast::hash(&landmarks.collect::<Vec<_>>()),
@@ -160,14 +166,16 @@ pub(crate) struct Rounds<'s> {
 }
 
 impl<'s> Rounds<'s> {
-    /// Check this source and write this checkpoint, which belongs to the regression of this input of the source.
+    /// Check this source and write this checkpoint, which belongs to the regression of this input of the source, and to those without
+    /// each of the folds `left_out`.
     pub(crate) fn new<T: Scalar>(
         source: &'s dyn RowSource,
         checkpoint: Option<&'s mut Checkpoint>,
         input: &Input<'_, T>,
         params: FitParams,
+        left_out: &[u8],
     ) -> Self {
-        let key = || Key::of(source, input, params);
+        let key = || Key::of(source, input, params, left_out);
         let kept = |checkpoint| Kept { checkpoint, key: key(), written: Instant::now() };
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
@@ -269,21 +277,25 @@ impl Kept<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Checkpoint, Kept, Key, Rounds};
+    use crate::approximation::landmark_set::LandmarkSet;
     use crate::data::{prepared::Prepared, table::Table};
     use crate::error::{Error, checkpoint::CheckpointProblem};
     use crate::heap::RidgeHeap;
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
-    use crate::regression::{input::Input, params::FitParams, ridge::Ridge};
+    use crate::observer::NoObserver;
+    use crate::regression::{fit::fit_without, input::Input, params::FitParams, ridge::Ridge};
     use std::time::{Duration, Instant};
 
-    const ROWS: usize = 10;
-    /// Rows of a round.
-    const ROUND: usize = 4;
+    const PARAMS: FitParams = FitParams {
+        kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
+        ridge: Ridge::Value(1e-3),
+        precision: Precision::F64,
+        seed: 1,
+    };
 
-    /// Counts that no fit leaves, under a checksum and a key that match.
-    #[test]
-    fn rows_and_rounds_must_agree() {
-        let features: Vec<f64> = (0..ROWS).map(|row| row as f64).collect();
+    /// Rows of one feature.
+    fn data(rows: usize) -> Prepared {
+        let features: Vec<f64> = (0..rows).map(|row| row as f64).collect();
         let table = Table {
             name: "rows".into(),
             feature_names: vec!["x".into()],
@@ -293,10 +305,42 @@ mod tests {
             target_name: Some("y".into()),
             weights: None,
         };
-        let data = Prepared::new(table, None, 1).unwrap();
-        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
-        let params = FitParams { kernel, ridge: Ridge::Value(1e-3), precision: Precision::F64, seed: 1 };
-        let input = Input::of(&data, &[0.5, -0.5], kernel.build().unwrap()).unwrap();
+        Prepared::new(table, None, 1).unwrap()
+    }
+
+    /// With the ridge given the parts are folds if some are left out, and ranges of the rows otherwise: ten of either here.
+    #[test]
+    fn parts_that_are_folds_are_not_resumed_as_ranges() {
+        const ROWS: usize = 2_000;
+        let (data, landmark) = (data(ROWS), LandmarkSet::Points(vec![0.5]));
+        let folder = tempfile::tempdir().unwrap();
+        for (first, second) in [(&[][..], &[9][..]), (&[9], &[])] {
+            let path = folder.path().join(format!("{first:?}"));
+            let learn = |left_out: &[u8]| {
+                let mut checkpoint = Checkpoint::new(path.clone(), Duration::ZERO);
+                fit_without(&data, &landmark, PARAMS, left_out, Some(&mut checkpoint), &NoObserver)
+                    .map(|_| checkpoint.resumed())
+            };
+            assert_eq!(learn(first).unwrap(), 0);
+            assert_eq!(learn(first).unwrap(), ROWS as u64);
+            let found = learn(second);
+            let problem = match &found {
+                Err(Error::Checkpoint { problem, .. }) => problem,
+                _ => panic!("{found:?}"),
+            };
+            assert!(matches!(problem, CheckpointProblem::Another { .. }), "{problem}");
+        }
+    }
+
+    /// Counts that no fit leaves, under a checksum and a key that match.
+    #[test]
+    fn rows_and_rounds_must_agree() {
+        const ROWS: usize = 10;
+        /// Rows of a round.
+        const ROUND: usize = 4;
+        let data = data(ROWS);
+        let params = PARAMS;
+        let input = Input::of(&data, &[0.5, -0.5], params.kernel.build().unwrap()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut checkpoint = Checkpoint::new(folder.path().join("c"), Duration::ZERO);
         for (rows, parts, rounds, taken) in [
@@ -321,13 +365,13 @@ mod tests {
             for part in &mut left {
                 (0..rows).for_each(|row| part.add(&[1.0, f64::from(row)], 0.5).unwrap());
             }
-            let key = Key::of(&data, &input, params);
+            let key = Key::of(&data, &input, params, &[]);
             let kept = Kept { checkpoint: &mut checkpoint, key, written: Instant::now() };
             kept.write(rounds as usize, &left[..parts]).unwrap();
 
             let mut heap = RidgeHeap::new(2).unwrap();
             let mut accumulators = [heap.regression(2, 1).unwrap()];
-            let mut resumed = Rounds::new(&data, Some(&mut checkpoint), &input, params);
+            let mut resumed = Rounds::new(&data, Some(&mut checkpoint), &input, params, &[]);
             let seen = |rounds: usize| rounds.saturating_mul(ROUND).min(ROWS);
             match resumed.resume(&mut accumulators, seen) {
                 Ok(found) => assert!(taken && found as u64 == rounds, "{rows} {parts} {rounds}"),

@@ -137,7 +137,7 @@ fn fit_in<T: Lane + RealField>(
         landmarks: &points,
         kernel: kernel.build()?,
     };
-    let mut rounds = Rounds::new(source, checkpoint, &input, params);
+    let mut rounds = Rounds::new(source, checkpoint, &input, params, left_out);
     let fitted = regress_without(input, &ridge.into(), seed, &mut rounds, (true, left_out), observer);
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
