@@ -20,7 +20,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("DPP_NYSTROM_DATA", ROOT / "../shared/data"))
 # Rows to learn from, and to test on.
-SETS = {"cal.housing": (2_000, 4_000), "bank8FM": (1_000, 3_000), "generated": (600, 3_000), "classes": (600, 3_000)}
+SETS = {
+    "cal.housing": (2_000, 4_000),
+    "bank8FM": (1_000, 3_000),
+    "generated": (600, 3_000),
+    "tails": (800, 6_000),
+    "spread": (1_000, 6_000),
+    "kinks": (1_500, 6_000),
+    "classes": (600, 3_000),
+}
 CLASSES = {"classes"}
 
 
@@ -33,18 +41,41 @@ def arff(name):
     return [[cell.strip() for cell in line.rstrip(",").split(",")] for line in lines[start + 1 :] if line and not line.startswith("%")]
 
 
+def friedman(x, noise):
+    """Friedman's first function of the first five features."""
+    return 10 * math.sin(math.pi * x[0] * x[1]) + 20 * (x[2] - 0.5) ** 2 + 10 * x[3] + 5 * x[4] + noise.gauss(0, 1)
+
+
+def tails(x, noise):
+    """Two waves, with noise of Student's t of five degrees of freedom."""
+    student = noise.gauss(0, 1) / math.sqrt(sum(noise.gauss(0, 1) ** 2 for _ in range(5)) / 5)
+    return math.sin(6 * x[0]) + math.cos(4 * x[1] + 3 * x[2]) + 0.4 * student
+
+
+def spread(x, noise):
+    """A ratio, with noise whose deviation is that of one feature."""
+    return math.log((0.1 + x[0] * x[1]) / (0.2 + x[2])) + x[3] * noise.gauss(0, 1)
+
+
+def kinks(x, noise):
+    """Two kinks and a step."""
+    return abs(x[0] - 0.5) + max(x[1] + x[2] - 1, 0) + 0.3 * (x[3] > 0.6) + noise.gauss(0, 0.1)
+
+
+GENERATED = {"generated": friedman, "tails": tails, "spread": spread, "kinks": kinks}
+
+
 def generated(name):
-    """Friedman's first function of five of eight features with noise, or three classes that overlap."""
+    """A function of some of eight features with noise, or three classes that overlap."""
     noise = random.Random(name)
     rows = []
-    for _ in range(8_000):
+    for _ in range(10_000 if name not in ("generated", "classes") else 8_000):
         if name == "classes":
             kind = noise.randrange(3)
             rows.append([noise.gauss(1.5 * (kind == 0), 1), noise.gauss(1.5 * (kind == 1), 1), noise.gauss(0, 1), f"k{kind}"])
             continue
         x = [noise.random() for _ in range(8)]
-        value = 10 * math.sin(math.pi * x[0] * x[1]) + 20 * (x[2] - 0.5) ** 2 + 10 * x[3] + 5 * x[4]
-        rows.append([*x, value + noise.gauss(0, 1)])
+        rows.append([*x, GENERATED[name](x, noise)])
     return [[str(cell) for cell in row] for row in rows]
 
 
@@ -94,7 +125,7 @@ def main():
     print("| set | rows left out | within 2 standard errors | mean printed | mean of tests | ratio | mean standard error | deviation of printed |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in arguments.sets:
-        rows = generated(name) if name in ("generated", "classes") else arff(name)
+        rows = generated(name) if name in GENERATED or name in CLASSES else arff(name)
         if rows is None:
             print(f"skipped: {name}: no {name}.arff in DPP_NYSTROM_DATA or in ../shared/data", file=sys.stderr)
             continue

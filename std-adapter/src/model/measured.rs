@@ -10,7 +10,7 @@ pub const PERMUTATIONS: usize = 5;
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error.
+    /// Its standard error, widened so that two of it cover as often for few rows as for many (Student's t).
     pub standard_error: f64,
 }
 

@@ -84,7 +84,7 @@ impl LeftOut {
 }
 
 /// Estimate a mean over rows by their weights, with its standard error: rows of one group, or of a stretch of time, err alike, and count
-/// as one draw. `None` for fewer than two draws.
+/// as one draw. Widened by [`student`]. `None` for fewer than two draws.
 pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
     let (weights, count) = (Weights(rows.weights.as_deref()), values.len());
     let all = weights.sum(count);
@@ -101,9 +101,21 @@ pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
         *sums[draw(row)].get_or_insert(0.0) += weights.at(row) * (value - mean);
     }
     let drawn = sums.iter().flatten().count();
-    let squares: f64 = sums.iter().flatten().map(|sum| sum * sum).sum();
-    let variance = squares * drawn as f64 / (drawn.checked_sub(1).filter(|&free| free > 0)? as f64);
-    Some(Estimate { value: mean, standard_error: variance.sqrt() / all })
+    let free = drawn.checked_sub(1).filter(|&free| free > 0)? as f64;
+    let power = |exponent| sums.iter().flatten().map(|sum| sum.powi(exponent)).sum::<f64>();
+    let (squares, drawn) = (power(2), drawn as f64);
+    let kurtosis = if squares > 0.0 { drawn * power(4) / (squares * squares) } else { 1.0 };
+    let variance = squares * drawn / free;
+    let widened = student(free.min(2.0 * drawn / (kurtosis - 1.0).max(0.0)));
+    Some(Estimate { value: mean, standard_error: widened * variance.sqrt() / all })
+}
+
+/// Return the quantile of Student's t with so many degrees of freedom over the normal one, at 97.5 % (the expansion of Fisher and Cornish
+/// 1960). The variance of `n` draws of kurtosis `κ` has `2n/(κ - 1)` of them (Satterthwaite 1946): few where some rows err far more than
+/// others. A standard error times this covers as often, two of it to either side, as one that is known.
+fn student(freedom: f64) -> f64 {
+    const TERMS: [f64; 3] = [1.304_030, 1.440_077, 1.210_365];
+    TERMS.iter().fold(0.0, |sum, term| (sum + term) / freedom) + 1.0
 }
 
 /// Return the square root of a mean of squares, with its standard error to first order.
@@ -123,7 +135,7 @@ pub(crate) fn share(found: Estimate, rows: usize) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::{LeftOut, estimate, root, share};
+    use super::{LeftOut, estimate, root, share, student};
     use crate::data::prepared::Prepared;
     use crate::model::Estimate;
 
@@ -135,15 +147,15 @@ mod tests {
     fn errors_are_those_of_independent_draws() {
         let values = [1.0, 2.0, 4.0, 9.0];
         let found = estimate(&values, &rows(4)).unwrap();
-        // Squares of the differences from 4: 9, 4, 0, 25.
+        // Squares of the differences from 4: 9, 4, 0, 25. The kurtosis is 2.
         assert_eq!(found.value, 4.0);
-        assert!((found.standard_error - (38.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
+        assert!((found.standard_error - student(3.0) * (38.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
         let root = root(found);
         assert_eq!((root.value, root.standard_error), (2.0, found.standard_error / 4.0));
         // Two groups: sums of -5 and 5.
         let groups = Prepared { groups: Some(vec![0, 0, 3, 3]), ..rows(4) };
         let found = estimate(&values, &groups).unwrap();
-        assert!((found.standard_error - (50.0_f64 * 2.0).sqrt() / 4.0).abs() < 1e-12);
+        assert!((found.standard_error - student(1.0) * (50.0_f64 * 2.0).sqrt() / 4.0).abs() < 1e-12);
         let in_time = Prepared { in_time: true, ..rows(4) };
         assert_eq!(estimate(&values, &in_time), Some(found));
         let one = Prepared { groups: Some(vec![1; 4]), ..rows(4) };
@@ -152,9 +164,25 @@ mod tests {
         let weights = Prepared { weights: Some(vec![1.5, 0.5]), ..rows(2) };
         let found = estimate(&[1.0, 5.0], &weights).unwrap();
         assert_eq!(found.value, 2.0);
-        assert!(
-            (found.standard_error - ((1.5_f64.powi(2) + 1.5_f64.powi(2)) * 2.0).sqrt() / 2.0).abs() < 1e-12
-        );
+        let expected = student(1.0) * ((1.5_f64.powi(2) + 1.5_f64.powi(2)) * 2.0).sqrt() / 2.0;
+        assert!((found.standard_error - expected).abs() < 1e-12);
+        // One of 100 rows errs: the kurtosis is 98, and the variance has two degrees of freedom.
+        let mut values = [0.0; 100];
+        values[7] = 1.0;
+        let found = estimate(&values, &rows(100)).unwrap();
+        let kurtosis: f64 = (0.99_f64.powi(4) + 99.0 * 0.01_f64.powi(4)) / 100.0 / 0.0099_f64.powi(2);
+        let expected = student(200.0 / (kurtosis - 1.0)) * (0.0099_f64 / 99.0).sqrt();
+        assert!((found.standard_error - expected).abs() < 1e-12);
+        assert_eq!(estimate(&[2.0; 5], &rows(5)).unwrap().standard_error, 0.0);
+    }
+
+    /// Tables of Student's t: 3.1824, 2.2281 and 1.9840 over 1.9600.
+    #[test]
+    fn quantiles_are_those_of_student() {
+        for (freedom, quantile) in [(3.0, 1.6237), (10.0, 1.1368), (100.0, 1.01227)] {
+            assert!((student(freedom) - quantile).abs() < 0.04 / freedom, "{freedom}");
+        }
+        assert_eq!(student(f64::INFINITY), 1.0);
     }
 
     #[test]
