@@ -39,6 +39,7 @@ use dpp_nystrom_core::{
 };
 use faer::{Mat, MatRef, traits::RealField};
 use rayon::prelude::*;
+use std::array;
 
 /// Rows between two progress updates.
 const STRIDE: usize = 1_024;
@@ -163,9 +164,19 @@ pub(crate) fn regress_without<T: Lane + RealField>(
 
     // Rows are held out however the ridge is chosen.
     let are_folds = matches!(ridges, Candidates::BestOf(_)) || input.held_out || !left_out.is_empty();
+    let ranges = (count / (OF_PART * rank)).clamp(1, PARTS);
+    // With the ridge given, the folds that are not left out need not be told apart.
+    let part_of_fold: [u8; FOLDS] = match ridges {
+        Candidates::One(_) if !input.held_out => together(left_out, ranges),
+        _ => array::from_fn(|fold| fold as u8),
+    };
+    let deal_parts = || deal.folds(count, seed).map(|fold| part_of_fold[usize::from(fold)]);
     let (parts, mut dealt) = match are_folds {
-        true => (FOLDS.min(count), Some(deal.folds(count, seed))),
-        false => ((count / (OF_PART * rank)).clamp(1, PARTS), None),
+        true => {
+            let last = part_of_fold[..FOLDS.min(count)].iter().max();
+            (last.map_or(0, |&last| usize::from(last) + 1), Some(deal_parts()))
+        }
+        false => (ranges, None),
     };
     let heaps = (0..parts).map(|_| RidgeHeap::with_targets(rank, outputs));
     let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
@@ -242,8 +253,8 @@ pub(crate) fn regress_without<T: Lane + RealField>(
     if input.weights.0.is_some() {
         let mut sums = vec![0.0; parts];
         match are_folds {
-            true => (0..count).zip(deal.folds(count, seed)).for_each(|(row, fold)| {
-                sums[usize::from(fold)] += input.weights.at(row);
+            true => (0..count).zip(deal_parts()).for_each(|(row, part)| {
+                sums[usize::from(part)] += input.weights.at(row);
             }),
             false => sums.iter_mut().enumerate().for_each(|(part, sum)| {
                 *sum = (range(part).0..range(part).1).map(|row| input.weights.at(row)).sum();
@@ -274,8 +285,9 @@ pub(crate) fn regress_without<T: Lane + RealField>(
     };
     let mut without = Vec::new();
     for &fold in left_out {
-        match without_fold(&nystrom, &mut accumulators, fold, ridges, observer) {
-            Ok(found) => without.push(found),
+        let part = usize::from(part_of_fold[usize::from(fold)]);
+        match without_part(&nystrom, &mut accumulators, part, ridges, observer) {
+            Ok((ridge, weights)) => without.push(WithoutFold { fold, ridge, weights }),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             // The other rows alone may determine no weights.
             Err(_) => {}
@@ -545,31 +557,43 @@ fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
     Ok(weights)
 }
 
-/// Fit weights to the rows of all folds but one. The ridge is chosen by these folds alone, also where it is chosen by leaving out rows.
-fn without_fold<T: Scalar, G: GroundSet<T> + ?Sized>(
+/// Fit weights to the rows of all parts but one, and return them with their ridge. It is chosen by these parts alone, as folds, also where it
+/// is chosen by leaving out rows.
+fn without_part<T: Scalar, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
-    folds: &mut [RidgeRegression<'_, f64>],
-    fold: u8,
+    parts: &mut [RidgeRegression<'_, f64>],
+    part: usize,
     ridges: &Candidates,
     observer: &dyn Observer,
-) -> Result<WithoutFold<T>, Error> {
+) -> Result<(f64, Vec<T>), Error> {
     let ridges = match ridges {
         Candidates::BestLeaveOneOut(grid) => &Candidates::BestOf(grid.clone()),
         ridges => ridges,
     };
-    let last = folds.len() - 1;
-    let place = usize::from(fold).min(last);
-    folds.swap(place, last);
-    let others = &folds[..last];
+    let last = parts.len() - 1;
+    let place = part.min(last);
+    parts.swap(place, last);
+    let others = &parts[..last];
     let chosen = choose(others, ridges, observer);
     let found = chosen.and_then(|Chosen { ridge, sum, .. }| {
         let sum = sum.map_or_else(|| Triangle::of_all(others), Ok)?;
         let (weights, _) = sum.solve(ridge).ok_or(regression_error(CoreError::Ridge))?;
         let columns = (0..weights.ncols()).flat_map(|t| weights.col_as_slice(t).iter().copied());
-        Ok(WithoutFold { fold, ridge, weights: kernel_weights(nystrom, columns)? })
+        Ok((ridge, kernel_weights(nystrom, columns)?))
     });
-    folds.swap(place, last);
+    parts.swap(place, last);
     found
+}
+
+/// Return the part of each fold: those that are left out have one of their own, and the others share up to `most`.
+fn together(left_out: &[u8], most: usize) -> [u8; FOLDS] {
+    let others = most.min(FOLDS.saturating_sub(left_out.len())).max(1);
+    let (mut alone, mut shared) = (others.., (0..others).cycle());
+    array::from_fn(|fold| {
+        let is_alone = left_out.contains(&(fold as u8));
+        let part = if is_alone { alone.next() } else { shared.next() };
+        part.unwrap_or(0) as u8
+    })
 }
 
 /// Return the pair with the least finite second value.

@@ -148,6 +148,37 @@ impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
     }
 }
 
+/// Arguments of a kernel, which become its values: as many as whole vectors hold, of [`TRIES`] numbers at most.
+pub(crate) struct InPlace<'v, T> {
+    pub(crate) kernel: &'v ChosenKernel<T>,
+    pub(crate) arguments: &'v mut [T],
+}
+
+impl<T: Lane> WithSimd for InPlace<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.kernel.visit(OfVectors { simd, vectors: T::vectors_mut::<S>(self.arguments) });
+    }
+}
+
+struct OfVectors<'v, T: Lane, S: Simd> {
+    simd: S,
+    vectors: &'v mut [T::Vector<S>],
+}
+
+impl<T: Lane, S: Simd> Visit<T> for OfVectors<'_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn visit<K: Formula<T>>(self, kernel: K) {
+        for vector in self.vectors {
+            *vector = kernel.value_of(Packed { simd: self.simd, vector: *vector }).vector;
+        }
+    }
+}
+
 /// Return the kernel's arguments.
 #[inline(always)]
 fn sums<T: Lane, S: Simd, K: Formula<T>, const R: usize>(
