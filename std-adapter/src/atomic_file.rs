@@ -244,3 +244,17 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::temporary;
+
+    #[test]
+    fn a_temporary_name_tells_whose_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = temporary(folder.path()).unwrap();
+        let name = file.path().file_name().unwrap().to_str().unwrap();
+        let letters = name.strip_prefix(".dpp-nystrom-").and_then(|name| name.strip_suffix(".tmp"));
+        assert_eq!(letters.map(str::len), Some(6), "{name}");
+    }
+}

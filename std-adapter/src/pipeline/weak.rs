@@ -71,3 +71,29 @@ pub fn weak_columns(
         .map(|without| WeakColumns { places, columns, with, without })
         .ok_or("the error without them is not known"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::weak_columns;
+    use crate::kernel::{kind::KernelKind, params::KernelParams};
+    use crate::landmarks::selectors::RpCholesky;
+    use crate::observer::NoObserver;
+    use crate::pipeline::tested::tests::{params, rows};
+    use crate::regression::held_out::LeftOut;
+
+    /// Neither the columns nor the errors by which they go depend on the rows on which the test error is measured.
+    #[test]
+    fn columns_are_not_chosen_by_the_rows_left_out() {
+        let data = rows(240);
+        let mut turned = data.clone();
+        let left_out = LeftOut::of(&data, 5).unwrap();
+        let values = &mut turned.target.as_mut().unwrap().values;
+        left_out.parts.iter().flat_map(|&part| left_out.rows(part)).for_each(|row| values[row] *= -1.0);
+        let selector = RpCholesky::default();
+        let params = params(&selector, KernelParams::from(KernelKind::Gaussian));
+        let [one, other] =
+            [&data, &turned].map(|rows| weak_columns(rows, &params, 0.2, &NoObserver).unwrap().unwrap());
+        assert_eq!(one.places, [2]);
+        assert_eq!(one, other);
+    }
+}

@@ -688,6 +688,15 @@ fn texts_of_other_encodings_are_read_and_told() {
         let run = folder.run(&format!("predict m {name}")).good();
         assert!(run.out == predictions && told(&run.err), "{name}: {} {}", run.out, run.err);
     }
+    // Of which few characters are ASCII: the mark alone tells.
+    let words: String =
+        (0..9).map(|row| format!("{},{}\n", ["ш", "щ"][row % 2].repeat(50), row * row)).collect();
+    let words = format!("к,y\n{words}");
+    folder.write("utf8.csv", &words);
+    folder.write("mark.csv", utf_16(&format!("\u{feff}{words}"), u16::to_be_bytes));
+    let told = folder.run(&usual.replace("utf8.csv", "mark.csv")).good();
+    assert_eq!(landmarks(&told), landmarks(&folder.run(usual).good()));
+    assert!(told.err.contains("UTF-16BE"), "{}", told.err);
     // Not text in any of these.
     let lone = utf_16("a,y\n1,2\n3,4\n", u16::to_le_bytes).into_iter().chain([0, 0xD8]).collect::<Vec<u8>>();
     let mixed = [b"a,k,y\n1,\xE9,2\n3,".as_slice(), "é".as_bytes(), b",4\n"].concat();
