@@ -34,7 +34,7 @@
 //! | --- | --- |
 //! | rows: in memory, a file, a row store | [`Dataset`], [`data`] |
 //! | features `φ` and landmarks | [`Nystroem`], [`selectors`] |
-//! | a model, its file, its way to a device | [`KernelRidge`], [`Model`], [`model::export`] |
+//! | a model, its file, its way to a device | [`LandmarkRidge`], [`KernelRidge`], [`Model`], [`model::export`] |
 //! | all of it in one call, with checkpoints, for programs like the command line | [`pipeline`] |
 //! | landmarks of a ground set of one's own | [`landmarks::select`] |
 //! | trace errors, kernel matrices, features | [`approximation`] |
@@ -84,7 +84,7 @@ pub use faer;
 
 pub use data::{Dataset, Scale};
 pub use error::Error;
-pub use estimators::{KernelRidge, Nystroem};
+pub use estimators::{KernelRidge, LandmarkRidge, Nystroem};
 pub use kernel::{Gaussian, Sigma};
 pub use landmarks::selectors;
 pub use model::Model;

@@ -19,11 +19,13 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::kernel::{
-    bandwidth::Sigma, metric::Metric, params::KernelParams, precision::Precision, spec::KernelSpec,
+    bandwidth::Sigma, metric::Metric, params::KernelParams, params::Kinds, precision::Precision,
+    spec::KernelSpec,
 };
 use crate::landmarks::{
-    chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Selector,
-    selector::Task, selector::run, tolerance::Criterion, tolerance::Tolerance, tolerance::fewest,
+    chain::select_with, methods::auto::Auto, procedure::Procedure, selection::Selection, selector::RowAccess,
+    selector::Selector, selector::Task, selector::run, tolerance::Criterion, tolerance::Tolerance,
+    tolerance::fewest,
 };
 pub use crate::metric::LearnedMetric;
 use crate::metric::learn_metric;
@@ -37,7 +39,7 @@ use crate::regression::{
     sigma_search::without_validation,
 };
 use crate::simd::lane::Lane;
-use dpp_nystrom_core::Points;
+use dpp_nystrom_core::{Error as CoreError, Points};
 pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 use std::borrow::Cow;
 use std::mem;
@@ -49,9 +51,15 @@ pub use weak::{WeakColumns, weak_columns};
 /// half a per cent of the standard deviation over rows.
 pub(crate) const MEASURED_ROWS: usize = 1 << 16;
 
+/// The maximum number of landmarks where none is given.
+const USUAL: usize = 100;
+
 /// The landmarks to select.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Landmarks {
+    /// The usual number: that of [`with_usual`].
+    #[default]
+    Usual,
     /// This number of landmarks.
     Count(usize),
     /// The fewest landmarks whose error is within a tolerance.
@@ -62,7 +70,9 @@ pub enum Landmarks {
     Free(usize),
 }
 
-/// The parameters of a pipeline.
+/// The parameters of a pipeline. The default is what happens when nothing is said, on the command line, in Python and in
+/// [`LandmarkRidge`](crate::LandmarkRidge): the usual number of landmarks, selected by [`Auto`], under
+/// [`KernelParams::usual`], with a cross-validated ridge.
 #[derive(Clone, Debug)]
 pub struct Params<'a> {
     /// The kernel, and how its bandwidth is chosen.
@@ -77,6 +87,72 @@ pub struct Params<'a> {
     pub precision: Precision,
     /// The random seed.
     pub seed: u64,
+}
+
+impl Default for Params<'_> {
+    fn default() -> Self {
+        Self {
+            kernel: KernelParams::usual(),
+            landmarks: Landmarks::Usual,
+            selector: &Auto::USUAL,
+            ridge: Ridge::CrossValidated,
+            precision: Precision::F64,
+            seed: 0,
+        }
+    }
+}
+
+/// Run with the usual number of landmarks among `rows` rows: a quarter of them, and at most 100. Where fewer rows are independent
+/// under the kernel, run again with as many as are.
+///
+/// ```
+/// use dpp_nystrom::pipeline::with_usual;
+///
+/// assert_eq!(with_usual(5_000, Ok)?, 100);
+/// assert_eq!(with_usual(90, Ok)?, 22);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `run`.
+pub fn with_usual<A>(rows: usize, mut run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
+    let mut count = (rows / 4).clamp(1, USUAL);
+    loop {
+        match run(count) {
+            Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                if (1..count).contains(&rank) =>
+            {
+                count = rank;
+            }
+            done => return done,
+        }
+    }
+}
+
+impl Params<'_> {
+    /// Run with what is left open decided for a source: the number of landmarks, and whether kernels are compared.
+    fn settled<A>(
+        &self,
+        source: &dyn RowSource,
+        mut run: impl FnMut(&Params<'_>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let is_classes = source.columns().classes.is_some();
+        let with = |count| self.kernel.settled(count, is_classes);
+        match &self.landmarks {
+            Landmarks::Usual => {
+                let mut kernel = None;
+                with_usual(source.len(), |count| {
+                    let kernel = *kernel.get_or_insert_with(|| with(count));
+                    run(&Params { kernel, landmarks: Landmarks::Count(count), ..self.clone() })
+                })
+            }
+            &Landmarks::Count(count) | &Landmarks::Free(count) => {
+                run(&Params { kernel: with(count), ..self.clone() })
+            }
+            Landmarks::Rows(rows) => run(&Params { kernel: with(rows.len()), ..self.clone() }),
+            Landmarks::Within(_) => run(&Params { kernel: with(0), ..self.clone() }),
+        }
+    }
 }
 
 /// Selected landmarks and the resolved parameters.
@@ -179,7 +255,7 @@ pub fn select<'s>(
     params: &Params<'_>,
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
-    select_among(source, params, None, observer)
+    params.settled(source, |params| select_among(source, params, None, observer))
 }
 
 /// [`select`], where all that is chosen by targets is chosen by the rows that are not left out.
@@ -197,8 +273,7 @@ fn select_among<'s>(
     };
     let metric = params.kernel.metric;
     let free = matches!(params.landmarks, Landmarks::Free(_));
-    let any_kind = params.kernel.any_kind;
-    if metric == Metric::One && !free && !any_kind {
+    if metric == Metric::One && !free && params.kernel.kinds != Kinds::Any {
         return select_from(source, memory(params)?, params, (None, left_out), observer);
     }
     let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
@@ -238,7 +313,7 @@ fn in_learned_metric<'s>(
         Landmarks::Count(count) => (*count, false),
         Landmarks::Free(count) => (*count, true),
         Landmarks::Rows(rows) => (rows.len(), false),
-        Landmarks::Within(_) => {
+        Landmarks::Usual | Landmarks::Within(_) => {
             return Err(Error::Metric {
                 problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
             });
@@ -247,14 +322,14 @@ fn in_learned_metric<'s>(
     if rows.statistics.map.is_some() {
         return Err(Error::Metric { problem: "the rows are mapped already; give the rows before the map" });
     }
-    let KernelParams { kind, sigma, metric, any_kind } = params.kernel;
+    let KernelParams { kind, sigma, metric, kinds } = params.kernel;
     // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
     let from = if sigma == Sigma::CrossValidated { Sigma::Median(1.0) } else { sigma };
     let seen = left_out.map(LeftOut::seen);
     let learning = seen.as_ref().map(|seen| RowSource::gather(rows.as_ref(), seen)).transpose()?;
     let learning = learning.as_ref().unwrap_or(rows.as_ref());
     let from = choose_bandwidth(from, kind, learning, params.seed, observer)?.sigma;
-    let start = (KernelSpec { kind, sigma: from }, any_kind);
+    let start = (KernelSpec { kind, sigma: from }, kinds == Kinds::Any);
     let mut learned = learn_metric(learning, start, metric, (count, free), params.seed, observer)?;
     if let (Some(seen), Some((judged, _))) = (&seen, &mut learned.held_out) {
         judged.iter_mut().for_each(|row| *row = seen[*row]);
@@ -266,7 +341,7 @@ fn in_learned_metric<'s>(
         sigma if learned.kernel == start.0 && learned.metric == Metric::One && !free => sigma,
         _ => Sigma::Value(learned.kernel.sigma),
     };
-    let kernel = KernelParams { kind: learned.kernel.kind, sigma, metric: Metric::One, any_kind: false };
+    let kernel = KernelParams { kind: learned.kernel.kind, sigma, metric: Metric::One, kinds: Kinds::One };
     if learned.metric == Metric::One && !free {
         return Ok((learned, rows, kernel));
     }
@@ -306,7 +381,7 @@ fn select_from<'s>(
     let (chosen, found) = match (without_validation(sigma, kind, rows, seed)?, &params.landmarks) {
         (None, &Landmarks::Count(c) | &Landmarks::Free(c)) => selecting.under_best(c, observer)?,
         (None, Landmarks::Rows(rows)) => selecting.under_best(rows.len(), observer)?,
-        (None, Landmarks::Within(_)) => {
+        (None, Landmarks::Usual | Landmarks::Within(_)) => {
             let chosen = choose_bandwidth(sigma, kind, rows, seed, observer)?;
             (chosen, selecting.under(chosen.sigma, observer)?)
         }
@@ -338,7 +413,7 @@ fn names_rows(params: &Params<'_>) -> bool {
 /// Whether targets decide on the bandwidth or the landmarks.
 fn chooses_by_targets(params: &Params<'_>) -> bool {
     let by_landmarks = match &params.landmarks {
-        Landmarks::Count(_) => params.selector.needs().target,
+        Landmarks::Usual | Landmarks::Count(_) => params.selector.needs().target,
         Landmarks::Within(tolerance) => {
             params.selector.needs().target || matches!(tolerance.criterion, Criterion::Prediction(_))
         }
@@ -358,7 +433,7 @@ fn sample_for<'s>(
         }
         (Landmarks::Count(_), RowAccess::Sample(most)) => most,
         (Landmarks::Count(_), RowAccess::InMemory | RowAccess::InPlace) => usize::MAX,
-        (Landmarks::Rows(_) | Landmarks::Within(_) | Landmarks::Free(_), _) => return Ok(None),
+        _ => return Ok(None),
     };
     source.sample(most, params.seed).map(Some)
 }
@@ -411,7 +486,7 @@ impl Selecting<'_> {
                 Some(procedure) => select_in_place(rows, c, &procedure, kernel, seed, observer)?,
                 None => return Err(Error::InMemory { what: selector.reader(), rows: rows.len() }),
             },
-            (Landmarks::Within(_), None, _) => {
+            (Landmarks::Usual, ..) | (Landmarks::Within(_), None, _) => {
                 return Err(Error::InMemory { what: TOLERANCE.to_owned(), rows: rows.len() });
             }
             (Landmarks::Free(_), None, _) => {
@@ -459,7 +534,7 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
         (Landmarks::Free(_), _) => Some(LEARNED_METRIC.to_owned()),
         (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
-        (Landmarks::Count(_), _) => Some(params.selector.reader()),
+        (Landmarks::Usual | Landmarks::Count(_), _) => Some(params.selector.reader()),
     }
 }
 
@@ -475,10 +550,19 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
 pub fn fit<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
-    checkpoint: Option<&mut Checkpoint>,
+    mut checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Outcome<'s>, Error> {
     source.columns().learnable()?;
+    params.settled(source, |params| fit_settled(source, params, checkpoint.as_deref_mut(), observer))
+}
+
+fn fit_settled<'s>(
+    source: &'s dyn RowSource,
+    params: &Params<'_>,
+    checkpoint: Option<&mut Checkpoint>,
+    observer: &dyn Observer,
+) -> Result<Outcome<'s>, Error> {
     let left_out = left_out(source, params);
     let (mut outcome, without) =
         fit_and_without(source, params, left_out.as_ref().ok(), checkpoint, observer)?;
@@ -514,8 +598,9 @@ fn fit_and_without<'s>(
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<(Outcome<'s>, Vec<Without>), Error> {
-    let KernelParams { metric, any_kind, .. } = params.kernel;
-    let is_learned = metric != Metric::One || any_kind || matches!(params.landmarks, Landmarks::Free(_));
+    let KernelParams { metric, kinds, .. } = params.kernel;
+    let is_learned =
+        metric != Metric::One || kinds == Kinds::Any || matches!(params.landmarks, Landmarks::Free(_));
     let unseen = left_out.filter(|_| is_learned || chooses_by_targets(params));
     let selected = select_among(source, params, unseen, observer)?;
     let folds = left_out.map_or(&[][..], |left_out| &left_out.parts);

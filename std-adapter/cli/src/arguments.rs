@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::output::note;
 use clap::Args;
 use dpp_nystrom::data::Scale;
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric, Precision, Sigma};
 use dpp_nystrom_options::{Choice, kernels, one_of};
 use std::path::PathBuf;
 
@@ -39,9 +39,6 @@ pub(crate) struct Source {
 
 const SCALES: [Choice<Scale>; 3] =
     [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
-
-/// The number of landmarks from which `fit` takes any kernel.
-const MANY: usize = 100;
 
 /// The usual polynomial kernel.
 const DEGREE: u32 = 3;
@@ -126,29 +123,27 @@ impl KernelArguments {
 
     /// The kernel, and how its bandwidth is chosen.
     pub(crate) fn params(&self) -> Result<KernelParams, Error> {
-        let kind = self.kind.kind()?;
+        Ok(self.with_sigma(self.kind.kind()?))
+    }
+
+    fn with_sigma(&self, kind: KernelKind) -> KernelParams {
         self.tell_unused();
         if !kind.has_bandwidth() && self.has_sigma() {
             note(
                 "warning: --sigma is not used by the kernels linear and polynomial, which have no bandwidth",
             );
         }
-        Ok(KernelParams { sigma: self.sigma, ..kind.into() })
+        KernelParams { sigma: self.sigma, ..kind.into() }
     }
 
-    /// The kernel and the metric of a model; any kernel if that is asked for. So it is where nothing is said of kernel and bandwidth, for
-    /// more landmarks than small devices take: integers know the Gaussian only.
-    pub(crate) fn with_metric(&self, metric: Metric, landmarks: usize) -> Result<KernelParams, Error> {
-        let any = match self.kind.kernel {
-            None => metric == Metric::Auto && landmarks >= MANY && !self.has_sigma(),
-            Some(chosen) => matches!(chosen, Chosen::Auto),
+    /// The kernel and the metric of a model.
+    pub(crate) fn with_metric(&self, metric: Metric) -> Result<KernelParams, Error> {
+        let kinds = match self.kind.kernel {
+            None => Kinds::Usual,
+            Some(Chosen::Auto) => Kinds::Any,
+            Some(_) => Kinds::One,
         };
-        if any {
-            self.tell_unused();
-        }
-        let start =
-            if any { KernelParams { sigma: self.sigma, ..KernelParams::default() } } else { self.params()? };
-        let params = start.with_metric(metric);
-        Ok(if any { params.with_any_kind() } else { params })
+        let params = if kinds == Kinds::Any { self.with_sigma(KernelKind::Gaussian) } else { self.params()? };
+        Ok(KernelParams { metric, kinds, ..params })
     }
 }

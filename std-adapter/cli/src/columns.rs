@@ -7,29 +7,25 @@ use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
 use dpp_nystrom_options::{Choice, one_of};
 
-/// Where `--help` lists these. (A heading for the whole struct would also be that of what follows it.)
-const FORMAT: &str = "Format of the table";
-const COLUMNS: &str = "Columns of the table";
-
 /// The dialect of a text, and limits.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Dialect {
     /// Whether the first row names the columns
-    #[arg(help_heading = FORMAT, long, value_parser = one_of(&HEADERS), default_value = "auto")]
+    #[arg(long, value_parser = one_of(&HEADERS), default_value = "auto")]
     header: Header,
     /// What separates fields: , ; | tab or space, for any run of white space [default: detected]
-    #[arg(help_heading = FORMAT, long, value_parser = separator, value_name = "CHARACTER")]
+    #[arg(long, value_parser = separator, value_name = "CHARACTER")]
     separator: Option<u8>,
     /// The decimal point: . or ,
-    #[arg(help_heading = FORMAT, long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
+    #[arg(long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
     decimal: bool,
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
-    #[arg(help_heading = FORMAT, long)]
+    #[arg(long)]
     libsvm: bool,
     /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target, bytes that a compressed
     /// file expands to (decompressed), or numbers that sparse rows expand to (sparse) [default: line=16777216, columns=100000, levels=256,
     /// classes=100, decompressed=17179869184, sparse=134217728]
-    #[arg(help_heading = FORMAT, long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
+    #[arg(long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
     limits: Vec<(String, u64)>,
 }
 
@@ -90,43 +86,43 @@ impl Dialect {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ColumnArguments {
     /// The target column, which is not a feature: a name, an index from 0, last, or none; several numbers: a,b. Words are classes
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", default_value = "last")]
+    #[arg(long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
     /// Treat numeric targets as labels
-    #[arg(help_heading = COLUMNS, long)]
+    #[arg(long)]
     pub(crate) classes: bool,
     /// The features: names, indices from 0, or ranges such as 3-7 [default: all that have no other use]
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
     /// Columns that are not used: names, indices from 0, or ranges
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Columns that identify a row: no features, and predict writes them beside the predictions
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// The column that says which rows belong together, such as a patient or a machine: rows of one group are held out together
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN", conflicts_with = "time")]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
     pub(crate) group: Option<String>,
     /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out
-    #[arg(help_heading = COLUMNS, long)]
+    #[arg(long)]
     pub(crate) time: bool,
     /// The column with the weights of rows, numbers from 0 in any unit: a row of weight 2 counts as two rows, in the model and in all
     /// errors; one of weight 0 is left out
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
     /// Columns to take as words, one feature per word, even if they begin with a number
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
     /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the column (of words, the
     /// share of each), with indicator beside a feature that tells where they are
-    #[arg(help_heading = COLUMNS, long, value_parser = one_of(&MISSING), default_value = "error")]
+    #[arg(long, value_parser = one_of(&MISSING), default_value = "error")]
     missing: Missing,
     /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?, NA, N/A, #N/A, <NA>, NaN, null
     /// and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null and \\N]
-    #[arg(help_heading = COLUMNS, long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     missing_values: Option<Vec<String>>,
     /// Let --missing drop leave out more than half of the rows
-    #[arg(help_heading = COLUMNS, long)]
+    #[arg(long)]
     allow_loss: bool,
 }
 
@@ -203,16 +199,16 @@ pub(crate) struct MatchArguments {
 #[derive(Clone, Debug, Args)]
 struct MatchColumns {
     /// Columns that the model does not know: names, indices from 0, or ranges such as 3-7
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Columns that identify a row, written as they are: cells that a spreadsheet takes for formulas too [default: those of fit --ids]
-    #[arg(help_heading = COLUMNS, long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// What to do with a word that the model was trained without: refuse it, or set all its column's features to 0
-    #[arg(help_heading = COLUMNS, long, value_parser = one_of(&UNKNOWN), default_value = "error")]
+    #[arg(long, value_parser = one_of(&UNKNOWN), default_value = "error")]
     unknown: Unknown,
     /// Take the columns in their order, whatever their names
-    #[arg(help_heading = COLUMNS, long)]
+    #[arg(long)]
     by_position: bool,
 }
 

@@ -43,8 +43,6 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "N")]
     pub(crate) test: Option<usize>,
     #[command(flatten)]
-    pub(crate) method_options: MethodArguments,
-    #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
@@ -61,6 +59,8 @@ pub(crate) struct Evaluate {
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) method_options: MethodArguments,
 }
 
 /// Rows used by default: as in the paper.

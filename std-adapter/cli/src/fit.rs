@@ -13,8 +13,8 @@ use crate::tolerance::ToleranceArguments;
 use crate::weak::{Dropped, drop_weak, least};
 use clap::Args;
 use dpp_nystrom::data::RowSource;
-use dpp_nystrom::kernel::Metric;
-use dpp_nystrom::pipeline::{self, FlashParams, Landmarks, Outcome, Params};
+use dpp_nystrom::kernel::{Kinds, Metric};
+use dpp_nystrom::pipeline::{self, FlashParams, Landmarks, Outcome, Params, with_usual};
 use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{
@@ -37,8 +37,6 @@ pub(crate) struct Fit {
     pub(crate) method: &'static Method,
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
-    #[command(flatten)]
-    pub(crate) method_options: MethodArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R), learned from the
@@ -90,6 +88,8 @@ pub(crate) struct Fit {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) method_options: MethodArguments,
 }
 
 /// Parse a number of seconds.
@@ -129,17 +129,14 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     tell_few_values(&*source);
     let landmarks = landmarks(arguments, &*source, given.as_deref())?;
     let params = Params {
-        kernel: arguments
-            .kernel
-            .with_metric(arguments.metric, compared_at(arguments, &*source, &landmarks))?,
+        kernel: arguments.kernel.with_metric(arguments.metric)?,
         landmarks,
         selector: &*selector,
         ridge: arguments.ridge,
         precision: arguments.kernel.precision,
         seed,
     };
-    let usual = arguments.landmarks.is_none() && given.is_none();
-    let without = arguments.drop_below.map(|least| drop_weak(least, &*source, &params, usual)).transpose()?;
+    let without = arguments.drop_below.map(|least| drop_weak(least, &*source, &params)).transpose()?;
     let (source, dropped) = match without.flatten() {
         Some((Some(rows), dropped)) => (Box::new(rows) as Box<dyn RowSource>, Some(dropped)),
         Some((None, dropped)) => (source, Some(dropped)),
@@ -148,7 +145,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let every = arguments.checkpoint_every;
     let mut checkpoint = arguments.checkpoint.clone().map(|path| Checkpoint::new(path, every));
     let (outcome, flash) = match arguments.flash {
-        Some(_) if params.kernel.any_kind => return Err(Error::OneKernelInFlash),
+        Some(_) if params.kernel.kinds == Kinds::Any => return Err(Error::OneKernelInFlash),
         Some(bytes) => {
             let kernel = params.kernel.kind;
             let flash = FlashParams { bytes, kernel, selector: &*selector, ridge: arguments.ridge, seed };
@@ -157,14 +154,20 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
             (found.outcome, Some(report))
         }
         None => {
-            let outcome = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
-                let params = Params { landmarks: landmarks.clone(), ..params.clone() };
-                pipeline::fit(&*source, &params, checkpoint.as_mut(), &Bar)
-            })?;
+            let mut fit = |params: &Params<'_>| pipeline::fit(&*source, params, checkpoint.as_mut(), &Bar);
+            let outcome = match params.landmarks {
+                Landmarks::Usual if arguments.free_landmarks => with_usual(source.len(), |count| {
+                    fit(&Params { landmarks: Landmarks::Free(count), ..params.clone() })
+                }),
+                _ => fit(&params),
+            }?;
             (outcome, None)
         }
     };
     tell(&outcome, checkpoint.as_ref());
+    if params.landmarks == Landmarks::Usual && flash.is_none() {
+        source::tell_fewer(&outcome.selected)?;
+    }
     let mut model = outcome.fitted.model.clone();
     if !arguments.variance
         && let Some(confidence) = &mut model.confidence
@@ -227,17 +230,6 @@ fn landmarks(arguments: &Fit, source: &dyn RowSource, given: Option<&[usize]>) -
         Landmarks::Count(count) if arguments.free_landmarks => Landmarks::Free(count),
         wanted => wanted,
     })
-}
-
-/// Return the number of landmarks by which it is decided whether kernels are compared without a request. They are not where integers
-/// may be wanted, and for classes, whose log-losses have not shown that it pays.
-fn compared_at(arguments: &Fit, source: &dyn RowSource, landmarks: &Landmarks) -> usize {
-    match landmarks {
-        _ if arguments.flash.is_some() || source.columns().classes.is_some() => 0,
-        Landmarks::Count(count) | Landmarks::Free(count) => *count,
-        Landmarks::Rows(rows) => rows.len(),
-        _ => 0,
-    }
 }
 
 /// Tell what a user may not expect of a fit.

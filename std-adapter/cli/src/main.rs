@@ -16,6 +16,7 @@ mod fit;
 mod fit_report;
 mod fleet;
 mod fleet_files;
+mod headings;
 mod held_out;
 mod info;
 mod measured;
@@ -180,7 +181,7 @@ fn main() -> ExitCode {
     });
     // A negative number is the value of the option before it, whose parser says what is wrong with it.
     let command = Arguments::command().mut_subcommands(|command| {
-        command.mut_args(|argument| {
+        headings::organised(command).mut_args(|argument| {
             let takes_value = argument.get_action().takes_values() && !argument.is_positional();
             argument.allow_negative_numbers(takes_value)
         })

@@ -12,7 +12,7 @@ use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::core::Matrix;
 use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
-use dpp_nystrom::pipeline::{self, Landmarks, Params};
+use dpp_nystrom::pipeline::{self, Landmarks, Params, with_usual};
 use dpp_nystrom::{
     Dataset, Error as LibraryError, approximation::LandmarkSet, atomic_file::check_writable,
     landmarks::methods::Method, regression::Ridge,
@@ -35,8 +35,6 @@ pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
-    pub(crate) method_options: MethodArguments,
-    #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// Write the landmarks' row numbers to a CSV file
     #[arg(long, value_name = "FILE.csv")]
@@ -44,6 +42,8 @@ pub(crate) struct Select {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) method_options: MethodArguments,
 }
 
 #[derive(Serialize)]
@@ -150,11 +150,11 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         precision: arguments.kernel.precision,
         seed,
     };
-    let wanted = params.landmarks.clone();
-    let selected = ToleranceArguments::with_fewer(arguments.landmarks.is_none(), wanted, |landmarks| {
-        pipeline::select(&*source, &Params { landmarks: landmarks.clone(), ..params.clone() }, &Bar)
-    })?;
+    let selected = pipeline::select(&*source, &params, &Bar)?;
     source::tell(&selected);
+    if params.landmarks == Landmarks::Usual {
+        source::tell_fewer(&selected)?;
+    }
     let method = selector.name();
     let curve = arguments.tolerance.curve(&selected, method)?;
     let trace = selected.trace_error(seed)?;
@@ -208,15 +208,15 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
 fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     let Select { source, tolerance, kernel, out, json, .. } = arguments;
     let (matrix, rows) = precomputed::matrix(source, kernel)?;
-    let Landmarks::Count(count) = tolerance.wanted(arguments.landmarks, rows, Ridge::CrossValidated) else {
+    if tolerance.is_given() {
         return Err(Error::OfRows("--tolerance"));
-    };
+    }
     let ground = Matrix::new(&matrix).map_err(LibraryError::from)?;
-    let selection =
-        ToleranceArguments::with_fewer(arguments.landmarks.is_none(), Landmarks::Count(count), |wanted| {
-            let count = if let Landmarks::Count(count) = wanted { *count } else { count };
-            select(&ground, count, selector, source.seed, &Bar)
-        })?;
+    let select = |count| select(&ground, count, selector, source.seed, &Bar);
+    let selection = match arguments.landmarks {
+        Some(count) => select(count),
+        None => with_usual(rows, select),
+    }?;
     let landmarks = selection.landmarks.rows().unwrap_or_default();
     if let Some(path) = out {
         write_column(Some(path), "row", landmarks.iter())?;

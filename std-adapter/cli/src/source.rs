@@ -9,7 +9,9 @@ use dpp_nystrom::data::{Prepared, RowSource, Scale};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
-use dpp_nystrom::{Error as LibraryError, data::store::Store, observer::Observer, pipeline::Selected};
+use dpp_nystrom::{
+    Error as LibraryError, data::store::Store, observer::Observer, pipeline::Selected, pipeline::with_usual,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -185,6 +187,16 @@ pub(crate) fn tell(selected: &Selected<'_>) {
         let words = PlanReport::from(plan.clone()).words();
         note(&format!("auto: {words}: {}", plan.reason));
     }
+}
+
+/// Tell that fewer than the usual number of landmarks are independent.
+pub(crate) fn tell_fewer(selected: &Selected<'_>) -> Result<(), LibraryError> {
+    let rows = selected.source();
+    let count = selected.selection.landmarks.count(rows.width());
+    if count < with_usual(rows.len(), Ok)? {
+        note(&format!("{count} landmarks: more rows are not independent under this kernel"));
+    }
+    Ok(())
 }
 
 /// What a method that chooses among others chose.

@@ -2,10 +2,8 @@
 
 use crate::arguments::positive;
 use crate::error::Error;
-use crate::output::{aligned, note, short};
+use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
-use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};
 use dpp_nystrom::{approximation::CurvePoint, regression::Ridge};
@@ -16,9 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Landmarks that are tried at most, if nothing else is said: half of the rows, and no more than this.
 const MOST: usize = 1_000;
-
-/// Landmarks where their number is not given: a quarter of the rows, and no more than this.
-const USUAL: usize = 100;
 
 /// Lines of the curve in text; a picture and JSON have all of it.
 const LINES: usize = 16;
@@ -70,36 +65,19 @@ struct Point {
 }
 
 impl ToleranceArguments {
-    /// Which landmarks are wanted: this many, or as few as the tolerance allows among `rows` rows.
+    /// Whether a tolerance is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.tolerance.is_some()
+    }
+
+    /// Which landmarks are wanted: this many or the usual number, or as few as the tolerance allows among `rows` rows.
     pub(crate) fn wanted(&self, landmarks: Option<usize>, rows: usize, ridge: Ridge) -> Landmarks {
         match self.tolerance {
-            None => Landmarks::Count(landmarks.unwrap_or_else(|| (rows / 4).clamp(1, USUAL))),
+            None => landmarks.map_or(Landmarks::Usual, Landmarks::Count),
             Some(error) => {
                 let usual = (rows / 2).clamp(1, MOST);
                 let most = self.max_landmarks.map_or(usual, |most| most as usize);
                 Landmarks::Within(Tolerance { error, criterion: self.criterion(ridge), most })
-            }
-        }
-    }
-
-    /// Run with the landmarks that are wanted. Where their number was left open (`usual`) and fewer rows are independent, with as many
-    /// as are.
-    pub(crate) fn with_fewer<A>(
-        usual: bool,
-        mut landmarks: Landmarks,
-        mut run: impl FnMut(&Landmarks) -> Result<A, LibraryError>,
-    ) -> Result<A, Error> {
-        loop {
-            let done = run(&landmarks);
-            match (done, &mut landmarks) {
-                (
-                    Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { rank, .. } }),
-                    Landmarks::Count(count) | Landmarks::Free(count),
-                ) if usual && (1..*count).contains(&rank) => {
-                    note(&format!("{rank} landmarks: more rows are not independent under this kernel"));
-                    *count = rank;
-                }
-                (done, _) => return Ok(done?),
             }
         }
     }

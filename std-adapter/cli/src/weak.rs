@@ -4,7 +4,6 @@ use crate::bar::Bar;
 use crate::error::Error;
 use crate::measured::rise;
 use crate::output::{note, plain_line, short};
-use crate::tolerance::ToleranceArguments;
 use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::model::{Estimate, Importance};
 use dpp_nystrom::pipeline::{Params, WeakColumns, weak_columns};
@@ -39,14 +38,9 @@ pub(crate) fn drop_weak(
     least: f64,
     rows: &dyn RowSource,
     params: &Params<'_>,
-    usual: bool,
 ) -> Result<Option<(Option<Prepared>, Dropped)>, Error> {
     let rows = rows.in_memory("--drop-below", params.seed)?;
-    let found = ToleranceArguments::with_fewer(usual, params.landmarks.clone(), |landmarks| {
-        let params = Params { landmarks: landmarks.clone(), ..params.clone() };
-        weak_columns(&rows, &params, least, &Bar)
-    })?;
-    let found = match found {
+    let found = match weak_columns(&rows, params, least, &Bar)? {
         Ok(found) => found,
         Err(reason) => {
             note(&format!("no column is left out: {reason}"));

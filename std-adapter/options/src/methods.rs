@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
-use dpp_nystrom::landmarks::{ChainKind, Objective, Refinement, Start, Steps};
+use dpp_nystrom::landmarks::{ChainKind, Refinement, Start, Steps};
 use std::time::Duration;
 
 /// Options of the methods.
@@ -38,9 +38,6 @@ pub struct MethodArguments {
     /// Time after which refinement begins no other sweep: 500ms, 2s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     refine_budget: Option<Duration>,
-    /// What exchanges of refined lower [default: trace]
-    #[arg(long, value_parser = one_of(&OBJECTIVES))]
-    objective: Option<Objective>,
     /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same
     /// rows on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -58,11 +55,6 @@ const CHAINS: [Choice<ChainKind>; 3] = [
     ("slot", "", ChainKind::Slot),
     ("paper", "", ChainKind::Swap(Rule::ALGORITHM_1)),
     ("metropolis", "", ChainKind::Swap(Rule::METROPOLIS)),
-];
-
-const OBJECTIVES: [Choice<Objective>; 2] = [
-    ("trace", "The trace error of the approximation", Objective::Trace),
-    ("ridge", "The leave-one-out error of ridge regression; needs a target", Objective::Ridge),
 ];
 
 /// A time: a number of seconds or milliseconds with its unit.
@@ -106,7 +98,7 @@ impl MethodArguments {
 
     /// Return the options, with the rows of the method `given`.
     pub fn options(&self, given: &[usize]) -> SelectorOptions {
-        let Self { start, chain, steps, pivot_rows, objective, budget, .. } = *self;
+        let Self { start, chain, steps, pivot_rows, budget, .. } = *self;
         SelectorOptions {
             start: match start.unwrap_or_default() {
                 Start::Pivoted { .. } => Start::Pivoted { rows: pivot_rows },
@@ -116,7 +108,6 @@ impl MethodArguments {
             steps: steps.unwrap_or_default(),
             pivot_rows,
             refinement: self.refinement(),
-            objective: objective.unwrap_or_default(),
             budget,
             given: given.to_vec(),
         }
@@ -129,7 +120,6 @@ impl MethodArguments {
             ("--start", self.start.is_some(), SelectorOption::Start),
             ("--chain", self.chain.is_some(), SelectorOption::Chain),
             ("--pivot-rows", self.pivot_rows.is_some(), SelectorOption::PivotRows),
-            ("--objective", self.objective.is_some(), SelectorOption::Objective),
             ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];
         // A chain whose start is pivoted Cholesky passes the rows on to it.

@@ -59,12 +59,13 @@ pub(crate) fn vector<'a>(array: &'a PyReadonlyArray1<'_, f64>) -> PyResult<&'a [
     array.as_slice().map_err(|_| PyTypeError::new_err("the array is not contiguous and aligned"))
 }
 
-/// The names of features and target, and the labels of which the target is the index.
+/// The names of features and target, those of several targets, which lie row by row, and the labels of which the target is the index.
 #[derive(Default, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Names {
     features: Option<Vec<String>>,
     target: String,
+    targets: Option<Vec<String>>,
     labels: Option<Vec<String>>,
 }
 
@@ -83,16 +84,16 @@ impl<'a> Rows<'a> {
         let own = data.feature_names().to_vec();
         let features: Vec<&str> =
             names.features.as_ref().unwrap_or(&own).iter().map(String::as_str).collect();
-        let data = match (target, &names.labels) {
-            (Some(target), None) => data.with_target(target)?,
-            (Some(target), Some(labels)) => {
-                data.with_classes(target, &labels.iter().map(String::as_str).collect::<Vec<_>>())?
-            }
-            (None, _) => data,
-        };
         let data = match weights {
             Some(weights) => data.with_weights(weights)?,
             None => data,
+        };
+        let of = |names: &'_ [String]| names.iter().map(String::as_str).collect::<Vec<_>>();
+        let data = match (target, &names.labels, &names.targets) {
+            (Some(target), _, Some(targets)) => data.with_targets(target, &of(targets))?,
+            (Some(target), Some(labels), None) => data.with_classes(target, &of(labels))?,
+            (Some(target), None, None) => data.with_target(target)?,
+            (None, ..) => data,
         };
         data.with_names(&features, &names.target)
     }

@@ -1,11 +1,12 @@
 //! Selections, and the feature map.
 
 use crate::arrays::{Array, Names, Numbers, table, vector};
+use crate::model::metric_of;
 use crate::options::{Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::core::{Matrix, Random};
 use dpp_nystrom::data::{self, Columns, Scale, Scaler};
-use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
 use dpp_nystrom::landmarks::{ExactKDpp, Selection};
 use dpp_nystrom::{
     Dataset, Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth, selectors::Given,
@@ -22,7 +23,7 @@ pub(crate) struct Map {
     /// Row indices of the landmarks; none if they are not rows.
     #[pyo3(get)]
     rows: Option<Vec<usize>>,
-    /// The metric that was learned; none where none was asked for.
+    /// The metric.
     #[pyo3(get)]
     metric: Option<String>,
 }
@@ -74,12 +75,12 @@ impl Map {
             let data = rows.dataset(target, None, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
-            let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+            let selected = pipeline::select(rows, &checked.params(rows)?, observer)?;
             let scaler = selected.source().columns().scaler;
             let landmarks = selected.selection.landmarks.features(selected.source())?;
             let parts = Parts { scaler, landmarks, kernel: selected.kernel };
             let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
-            let metric = selected.metric.as_ref().map(|learned| learned.metric.to_string());
+            let metric = Some(metric_of(&selected));
             Ok(Self { map: parts.map()?, parts, rows, metric })
         })
     }
@@ -191,10 +192,10 @@ pub(crate) fn select(
 ) -> PyResult<Vec<usize>> {
     let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
     let checked = options.check()?;
-    let (count, selector, seed) = (options.size()?, &*checked.selector, checked.seed);
+    let (selector, seed) = (&*checked.selector, checked.seed);
     let selection = run(py, options.threads, |observer| {
         if precomputed {
-            return match rows.values {
+            let select = |count| match rows.values {
                 Numbers::Double(values) => {
                     landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
                 }
@@ -202,11 +203,12 @@ pub(crate) fn select(
                     landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
                 }
             };
+            return options.count.map_or_else(|| pipeline::with_usual(rows.features, select), select);
         }
         let data = rows.dataset(target, None, &Names::default())?;
         let source = data.source(checked.scale)?;
         let rows = source.as_rows();
-        let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+        let selected = pipeline::select(rows, &checked.params(rows)?, observer)?;
         Ok(selected.selection)
     })?;
     indices(&selection)
@@ -232,7 +234,7 @@ pub(crate) fn sample_exact(
 ) -> PyResult<Vec<Vec<usize>>> {
     let rows = rows.rows()?;
     let (checked, size) = (options.check()?, options.size()?);
-    if checked.kernel.any_kind {
+    if checked.kernel.kinds == Kinds::Any {
         return Err(PyValueError::new_err("a sample has no target that tells kernels apart; name a kernel"));
     }
     run(py, options.threads, |observer| {

@@ -4,14 +4,20 @@ use crate::arrays::{Array, Names, table, vector};
 use crate::options::{Options, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::Error;
+use dpp_nystrom::kernel::Metric;
 use dpp_nystrom::model::TestError;
 use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
-use dpp_nystrom::pipeline::{self, Outcome};
+use dpp_nystrom::pipeline::{self, Outcome, Selected};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
+
+/// Return the name of the metric of a selection.
+pub(crate) fn metric_of(selected: &Selected<'_>) -> String {
+    selected.metric.as_ref().map_or(Metric::One, |learned| learned.metric).to_string()
+}
 
 /// A trained model.
 #[pyclass(frozen, module = "dpp_nystrom._native")]
@@ -20,7 +26,7 @@ pub(crate) struct Model {
     /// The error by which the ridge was chosen, in standard deviations of the target.
     #[pyo3(get)]
     pub(crate) validation_error: Option<f64>,
-    /// The metric that was learned.
+    /// The metric; none for a model that was loaded.
     #[pyo3(get)]
     pub(crate) metric: Option<String>,
 }
@@ -45,8 +51,8 @@ impl Model {
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
             let Outcome { selected, fitted, .. } =
-                checked.with_params(rows, |params| pipeline::fit(rows, params, None, observer))?;
-            let metric = selected.metric.map(|learned| learned.metric.to_string());
+                pipeline::fit(rows, &checked.params(rows)?, None, observer)?;
+            let metric = Some(metric_of(&selected));
             Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
         })
     }
@@ -165,17 +171,20 @@ impl Model {
         table(py, landmarks.features, landmarks.dim)
     }
 
-    /// The weights of the landmarks' kernel values, for the target in its units.
+    /// The weights of the landmarks' kernel values, for each target in its units.
     #[getter]
-    fn weights(&self) -> Vec<f64> {
-        let weights = self.model.coefficients.to_f64().weights;
-        weights.into_iter().map(|weight| weight * self.model.target_deviation).collect()
+    fn weights(&self) -> Vec<Vec<f64>> {
+        let of = |model: dpp_nystrom::Model| {
+            let weights = model.coefficients.to_f64().weights.into_iter();
+            weights.map(|weight| weight * model.target_deviation).collect()
+        };
+        self.model.each_output().into_iter().map(of).collect()
     }
 
-    /// What is added to the weighted kernel values.
+    /// What is added to the weighted kernel values, for each target.
     #[getter]
-    fn intercept(&self) -> f64 {
-        self.model.target_mean
+    fn intercepts(&self) -> Vec<f64> {
+        self.model.each_output().iter().map(|model| model.target_mean).collect()
     }
 
     /// The labels of the classes; none for a model of numbers.

@@ -2,7 +2,7 @@
 
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::Scale;
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision, Sigma};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric, Sigma};
 use dpp_nystrom::landmarks::{Refinement, Selector, methods::SelectorOptions, methods::find};
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::{Error, Ridge, data::RowSource, selectors::Given};
@@ -12,20 +12,18 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Landmarks where their number is not given: a quarter of the rows, and no more than this.
-const USUAL: usize = 100;
-
 /// What a selection needs.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
-    kernel: String,
+    /// None: the usual ones.
+    kernel: Option<String>,
     sigma: Choice,
     degree: u32,
     coef0: f64,
     metric: String,
-    /// None: the usual number, and fewer where fewer rows are independent.
-    count: Option<usize>,
+    /// None: the usual number.
+    pub(crate) count: Option<usize>,
     selector: String,
     landmarks: Option<Vec<usize>>,
     sweeps: Option<u64>,
@@ -96,9 +94,11 @@ fn refused(text: impl Display) -> PyErr {
 
 impl Options {
     pub(crate) fn check(&self) -> PyResult<Checked> {
-        let any = self.kernel == "auto";
-        let name = if any { "rbf" } else { &self.kernel };
-        let kind = kernel_kind(name, self.degree, self.coef0)?;
+        let (kind, kinds) = match self.kernel.as_deref() {
+            None => (KernelKind::Gaussian, Kinds::Usual),
+            Some("auto") => (KernelKind::Gaussian, Kinds::Any),
+            Some(name) => (kernel_kind(name, self.degree, self.coef0)?, Kinds::One),
+        };
         let metric: Metric = self.metric.parse().map_err(refused)?;
         let scale = match self.scale.as_deref() {
             None => Scale::None,
@@ -108,13 +108,7 @@ impl Options {
                 return Err(refused(format!("invalid scale {other:?}: expected standard, robust or None")));
             }
         };
-        let kernel = KernelParams {
-            kind,
-            sigma: self.sigma.parse(Sigma::Value)?,
-            any_kind: any,
-            ..KernelParams::from(kind)
-        }
-        .with_metric(metric);
+        let kernel = KernelParams { kind, sigma: self.sigma.parse(Sigma::Value)?, metric, kinds };
         Ok(Checked {
             kernel,
             count: self.count,
@@ -155,43 +149,22 @@ impl Options {
 }
 
 impl Checked {
-    /// Run work on these rows with the parameters of a pipeline. The usual number of landmarks is lowered to that of the
-    /// independent rows, where it is more.
+    /// Return the parameters of a pipeline on these rows.
     ///
     /// # Errors
-    /// [`Error::Core`] for a given row past the last; those of the work.
-    pub(crate) fn with_params<T>(
-        &self,
-        source: &dyn RowSource,
-        work: impl Fn(&Params<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let mut count = self.count.unwrap_or_else(|| (source.len() / 4).clamp(1, USUAL));
-        loop {
-            let landmarks = match &self.given {
-                Some(rows) => {
-                    // Rows of weight 0 are left out, and the others keep their numbers.
-                    let len = source.len();
-                    let row = |&index| source.row_of(index).ok_or(CoreError::OutOfRange { index, len });
-                    Landmarks::Rows(rows.iter().map(row).collect::<Result<_, _>>()?)
-                }
-                None => Landmarks::Count(count),
-            };
-            let found = work(&Params {
-                kernel: self.kernel,
-                landmarks,
-                selector: &*self.selector,
-                ridge: self.ridge,
-                precision: Precision::F64,
-                seed: self.seed,
-            });
-            match found {
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
-                    if self.count.is_none() && self.given.is_none() && (1..count).contains(&rank) =>
-                {
-                    count = rank;
-                }
-                found => return found,
+    /// [`Error::Core`] for a given row past the last.
+    pub(crate) fn params(&self, source: &dyn RowSource) -> Result<Params<'_>, Error> {
+        let landmarks = match (&self.given, self.count) {
+            (Some(rows), _) => {
+                // Rows of weight 0 are left out, and the others keep their numbers.
+                let len = source.len();
+                let row = |&index| source.row_of(index).ok_or(CoreError::OutOfRange { index, len });
+                Landmarks::Rows(rows.iter().map(row).collect::<Result<_, _>>()?)
             }
-        }
+            (None, Some(count)) => Landmarks::Count(count),
+            (None, None) => Landmarks::Usual,
+        };
+        let Self { kernel, ref selector, ridge, seed, .. } = *self;
+        Ok(Params { kernel, landmarks, selector: &**selector, ridge, seed, ..Params::default() })
     }
 }

@@ -1,7 +1,7 @@
 //! Rows that arrive in batches: landmarks of the first, sums of all.
 
 use crate::arrays::{Array, Names, Numbers, vector};
-use crate::model::Model;
+use crate::model::{Model, metric_of};
 use crate::options::{Choice, Options};
 use crate::run::{run, to_python};
 use dpp_nystrom::pipeline;
@@ -45,13 +45,13 @@ impl Sums {
             let data = rows.dataset(Some(target), None, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
-            let selected = checked.with_params(rows, |params| pipeline::select(rows, params, observer))?;
+            let selected = pipeline::select(rows, &checked.params(rows)?, observer)?;
             let spec = selected.fit_spec(checked.ridge, checked.seed)?;
             let folds = spec.empty()?;
             let rows = selected.selection.landmarks.rows().map(<[usize]>::to_vec);
             let scales = selected.metric.as_ref().and_then(|metric| metric.inverse_length_scales());
             let scales = scales.map(<[f64]>::to_vec);
-            let metric = selected.metric.map(|learned| learned.metric.to_string());
+            let metric = Some(metric_of(&selected));
             Ok(Self { spec, folds, rows, metric, scales })
         })
     }

@@ -146,3 +146,22 @@ def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path)
     chosen = fitted["flash"]["chosen"]["numbers"]
     assert chosen in ("i16", "i8")
     assert written[None] == written[chosen]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_targets(program, table, tmp_path, weighted):
+    X, y = table
+    Y = np.column_stack([y, np.sin(3 * X[:, 0]) + X[:, 1]])
+    weights = np.arange(len(X)) % 3 if weighted else None
+    columns = {f"x{feature}": column for feature, column in enumerate(X.T)}
+    columns |= {"w": np.arange(len(X)) % 3, "y0": Y[:, 0], "y1": Y[:, 1]}
+    data = write_csv(tmp_path / "rows.csv", columns)
+    use = ["--weight", "w"] if weighted else ["--ignore", "w"]
+    program("fit", data, "--target", "y0,y1", "--model", tmp_path / "own.dpp", *use)
+    program("predict", tmp_path / "own.dpp", data, "--out", tmp_path / "out.csv")
+    expected = np.loadtxt(tmp_path / "out.csv", skiprows=1, delimiter=",")
+    fitted = LandmarkRidge(random_state=0).fit(X, Y, sample_weight=weights)
+    assert np.array_equal(fitted.predict(X), expected)
+    assert fitted.dual_coef_.shape == (100, 2) and np.allclose(fitted.intercept_, np.average(Y, axis=0, weights=weights))
+    fitted.save(tmp_path / "saved.dpp")
+    assert np.array_equal(LandmarkRidge.load(tmp_path / "saved.dpp").predict(X), expected)

@@ -31,6 +31,8 @@ pub struct Dataset<'a> {
     name: String,
     feature_names: Vec<String>,
     target: Option<(String, Values<'a>)>,
+    /// Targets after the first.
+    further: Vec<(String, Vec<f64>)>,
     weights: Option<Cow<'a, [f64]>>,
     /// The labels of which the target is the index.
     labels: Option<Vec<String>>,
@@ -96,6 +98,7 @@ impl<'a> Dataset<'a> {
             name: "data".to_owned(),
             feature_names,
             target: None,
+            further: Vec::new(),
             weights: None,
             labels: None,
         })
@@ -113,7 +116,42 @@ impl<'a> Dataset<'a> {
         if let Some(row) = values.not_finite() {
             return Err(CoreError::NotFinite { row, column: self.features() }.into());
         }
-        Ok(Self { target: Some(("y".to_owned(), values)), ..self })
+        Ok(Self { target: Some(("y".to_owned(), values)), further: Vec::new(), ..self })
+    }
+
+    /// Add several targets for each row, one for each of these names: row-major, in `f64` or `f32`. They share landmarks, metric and ridge.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, LandmarkRidge};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    /// let targets: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_targets(&targets, &["sine", "cosine"])?;
+    /// let model = LandmarkRidge::default().landmarks(20).fit(&data)?;
+    /// let found = model.predict(&[2.0])?;
+    /// assert!((found[0] - 2.0_f64.sin()).abs() < 0.05 && (found[1] - 2.0_f64.cos()).abs() < 0.05);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`with_target`](Self::with_target); [`Error::NoTarget`] without names.
+    pub fn with_targets<T: Value>(self, targets: &[T], names: &[&str]) -> Result<Self, Error> {
+        self.refuse_store()?;
+        check_length("targets", self.len().saturating_mul(names.len()), targets.len())?;
+        let values = T::values(targets);
+        if let Some(at) = values.not_finite() {
+            let (row, column) = (at / names.len(), self.features() + at % names.len());
+            return Err(CoreError::NotFinite { row, column }.into());
+        }
+        let values = values.copied()?;
+        let column = |(place, name): (usize, &&str)| {
+            let own = values.iter().skip(place).step_by(names.len());
+            ((*name).to_owned(), own.copied().collect::<Vec<f64>>())
+        };
+        let mut columns = names.iter().enumerate().map(column);
+        let (name, first) = columns.next().ok_or(Error::NoTarget)?;
+        let (target, further) = (Some((name, Values::F64(Cow::Owned(first)))), columns.collect());
+        Ok(Self { target, further, ..self })
     }
 
     /// Add a class for each row: the index of one of these labels, of which each class is learned against the rest, as `fit --classes` does.
@@ -170,7 +208,7 @@ impl<'a> Dataset<'a> {
         Ok(Self { weights: Some(Cow::Borrowed(weights)), ..self })
     }
 
-    /// Name the features, and the target if there is one: models, exports and messages use the names.
+    /// Name the features, and the target if there is one; several have names already. Models, exports and messages use the names.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a name for each feature, [`Error::StoreColumns`] for a row store, which has its own.
@@ -178,7 +216,8 @@ impl<'a> Dataset<'a> {
         self.refuse_store()?;
         check_length("names of features", self.features(), features.len())?;
         let feature_names = features.iter().map(|&name| name.to_owned()).collect();
-        let target = self.target.map(|(_, values)| (target.to_owned(), values));
+        let name = |own| if self.further.is_empty() { target.to_owned() } else { own };
+        let target = self.target.map(|(own, values)| (name(own), values));
         Ok(Self { feature_names, target, ..self })
     }
 
@@ -207,6 +246,7 @@ impl<'a> Dataset<'a> {
             name,
             feature_names,
             target: target.map(|values| (target_name.unwrap_or_default(), Values::F64(Cow::Owned(values)))),
+            further: Vec::new(),
             weights: weights.map(Cow::Owned),
             labels: None,
         })
@@ -225,6 +265,7 @@ impl<'a> Dataset<'a> {
             name,
             feature_names,
             target: None,
+            further: Vec::new(),
             weights: None,
             labels: None,
         })
@@ -289,6 +330,7 @@ impl<'a> Dataset<'a> {
     /// Whether rows of weight 0 are left out, or the target becomes several.
     fn needs_copy(&self) -> bool {
         self.labels.is_some()
+            || !self.further.is_empty()
             || self.weights.iter().flat_map(|weights| weights.iter()).any(|&weight| weight == 0.0)
     }
 
@@ -302,6 +344,11 @@ impl<'a> Dataset<'a> {
         let numbers = present(&mut table)?;
         let scaler = statistics(&table);
         let mut rows = Prepared { numbers, ..Prepared::scaled_by(table, scaler)? };
+        let further = self.further.iter().map(|(name, values)| {
+            let own = (0..rows.len()).map(|row| values[rows.number(row)]).collect();
+            StandardTarget::of(name.clone(), own, rows.weights())
+        });
+        rows.further = further.collect::<Result<_, _>>()?;
         if let Some(labels) = &self.labels {
             rows.classify(labels);
         }

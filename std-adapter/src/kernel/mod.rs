@@ -14,6 +14,6 @@ pub(crate) mod spec;
 pub use bandwidth::{MEDIAN_SAMPLE, Sigma, median_distance};
 pub use dpp_nystrom_core::kernel::KernelKind;
 pub use metric::Metric;
-pub use params::{Gaussian, KernelParams};
+pub use params::{Gaussian, KernelParams, Kinds};
 pub use precision::Precision;
 pub use spec::KernelSpec;

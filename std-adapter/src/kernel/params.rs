@@ -11,9 +11,28 @@ pub struct KernelParams {
     pub sigma: Sigma,
     /// The metric. One that is learned requires rows in memory, a target and a number of landmarks.
     pub metric: Metric,
-    /// Whether another kernel with a bandwidth may be taken instead, by its error on rows held out.
-    pub any_kind: bool,
+    /// Whether another kernel with a bandwidth may be taken instead.
+    pub kinds: Kinds,
 }
+
+/// Whether another kernel than the one asked for may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and Laplace that with the
+/// least error on rows held out, in scales of features that are learned in each, for the landmarks asked for. The
+/// comparison requires what a metric that is learned requires.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    /// The kernel asked for.
+    #[default]
+    One,
+    /// The best of all.
+    Any,
+    /// The best of all for 100 landmarks and more, in an automatic metric that starts from the median distance; otherwise, and for
+    /// classes, whose log-losses have not shown that it pays, the kernel asked for. Small devices have fewer landmarks, and integers
+    /// know the Gaussian kernel only.
+    Usual,
+}
+
+/// The number of landmarks from which kernels are compared without a request.
+const MANY: usize = 100;
 
 impl KernelParams {
     /// Return a kernel with this bandwidth, in one metric.
@@ -40,18 +59,35 @@ impl KernelParams {
         Self { metric, ..self }
     }
 
-    /// Return these parameters, by which another kernel with a bandwidth may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and Laplace that
-    /// with the least error on rows held out, in scales of features that are learned in each, for the landmarks asked for. It
-    /// requires what a metric that is learned requires.
-    pub fn with_any_kind(self) -> Self {
-        Self { any_kind: true, ..self }
+    /// Return what a fit takes when nothing is said: the Gaussian kernel or [another](Kinds::Usual), in an automatic metric.
+    ///
+    /// ```
+    /// use dpp_nystrom::kernel::{KernelParams, Kinds, Metric};
+    ///
+    /// let usual = KernelParams::usual();
+    /// assert_eq!((usual.metric, usual.kinds), (Metric::Auto, Kinds::Usual));
+    /// ```
+    pub fn usual() -> Self {
+        Self { metric: Metric::Auto, kinds: Kinds::Usual, ..Self::default() }
+    }
+
+    /// Decide whether kernels are compared for this number of landmarks.
+    pub(crate) fn settled(self, landmarks: usize, is_classes: bool) -> Self {
+        let pays = landmarks >= MANY && !is_classes;
+        let is_usual = self.metric == Metric::Auto && self.sigma == Sigma::Median(1.0);
+        let kinds = match self.kinds {
+            Kinds::Usual if pays && is_usual => Kinds::Any,
+            Kinds::Usual => Kinds::One,
+            kinds => kinds,
+        };
+        Self { kinds, ..self }
     }
 }
 
 impl Default for KernelParams {
     /// Return the Gaussian kernel with the median distance between rows as bandwidth.
     fn default() -> Self {
-        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0), metric: Metric::One, any_kind: false }
+        Self { kind: KernelKind::Gaussian, sigma: Sigma::Median(1.0), metric: Metric::One, kinds: Kinds::One }
     }
 }
 

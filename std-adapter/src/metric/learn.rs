@@ -81,7 +81,7 @@ pub struct LearnedMetric {
     pub map: Option<Map>,
     /// The kernel of a fit in this metric.
     pub kernel: KernelSpec,
-    /// The errors of the kernels that were compared, as [`errors`](Self::errors), if [any](crate::kernel::KernelParams::any_kind) could be
+    /// The errors of the kernels that were compared, as [`errors`](Self::errors), if [any](crate::kernel::Kinds::Any) could be
     /// taken.
     pub kinds: Vec<(KernelKind, f64)>,
     /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target; of classes, mean

@@ -171,7 +171,7 @@ pub(super) mod tests {
         let (plain, by_targets) = (RpCholesky::default(), RefinedRidge::default());
         let kernel = KernelParams::from(KernelKind::Gaussian);
         let scales = kernel.with_metric(Metric::Scales);
-        let any = KernelParams { any_kind: true, ..scales };
+        let any = KernelParams { kinds: crate::kernel::Kinds::Any, ..scales };
         let cv = KernelParams { sigma: Sigma::CrossValidated, ..kernel };
         let within =
             Tolerance { error: 0.3, criterion: Criterion::Prediction(Ridge::CrossValidated), most: 60 };

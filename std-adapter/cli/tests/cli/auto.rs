@@ -75,9 +75,6 @@ fn a_model_is_fitted_to_what_auto_selects() {
     // Explicit options override the choice.
     let refined = folder.run("select a.csv --method auto --refine 1 --landmarks 20 --json").good().json();
     assert_eq!(number(&refined["refinement"], "sweeps"), 1.0);
-    let ridge =
-        folder.run("select a.csv --method auto --objective ridge --landmarks 20 --json").good().json();
-    assert_eq!((&ridge["method_chosen"], &ridge["objective"]), (&"refined-ridge".into(), &"ridge".into()));
     let text = folder.run("fit --metric one a.csv --landmarks 20 --model m").good().out;
     assert!(text.contains("(auto: --method refined --refine"), "{text}");
     for value in ["5", "-1s", "NaNs", "soon", "1e40s", ""] {
@@ -97,7 +94,6 @@ fn unused_options_give_a_warning() {
         ("select --method refined --chain paper", "--chain"),
         ("select --pivot-rows 100", "--pivot-rows"),
         ("select --method reglev --pivot-rows 50", "--pivot-rows"),
-        ("select --method uniform --refine 1 --objective ridge", "--objective"),
         ("fit --metric one --model m --method kdpp --budget 1s", "--budget"),
         ("evaluate --seeds 1 --methods uniform,lev --steps 10", "--steps"),
     ] {
@@ -107,7 +103,7 @@ fn unused_options_give_a_warning() {
     for arguments in [
         "select --steps 10 --start uniform --chain paper",
         "select --start rpcholesky --pivot-rows 100",
-        "select --method refined --pivot-rows 100 --objective trace",
+        "select --method refined --pivot-rows 100",
         "fit --metric one --model m --budget 100ms",
         "evaluate --seeds 1 --methods uniform,kdpp --steps 10",
     ] {
@@ -121,15 +117,13 @@ fn the_objective_and_convergence_are_reported() {
     let folder = folder();
     let select =
         |options: &str| folder.run(&format!("select a.csv --landmarks 10 --json {options}")).good().json();
-    for options in ["--method refined-ridge", "--method refined --objective ridge"] {
-        let report = select(options);
-        assert_eq!(report["objective"], "ridge");
-        let gain = &report["refinement"];
-        let (before, after) =
-            (number(gain, "leave_one_out_nrmse_before"), number(gain, "leave_one_out_nrmse_after"));
-        assert!(after < before && number(gain, "exchanges") > 0.0, "{gain}");
-        assert!(gain.get("trace_error_before").is_none() && gain["all_rows"] == true, "{gain}");
-    }
+    let report = select("--method refined-ridge");
+    assert_eq!(report["objective"], "ridge");
+    let gain = &report["refinement"];
+    let (before, after) =
+        (number(gain, "leave_one_out_nrmse_before"), number(gain, "leave_one_out_nrmse_after"));
+    assert!(after < before && number(gain, "exchanges") > 0.0, "{gain}");
+    assert!(gain.get("trace_error_before").is_none() && gain["all_rows"] == true, "{gain}");
     let text = folder.run("select a.csv --landmarks 10 --method refined-ridge").good().out;
     assert!(text.contains("leave-one-out error"), "{text}");
     let trace = select("--method uniform --refine 1");

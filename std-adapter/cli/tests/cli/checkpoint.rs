@@ -141,7 +141,7 @@ enum Under {
 /// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is there already is replaced
 /// with its value; `-word` is taken away.
 #[cfg(target_os = "linux")]
-const OPTIONS: [(&str, &str, &str, Under); 54] = {
+const OPTIONS: [(&str, &str, &str, Under); 53] = {
     use Under::{Anew, Misused, Refused, Resumes};
     const ROWS: Under = Refused("what differs: rows or targets");
     const PLACES: Under = Refused("what differs: landmarks");
@@ -167,7 +167,6 @@ const OPTIONS: [(&str, &str, &str, Under); 54] = {
         ("--refine-sample", "--refine 1", "--refine-sample 3", PLACES),
         ("--refine-rows", "--refine 1", "--refine-rows 30", PLACES),
         ("--refine-budget", "--refine 5", "--refine-budget 0s", PLACES),
-        ("--objective", "--method refined", "--objective ridge", PLACES),
         ("--budget", "--method auto", "--budget 1ms", PLACES),
         ("--kernel", "", "--kernel laplace", KERNEL),
         ("--degree", "--kernel polynomial --landmarks 8", "--degree 2", KERNEL),

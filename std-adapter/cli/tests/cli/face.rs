@@ -10,7 +10,7 @@ use dpp_nystrom::kernel::Precision;
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::{
-    Dataset, Gaussian, KernelRidge, Model, Nystroem, Ridge, Sigma,
+    Dataset, Gaussian, KernelRidge, LandmarkRidge, Model, Nystroem, Ridge, Sigma,
     selectors::{Kdpp, Refined, RpCholesky, Uniform},
 };
 use std::path::Path;
@@ -108,6 +108,63 @@ fn agree(folder: &Folder, name: &str) {
             };
             assert_eq!(bits(&model.predict(x).unwrap()), bits(&told), "{method} {kind}");
         }
+    }
+}
+
+/// When nothing is said but the seed: regression, classes, weights, several targets, fewer independent rows than landmarks.
+#[test]
+fn the_usual_fit_is_the_same_model() {
+    const NAMES: [&str; 4] = ["x0", "x1", "x2", "x3"];
+    let sample = Sample::new(900, 4);
+    let folder = Folder::new();
+    let mut lines = vec!["x0,x1,x2,x3,w,y0,y1,kind".to_owned()];
+    let (mut x, mut weights, mut targets, mut kinds) = (vec![], vec![], vec![], vec![]);
+    for (row, features) in sample.features.iter().enumerate() {
+        let weight = (row % 3) as f64;
+        let own = [sample.target[row], features[0].sin() + features[1]];
+        let kind = f64::from(u8::from(own[1] > 1.0));
+        let numbers = features.iter().chain([&weight]).chain(&own).map(f64::to_string);
+        lines.push(format!("{},{}", numbers.collect::<Vec<_>>().join(","), ["no", "yes"][kind as usize]));
+        x.extend_from_slice(features);
+        weights.push(weight);
+        targets.push(own);
+        kinds.push(kind);
+    }
+    folder.write("data.csv", lines.join("\n"));
+    let first: Vec<f64> = targets.iter().map(|own| own[0]).collect();
+    let data = || Dataset::from_rows(&x, 4).unwrap();
+    let numbers = || data().with_target(&first).unwrap();
+    let usual = LandmarkRidge::default().seed(7);
+    let few: Vec<f64> = (0..300).map(|row| f64::from(row % 3)).collect();
+    let few_targets: Vec<f64> = (0..300).map(|row| f64::from(row % 3 + row % 7)).collect();
+    let few_lines = few.iter().zip(&few_targets).map(|(x, y)| format!("{x},{y}\n"));
+    folder.write("few.csv", "x0,y\n".to_owned() + &few_lines.collect::<String>());
+    let few = Dataset::from_rows(&few, 1).unwrap().with_target(&few_targets).unwrap();
+    for (told, own) in [
+        ("data.csv --target y0 --ignore w,y1,kind", numbers().with_names(&NAMES, "y0").unwrap()),
+        (
+            "data.csv --target y0 --weight w --ignore y1,kind",
+            numbers().with_weights(&weights).unwrap().with_names(&NAMES, "y0").unwrap(),
+        ),
+        (
+            "data.csv --target kind --ignore w,y0,y1",
+            data().with_classes(&kinds, &["no", "yes"]).unwrap().with_names(&NAMES, "kind").unwrap(),
+        ),
+        (
+            "data.csv --target y0,y1 --ignore w,kind",
+            data().with_targets(targets.as_flattened(), &["y0", "y1"]).unwrap(),
+        ),
+        ("few.csv", few),
+    ] {
+        let variance = if told.contains("y0,y1") { "" } else { " --variance" };
+        folder.run(&format!("fit {told} --seed 7{variance} --model told.dpp")).good();
+        let expected = Model::load(folder.path("told.dpp")).unwrap();
+        let expected = Model { recipe: None, trained_on: "data".to_owned(), ..expected };
+        let found = usual.fit(&own).unwrap();
+        assert!(found.test_error.is_some(), "{told}");
+        assert_eq!(found.landmarks() < 10, told.starts_with("few"), "{told}");
+        // Several targets have no variances.
+        assert!(found.to_bytes().unwrap() == expected.to_bytes().unwrap(), "{told}: another model");
     }
 }
 

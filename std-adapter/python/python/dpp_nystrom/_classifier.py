@@ -62,7 +62,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         class_weight: dict[Any, float] | str | None = None,
         alpha: float | str | None = None,
         metric: str = "auto",
-        kernel: str = "rbf",
+        kernel: str | None = None,
         gamma: float | None = None,
         sigma: float | str = "median",
         degree: int = 3,

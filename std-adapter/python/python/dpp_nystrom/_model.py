@@ -35,7 +35,7 @@ class LandmarkModel(BaseEstimator):
         *,
         alpha: float | str | None = None,
         metric: str = "auto",
-        kernel: str = "rbf",
+        kernel: str | None = None,
         gamma: float | None = None,
         sigma: float | str = "median",
         degree: int = 3,

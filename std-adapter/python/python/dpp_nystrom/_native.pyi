@@ -31,8 +31,8 @@ class Model:
     target_name: str
     rows: list[int]
     landmarks: NDArray[Any]
-    weights: list[float]
-    intercept: float
+    weights: list[list[float]]
+    intercepts: list[float]
     kernel: str
     sigma: float | None
     ridge: float

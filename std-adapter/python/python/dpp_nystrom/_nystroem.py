@@ -156,7 +156,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         fitted = _native.Map(rows, target, _parameters.names(None, None, labels), options)
         self._map: _native.Map | _native.GramMap = fitted
         self._n_features_out = fitted.rank
-        self.metric_ = fitted.metric or "one"
+        self.metric_ = fitted.metric
         self.sigma_ = fitted.sigma
         self.gamma_ = _parameters.coefficient(self.kernel, fitted.sigma)
         if fitted.rows is None:

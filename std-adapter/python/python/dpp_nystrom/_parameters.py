@@ -55,14 +55,14 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def bandwidth(kernel: str, gamma: float | None, sigma: float | str) -> float | str:
+def bandwidth(kernel: str | None, gamma: float | None, sigma: float | str) -> float | str:
     """Return the bandwidth σ that stands for `gamma`, or `sigma` without one."""
     if gamma is None:
         return sigma if isinstance(sigma, str) else positive("sigma", sigma)
     if sigma != "median":
         raise ValueError("gamma and sigma both set the bandwidth: give one of them")
     gamma = positive("gamma", gamma)
-    if kernel == "rbf":
+    if kernel in (None, "rbf"):
         return math.sqrt(0.5 / gamma)
     if kernel == "laplacian":
         return 1.0 / gamma
@@ -95,10 +95,12 @@ def row_indices(landmarks: ArrayLike, rows: int) -> list[int]:
     return [int(index) for index in indices]
 
 
-def names(features: ArrayLike | None, target: Any, labels: list[str] | None = None) -> dict[str, Any]:
-    """Return the names of features and target, and the labels of classes, as the library takes them."""
+def names(
+    features: ArrayLike | None, target: Any, labels: list[str] | None = None, targets: list[str] | None = None
+) -> dict[str, Any]:
+    """Return the names of features and target or targets, and the labels of classes, as the library takes them."""
     columns = None if features is None else [str(name) for name in np.asarray(features)]
-    return {"features": columns, "target": target if isinstance(target, str) else "y", "labels": labels}
+    return {"features": columns, "target": target if isinstance(target, str) else "y", "targets": targets, "labels": labels}
 
 
 def weights(sample_weight: ArrayLike | None, rows: NDArray[Any]) -> NDArray[Any] | None:
@@ -118,13 +120,11 @@ def check_square(matrix: NDArray[Any]) -> None:
 
 
 def options_of_kernel(given: Any, rows: int) -> dict[str, Any]:
-    """Return the options of the library for a selection among the rows of a kernel matrix: 100, and at most a quarter, unless a number is given."""
+    """Return the options of the library for a selection among the rows of a kernel matrix."""
     if given.gamma is not None or given.sigma != "median":
         raise ValueError('kernel="precomputed" has no bandwidth: leave out gamma and sigma')
-    usual = given.n_components or min(100, max(1, rows // 4))
     # A kernel without a bandwidth, which is not read.
-    own = {"kernel": "linear", "n_components": usual}
-    return options(SimpleNamespace(**{**vars(given), **own}), rows)
+    return options(SimpleNamespace(**{**vars(given), "kernel": "linear"}), rows)
 
 
 def options(given: Any, rows: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     """Kernel ridge regression on landmarks among the rows, in a metric that may be learned from the target.
 
     With `Φ` the features of :class:`Nystroem` and the target standardised, `min ‖Φβ - y‖² + alpha ‖β‖²`. The defaults are those of
-    `dpp-nystrom fit --kernel gaussian`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
+    `dpp-nystrom fit`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
     what selection and metric cost; a prediction `c` kernel values, on all cores.
 
     C-contiguous arrays of float64 and float32 are read where they are by `predict`, and by `fit` with `scale=None`, `metric="one"` and a
@@ -39,7 +39,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         of them, of rank R. "auto": whichever predicts rows that are held out best; with fewer than 100 rows, "one".
     scale : {"standard", "robust"} or None, default="standard"
         Standardise the features, or take them as they are.
-    kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, random_state, n_jobs
+    kernel : str or None, default=None
+        A kernel of :class:`Nystroem`, or "auto": of the kernels rbf, matern52, matern32 and laplacian that with the least error on rows held
+        out. None: "auto" for 100 landmarks and more in the default metric and bandwidth, otherwise "rbf".
+    gamma, sigma, degree, coef0, selector, selector_params, landmarks, random_state, n_jobs
         As for :class:`Nystroem`; `gamma` and `sigma` refer to the scaled features.
 
     Attributes
@@ -50,10 +53,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         The landmarks, as row indices of the training rows (of the first batch, for `partial_fit`); not there for landmarks that are points.
     components_ : ndarray, shape (n_landmarks, n_features)
         The landmarks, in the units of the rows.
-    dual_coef_ : ndarray, shape (n_landmarks,)
+    dual_coef_ : ndarray, shape (n_landmarks,) or (n_landmarks, n_outputs)
         The weights of the kernel values of the scaled rows.
-    intercept_ : float
-        The mean of the target, which is added to them.
+    intercept_ : float or ndarray, shape (n_outputs,)
+        The mean of each target, which is added to them.
     feature_importances_ : ndarray, shape (n_features,)
         The rise of the error where the feature is permuted, over the error, on rows that no choice has seen (Breiman 2001): the mean of
         five permutations. Not there after `partial_fit`.
@@ -94,8 +97,8 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         ----------
         X : array-like, shape (n_samples, n_features)
             The rows, at least 2, finite.
-        y : array-like, shape (n_samples,)
-            The target, finite and not constant, in any units.
+        y : array-like, shape (n_samples,) or (n_samples, n_outputs)
+            The target, finite and not constant, in any units; several share landmarks, metric and ridge.
         sample_weight : array-like, shape (n_samples,), default=None
             The weights of the rows, at least 0: a row of weight `w` counts as `w` rows, also in the statistics that scale features and
             target, and in cross-validation; one of weight 0 is left out. The selection of landmarks does not depend on them.
@@ -111,7 +114,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        rows, target, names = self._checked(X, y, reset=True)
+        rows, target, names = self._checked(X, y, reset=True, several=True)
         self._fit(rows, target, sample_weight, names)
         self.__dict__.pop("_sums", None)
         return self
@@ -164,25 +167,37 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Returns
         -------
         predictions : ndarray, shape (n_samples,) or (n_samples, n_outputs)
-            In the units of the target; in float32 for rows in float32, else in float64. Of several targets, which a model that
-            `dpp-nystrom fit` wrote can have, a column for each.
+            In the units of the target; in float32 for rows in float32, else in float64. Of several targets, a column for each.
         """
         outputs = self._outputs(X)
         return outputs.ravel() if outputs.ndim == 1 or outputs.shape[1] == 1 else outputs
 
-    def _checked(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _checked(
+        self, X: ArrayLike, y: ArrayLike, reset: bool, several: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Return rows and target as the library takes them, and their names."""
-        target_name = getattr(y, "name", None)
+        target_name, columns = getattr(y, "name", None), getattr(y, "columns", None)
         fewest = 2 if reset else 1
         rows, target = validate_data(
-            self, X, y, **_parameters.ACCEPTED, y_numeric=True, reset=reset, ensure_min_samples=fewest
+            self, X, y, **_parameters.ACCEPTED, y_numeric=True, multi_output=several, reset=reset, ensure_min_samples=fewest
         )
-        names = _parameters.names(getattr(self, "feature_names_in_", None), target_name)
-        return _parameters.aligned(rows), _parameters.aligned(target.astype(np.float64, copy=False)), names
+        targets = None
+        if target.ndim == 2 and target.shape[1] > 1:
+            targets = [f"y{place}" for place in range(target.shape[1])] if columns is None else [str(name) for name in columns]
+        names = _parameters.names(getattr(self, "feature_names_in_", None), target_name, targets=targets)
+        target = target.astype(np.float64, copy=False).ravel()
+        return _parameters.aligned(rows), _parameters.aligned(target), names
 
     def _adopt(self, model: _native.Model, total: float | None = None, rows: list[int] | None = None) -> None:
         if model.labels is not None:
             raise ValueError("the model is one of classes; load it with LandmarkClassifier.load")
         super()._adopt(model, total, rows)
-        self.dual_coef_ = np.asarray(model.weights)
-        self.intercept_ = model.intercept
+        weights, means = np.asarray(model.weights).T, np.asarray(model.intercepts)
+        several = len(means) > 1
+        self.dual_coef_ = weights if several else weights[:, 0]
+        self.intercept_ = means if several else float(means[0])

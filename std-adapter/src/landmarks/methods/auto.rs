@@ -2,10 +2,9 @@
 
 use crate::error::Error;
 use crate::landmarks::{
-    Needs, Objective, PlannedSelection, Refinement, RowAccess, Selection, Selector, Task,
-    methods::exchanged::Exchanged, methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined,
-    methods::refined_ridge::RefinedRidge, methods::rpcholesky::RpCholesky, methods::uniform::Uniform,
-    plan::PlannedMethod, plan::plan_for,
+    Needs, PlannedSelection, Refinement, RowAccess, Selection, Selector, Task, methods::exchanged::Exchanged,
+    methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined, methods::rpcholesky::RpCholesky,
+    methods::uniform::Uniform, plan::PlannedMethod, plan::plan_for,
 };
 use std::time::Duration;
 
@@ -26,27 +25,24 @@ const STORE_ROWS: usize = 1 << 17;
 #[derive(Clone, Copy, Debug)]
 pub struct Auto {
     budget: Option<Duration>,
-    objective: Objective,
     pivot_rows: Option<usize>,
     refinement: Option<Refinement>,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { budget: None, objective: Objective::Trace, pivot_rows: None, refinement: None }
+        Self::USUAL
     }
 }
 
 impl Auto {
+    /// The default.
+    pub(crate) const USUAL: Self = Self { budget: None, pivot_rows: None, refinement: None };
+
     /// Spend this much time on a core with AVX-512; slower cores take longer. Default: ten times that of `c` kernel values and features of
     /// all rows, which a regression on them takes too, but at least 100 ms and at most 1 s.
     pub fn budget(self, budget: impl Into<Option<Duration>>) -> Self {
         Self { budget: budget.into(), ..self }
-    }
-
-    /// Reduce this error. Default: [`Objective::Trace`]. [`Objective::Ridge`] always selects [`RefinedRidge`].
-    pub fn objective(self, objective: Objective) -> Self {
-        Self { objective, ..self }
     }
 
     /// Pivot among this many rows drawn at random. Default: as planned.
@@ -66,46 +62,34 @@ impl Selector for Auto {
     }
 
     fn needs(&self) -> Needs {
-        let target = self.objective == Objective::Ridge;
-        Needs { rows: RowAccess::Sample(STORE_ROWS), target, points: false }
+        Needs { rows: RowAccess::Sample(STORE_ROWS), ..Needs::default() }
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let (selector, planned, reason): (Box<dyn Selector>, _, _) = match self.objective {
-            Objective::Ridge => {
-                let refinement = self.refinement.unwrap_or_default();
-                let selector = RefinedRidge::default().refinement(refinement).pivot_rows(self.pivot_rows);
-                let reason = "the objective is the regression's error, which no other method lowers";
-                (Box::new(selector), (None, None), reason.to_owned())
+        let plan = plan_for(task, self.budget)?;
+        let pivot_rows = self.pivot_rows.or(plan.pivot_rows);
+        let refinement = self.refinement.or(plan.refinement);
+        let start: Box<dyn Selector> = match plan.method {
+            PlannedMethod::Refined => {
+                let refinement = refinement.unwrap_or_default();
+                Box::new(Refined::default().refinement(refinement).pivot_rows(pivot_rows))
             }
-            Objective::Trace => {
-                let plan = plan_for(task, self.budget)?;
-                let planned = (
-                    plan.pivot_rows.filter(|_| self.pivot_rows.is_none()),
-                    plan.refinement.filter(|_| self.refinement.is_none()),
-                );
-                let pivot_rows = self.pivot_rows.or(plan.pivot_rows);
-                let refinement = self.refinement.or(plan.refinement);
-                let start: Box<dyn Selector> = match plan.method {
-                    PlannedMethod::Refined => {
-                        let refinement = refinement.unwrap_or_default();
-                        Box::new(Refined::default().refinement(refinement).pivot_rows(pivot_rows))
-                    }
-                    PlannedMethod::KmeansSnapped => Box::new(KmeansSnapped),
-                    PlannedMethod::RpCholesky => Box::new(RpCholesky::default().rows(pivot_rows)),
-                    PlannedMethod::Uniform => Box::new(Uniform),
-                };
-                let selector = match refinement {
-                    Some(refinement) if plan.method != PlannedMethod::Refined => {
-                        Box::new(Exchanged::new(start, refinement))
-                    }
-                    _ => start,
-                };
-                (selector, planned, plan.reason)
-            }
+            PlannedMethod::KmeansSnapped => Box::new(KmeansSnapped),
+            PlannedMethod::RpCholesky => Box::new(RpCholesky::default().rows(pivot_rows)),
+            PlannedMethod::Uniform => Box::new(Uniform),
         };
-        let (pivot_rows, refinement) = planned;
-        let plan = Some(PlannedSelection { method: selector.name(), pivot_rows, refinement, reason });
-        Ok(Selection { plan, ..selector.select(task)? })
+        let selector = match refinement {
+            Some(refinement) if plan.method != PlannedMethod::Refined => {
+                Box::new(Exchanged::new(start, refinement))
+            }
+            _ => start,
+        };
+        let planned = PlannedSelection {
+            method: selector.name(),
+            pivot_rows: plan.pivot_rows.filter(|_| self.pivot_rows.is_none()),
+            refinement: plan.refinement.filter(|_| self.refinement.is_none()),
+            reason: plan.reason,
+        };
+        Ok(Selection { plan: Some(planned), ..selector.select(task)? })
     }
 }

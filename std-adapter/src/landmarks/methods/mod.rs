@@ -49,10 +49,10 @@ pub(crate) mod uniform;
 mod tests;
 
 use crate::landmarks::{
-    ChainKind, Objective, Refinement, Selector, Start, Steps, selectors::Auto, selectors::Exchanged,
-    selectors::Given, selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans,
-    selectors::KmeansPlusPlus, selectors::KmeansSnapped, selectors::Refined, selectors::RefinedRidge,
-    selectors::RpCholesky, selectors::Uniform,
+    ChainKind, Refinement, Selector, Start, Steps, selectors::Auto, selectors::Exchanged, selectors::Given,
+    selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans, selectors::KmeansPlusPlus,
+    selectors::KmeansSnapped, selectors::Refined, selectors::RefinedRidge, selectors::RpCholesky,
+    selectors::Uniform,
 };
 use std::time::Duration;
 
@@ -69,8 +69,6 @@ pub struct SelectorOptions {
     pub pivot_rows: Option<usize>,
     /// The options of refinement. With a method that does not use them, they apply to an exchange of its rows.
     pub refinement: Option<Refinement>,
-    /// The error that exchanges reduce.
-    pub objective: Objective,
     /// The budget of `auto`.
     pub budget: Option<Duration>,
     /// The given rows, numbered as in the file.
@@ -86,7 +84,6 @@ pub enum SelectorOption {
     Steps,
     PivotRows,
     Refinement,
-    Objective,
     Budget,
     Given,
 }
@@ -135,14 +132,14 @@ impl Method {
 
 /// The library's methods, in the order of the help.
 pub static METHODS: &[Method] = {
-    use SelectorOption::{Budget, Chain, Objective, PivotRows, Refinement, Start, Steps};
+    use SelectorOption::{Budget, Chain, PivotRows, Refinement, Start, Steps};
     &[
         Method::new(
             "auto",
             "As refined, from the start and with the sweeps that a budget and the spectrum allow; says which",
-            &[Budget, Objective, PivotRows, Refinement],
+            &[Budget, PivotRows, Refinement],
             |options| {
-                let auto = Auto::default().objective(options.objective).pivot_rows(options.pivot_rows);
+                let auto = Auto::default().pivot_rows(options.pivot_rows);
                 let auto = auto.refinement(options.refinement);
                 Box::new(auto.budget(options.budget))
             },
@@ -164,16 +161,16 @@ pub static METHODS: &[Method] = {
         Method::new(
             "refined",
             "Rows of pivoted Cholesky, exchanged one by one as long as the trace error falls",
-            &[Objective, PivotRows, Refinement],
+            &[PivotRows, Refinement],
             |options| {
                 let refined = Refined::default().refinement(options.refinement.unwrap_or_default());
-                Box::new(refined.pivot_rows(options.pivot_rows).objective(options.objective))
+                Box::new(refined.pivot_rows(options.pivot_rows))
             },
         ),
         Method::new(
             "refined-ridge",
             "Those of refined, exchanged as long as ridge regression predicts better; needs a target",
-            &[Objective, PivotRows, Refinement],
+            &[PivotRows, Refinement],
             |options| {
                 let refined = RefinedRidge::default().refinement(options.refinement.unwrap_or_default());
                 Box::new(refined.pivot_rows(options.pivot_rows))

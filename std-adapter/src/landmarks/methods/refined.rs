@@ -5,8 +5,7 @@
 
 use crate::error::Error;
 use crate::landmarks::{
-    Needs, Objective, Refinement, Selection, Selector, Task, methods::exchanged::exchanged,
-    methods::refined_ridge::RefinedRidge, methods::rpcholesky::RpCholesky,
+    Refinement, Selection, Selector, Task, methods::exchanged::exchanged, methods::rpcholesky::RpCholesky,
 };
 use std::time::Duration;
 
@@ -22,7 +21,6 @@ use std::time::Duration;
 pub struct Refined {
     refinement: Refinement,
     pivot_rows: Option<usize>,
-    objective: Objective,
 }
 
 impl Refined {
@@ -59,11 +57,6 @@ impl Refined {
     pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { pivot_rows: rows.into(), ..self }
     }
-
-    /// Reduce this error. Default: [`Objective::Trace`]. With [`Objective::Ridge`] the selector is a [`RefinedRidge`].
-    pub fn objective(self, objective: Objective) -> Self {
-        Self { objective, ..self }
-    }
 }
 
 impl Selector for Refined {
@@ -71,17 +64,7 @@ impl Selector for Refined {
         "refined"
     }
 
-    fn needs(&self) -> Needs {
-        Needs { target: self.objective == Objective::Ridge, ..Needs::default() }
-    }
-
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let Self { refinement, pivot_rows, objective } = *self;
-        match objective {
-            Objective::Trace => exchanged(&RpCholesky::start_of(task, pivot_rows), task, refinement),
-            Objective::Ridge => {
-                RefinedRidge::default().refinement(refinement).pivot_rows(pivot_rows).select(task)
-            }
-        }
+        exchanged(&RpCholesky::start_of(task, self.pivot_rows), task, self.refinement)
     }
 }
