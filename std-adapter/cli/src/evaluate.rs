@@ -50,15 +50,15 @@ pub(crate) struct Evaluate {
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
     pub(crate) given: Option<PathBuf>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The approximation made of the landmarks; regression is measured for nystrom alone
     #[arg(long, value_parser = one_of(&APPROXIMATIONS), default_value = "nystrom")]
     pub(crate) approximation: Approximation,
     /// Experts of the ensemble, who share the landmarks out among themselves
     #[arg(long, value_name = "P", default_value_t = 4)]
     pub(crate) experts: usize,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) method_options: MethodArguments,
 }

@@ -111,7 +111,7 @@ fn documented_methods_are_the_registered_ones() {
     for (command, with_given) in [("select", false), ("fit", false), ("evaluate", true)] {
         let text = folder.run(&format!("{command} --help")).good().out;
         let told: Vec<(&str, &str)> = text
-            .split("--method")
+            .split("\n      --method")
             .nth(1)
             .and_then(|text| text.split("Possible values:").nth(1))
             .unwrap()
