@@ -69,6 +69,10 @@ pub(crate) struct Names {
     labels: Option<Vec<String>>,
 }
 
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
+}
+
 impl<'a> Rows<'a> {
     /// Borrow the rows as a data set, with a target and weights if there are any.
     pub(crate) fn dataset(
@@ -82,16 +86,14 @@ impl<'a> Rows<'a> {
             Numbers::Single(values) => Dataset::from_rows(values, self.features),
         }?;
         let own = data.feature_names().to_vec();
-        let features: Vec<&str> =
-            names.features.as_ref().unwrap_or(&own).iter().map(String::as_str).collect();
+        let features = borrowed(names.features.as_ref().unwrap_or(&own));
         let data = match weights {
             Some(weights) => data.with_weights(weights)?,
             None => data,
         };
-        let of = |names: &'_ [String]| names.iter().map(String::as_str).collect::<Vec<_>>();
         let data = match (target, &names.labels, &names.targets) {
-            (Some(target), _, Some(targets)) => data.with_targets(target, &of(targets))?,
-            (Some(target), Some(labels), None) => data.with_classes(target, &of(labels))?,
+            (Some(target), _, Some(targets)) => data.with_targets(target, &borrowed(targets))?,
+            (Some(target), Some(labels), None) => data.with_classes(target, &borrowed(labels))?,
             (Some(target), None, None) => data.with_target(target)?,
             (None, ..) => data,
         };

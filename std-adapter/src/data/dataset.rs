@@ -124,10 +124,10 @@ impl<'a> Dataset<'a> {
     /// ```
     /// use dpp_nystrom::{Dataset, LandmarkRidge};
     ///
-    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    /// let x: Vec<f64> = (0..800).map(|i| f64::from(i) / 20.0).collect();
     /// let targets: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
     /// let data = Dataset::from_rows(&x, 1)?.with_targets(&targets, &["sine", "cosine"])?;
-    /// let model = LandmarkRidge::default().landmarks(20).fit(&data)?;
+    /// let model = LandmarkRidge::default().fit(&data)?;
     /// let found = model.predict(&[2.0])?;
     /// assert!((found[0] - 2.0_f64.sin()).abs() < 0.05 && (found[1] - 2.0_f64.cos()).abs() < 0.05);
     /// # Ok::<(), dpp_nystrom::Error>(())

@@ -45,7 +45,7 @@ fn the_interface_is_the_core() {
     assert_eq!(chain.landmarks().members(), landmarks);
 
     let targets = targets(&rows);
-    let mut memory = vec![0.0_f32; 2 * C * C + 8 * C];
+    let mut memory = vec![0.0_f32; 3 * C * C + 10 * C];
     let (mut indices, mut weights, mut error) = ([0; C], [0.0_f32; C], 0.0_f32);
     // SAFETY: valid pointers.
     let status = unsafe {
@@ -161,7 +161,7 @@ fn learning_refuses_too() {
             )
         }
     };
-    let enough = 2 * C * C + 8 * C;
+    let enough = 3 * C * C + 10 * C;
     assert_eq!(learn(&targets, 1e-6, landmarks, enough), Status::Ok);
     assert_eq!(learn(&targets, 1e-6, landmarks, enough - 1), Status::TooSmall);
     assert_eq!(learn(&targets, -1.0, landmarks, enough), Status::Ridge);
