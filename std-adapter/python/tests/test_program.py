@@ -131,11 +131,11 @@ def test_classes(program, table, tmp_path, options, parameters, labels):
 
 def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path):
     # More waves than the landmarks of single precision can follow.
-    X = np.random.default_rng(0).normal(size=(1500, 3))[:600]
-    y = np.sin(4 * X[:, 0]) * np.cos(4 * X[:, 1])
+    X = np.random.default_rng(0).normal(size=(1300, 3))
+    y = np.sin(5 * X[:, 0]) * np.cos(5 * X[:, 1])
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
     data = write_csv(tmp_path / "rows.csv", columns)
-    fitted = json.loads(program("fit", data, "--flash", "2KiB", "--json", "--model", tmp_path / "m.dpp"))
+    fitted = json.loads(program("fit", data, "--flash", "1500", "--json", "--model", tmp_path / "m.dpp"))
     loaded = LandmarkRidge.load(tmp_path / "m.dpp")
     written = {}
     for quantise in [None, "f32", "i16", "i8"]:
