@@ -143,7 +143,7 @@ def test_the_extension_checks_its_arguments_too():
         "kernel": "rbf", "sigma": "median", "degree": 3, "coef0": 1.0, "metric": "one", "count": 5, "selector": "kdpp",
         "landmarks": None, "sweeps": None, "budget": None, "steps": None, "ridge": "cv", "scale": None, "seed": 0, "threads": None,
     }  # fmt: skip
-    names = {"features": None, "target": "y", "labels": None}
+    names = {"features": None, "target": "y", "targets": None, "labels": None}
     for rows in (
         with_value(np.nan), np.zeros((0, 3)), np.zeros((3, 0)), np.asfortranarray(X), X[::2], X[0], np.float64(1), X.astype(">f8"),
         X.astype(object), X.tolist(), None,

@@ -351,17 +351,23 @@ def test_a_precomputed_kernel_has_the_features_of_its_rows(table):
 
 
 @pytest.mark.parametrize("metric", ["scales", "map:3", "auto"])
-def test_features_in_a_learned_metric_are_those_of_the_regression(table, metric):
+def test_features_in_a_learned_metric_suit_the_target(table, metric):
     X, y = table
-    params = {"n_components": 40, "metric": metric, "scale": "standard", "random_state": 3}
-    model = LandmarkRidge(**params).fit(X[:500], y[:500])
-    features = Nystroem(**params).fit(X[:500], y[:500])
-    assert features.metric_ == model.metric_ and features.metric_ != "one"
-    assert np.array_equal(features.component_indices_, model.component_indices_)
-    mean, deviation = y[:500].mean(), y[:500].std()
-    ridge = Ridge(alpha=model.alpha_, fit_intercept=False).fit(features.transform(X[:500]), (y[:500] - mean) / deviation)
-    predicted = mean + deviation * ridge.predict(features.transform(X[500:]))
-    np.testing.assert_allclose(predicted, model.predict(X[500:]), rtol=0, atol=1e-6 * deviation)
+    y = np.sin(X[:, 0]) * np.cos(X[:, 3] / 3) + 0.1 * y
+    params = {"n_components": 40, "scale": "standard", "random_state": 3}
+
+    def error(predicted):
+        return np.std(predicted - y[500:])
+
+    def ridge(features):
+        return Ridge(alpha=model.alpha_).fit(features.transform(X[:500]), y[:500]).predict(features.transform(X[500:]))
+
+    # The regression learns its metric without the rows that it leaves out.
+    model = LandmarkRidge(metric=metric, **params).fit(X[:500], y[:500])
+    features = Nystroem(metric=metric, **params).fit(X[:500], y[:500])
+    assert features.metric_ != "one" and model.metric_ != "one"
+    assert error(ridge(features)) < 1.4 * error(model.predict(X[500:]))
+    assert error(ridge(features)) < 0.8 * error(ridge(Nystroem(metric="one", **params).fit(X[:500])))
     again = pickle.loads(pickle.dumps(features))
     assert np.array_equal(again.transform(X), features.transform(X)) and again.metric_ == metric.replace("auto", features.metric_)
 
@@ -371,9 +377,8 @@ def test_a_metric_is_learned_from_classes_and_needs_a_target(table):
     labels = np.where(y > 0.5, "high", np.where(y < -0.5, "low", "mid"))
     params = {"n_components": 30, "metric": "map:2", "scale": "standard", "random_state": 0}
     features = Nystroem(**params).fit(X, labels)
-    model = LandmarkClassifier(**params).fit(X, labels)
-    assert features.metric_ == model.metric_ == "map:2"
-    assert np.array_equal(features.component_indices_, model.component_indices_)
+    assert features.metric_ == "map:2"
+    assert not np.array_equal(features.component_indices_, Nystroem(**params).fit(X, y).component_indices_)
     with pytest.raises(ValueError, match="give y"):
         Nystroem(metric="map").fit(X)
     # Points that are no rows are given in the units of the rows, as near to the mean as the map allows.
